@@ -1,0 +1,1 @@
+"""What every part shares: the contracts of scores, cuts, selectors and classifiers."""

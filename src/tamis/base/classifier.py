@@ -1,0 +1,114 @@
+"""The contract of a classifier: write `_fit` and `_decision`, inherit everything public."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from tamis.base.labels import class_pairs, encode_labels
+from tamis.base.part import Part
+from tamis.base.types import FloatArray
+
+
+def _gives_probabilities(classifier: "Classifier") -> bool:
+    return classifier.gives_probabilities
+
+
+def _gives_margins(classifier: "Classifier") -> bool:
+    return not classifier.gives_probabilities
+
+
+class Classifier(ClassifierMixin, BaseEstimator):
+    """Base of every classifier.
+
+    A subclass writes ``__init__``, ``_parameter_constraints``, its `part` card, ``_fit(X, y)`` and
+    ``_decision(X)``. `X` arrives as float64 or float32, dense or CSR; `y` as class codes 0, 1, ....
+    ``_decision`` returns an array of shape (n_rows, n_classes), the largest entry of a row naming its class;
+    with two classes it may return shape (n_rows,), above zero for the second class. Labels, ``predict``,
+    ``predict_proba`` or ``decision_function`` and all checks are inherited. Add
+    :class:`~tamis.base.selector.Weighted` as the first base when the method takes sample weights;
+    ``_fit`` then gets them as a third argument.
+    """
+
+    part: ClassVar[Part]
+    #: True when `_decision` returns class probabilities; there is then `predict_proba`, else `decision_function`.
+    gives_probabilities: ClassVar[bool] = False
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from rows `X` and their class labels `y`."""
+        return self._fit_checked(X, y, ())
+
+    @abstractmethod
+    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+        """Learn, on validated input."""
+
+    @abstractmethod
+    def _decision(self, X: Any) -> FloatArray:
+        """Evidence for each class, on validated input."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row; among equals the first in the order of ``classes_``."""
+        decision = self._checked_decision(X)
+        codes = (decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
+        return self.classes_[codes]
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of each class, in the order of ``classes_``."""
+        return self._checked_decision(X)
+
+    @available_if(_gives_margins)
+    def decision_function(self, X: Any) -> FloatArray:
+        """Evidence: shape (n_rows,) for two classes, above zero for the second; else (n_rows, n_classes)."""
+        decision = self._checked_decision(X)
+        if self.classes_.shape[0] == 2 and decision.ndim == 2:
+            return decision[:, 1] - decision[:, 0]
+        return decision
+
+    def _fit_checked(self, X: Any, y: Any, weight: tuple[Any, ...]) -> Self:
+        self._validate_params()
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
+        self.classes_, codes = encode_labels(y, type(self).__name__)
+        if weight and weight[0] is not None:
+            weight = (_check_sample_weight(weight[0], X, dtype=np.float64, ensure_non_negative=True),)
+        self._fit(X, codes, *weight)
+        return self
+
+    def _checked_decision(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        return self._decision(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def one_vs_one(pair_decisions: FloatArray, n_classes: int) -> FloatArray:
+    """Turn decisions on pairs of classes into one number per class.
+
+    Parameters
+    ----------
+    pair_decisions : array of shape (n_rows, n_pairs)
+        In the order of :func:`~tamis.base.labels.class_pairs`; above zero speaks for the second class of the pair.
+    n_classes : int
+
+    Returns
+    -------
+    array of shape (n_rows, n_classes)
+        Votes won, plus the summed decisions squeezed into (-1/3, 1/3): confidence breaks ties between equal
+        votes and never overturns a vote.
+    """
+    votes = np.zeros((pair_decisions.shape[0], n_classes))
+    confidence = np.zeros_like(votes)
+    for pair, (a, b) in enumerate(class_pairs(n_classes)):
+        d = pair_decisions[:, pair]
+        votes[:, b] += d > 0
+        votes[:, a] += d <= 0
+        confidence[:, b] += d
+        confidence[:, a] -= d
+    return votes + confidence / (3 * (np.abs(confidence) + 1))

@@ -1,0 +1,98 @@
+"""How many features to keep of a ranking."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from tamis.base.errors import TamisError
+from tamis.base.types import FloatArray, Mask
+
+
+class NothingPasses(UserWarning):
+    """No feature met the cut; the best ones were kept in its place."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One rule: top `k`, top `fraction`, score above `threshold`, or false discovery rate `fdr`.
+
+    With no rule given, every feature that scores above zero is kept.
+
+    Parameters
+    ----------
+    k : int, optional
+        Keep the `k` best; all of them when there are fewer.
+    fraction : float, optional
+        Keep this share of the features, rounded up.
+    threshold : float, optional
+        Keep the features that score strictly above it.
+    fdr : float, optional
+        Keep the features that pass the procedure of Benjamini and Hochberg (1995) at this rate. Needs
+        a score with p-values.
+    at_least : int, default=1
+        When fewer pass, this many of the best are kept all the same, with a warning: a model needs a
+        column to stand on. 0 allows an empty selection.
+    """
+
+    k: int | None = None
+    fraction: float | None = None
+    threshold: float | None = None
+    fdr: float | None = None
+    at_least: int = 1
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("k", "fraction", "threshold", "fdr") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise TamisError(f"a cut takes one of k, fraction, threshold and fdr; got {' and '.join(given)}")
+
+    def apply(self, values: FloatArray, order: np.ndarray, pvalues: FloatArray | None = None) -> Mask:
+        """Mask of the features to keep.
+
+        Parameters
+        ----------
+        values : array of shape (n_features,)
+        order : array of shape (n_features,)
+            Column numbers from best to worst, as :func:`rank` gives them.
+        pvalues : array of shape (n_features,), optional
+            Needed by `fdr` alone.
+        """
+        keep = np.zeros(values.shape[0], dtype=bool)
+        if self.k is not None:
+            keep[order[: self.k]] = True
+        elif self.fraction is not None:
+            keep[order[: int(np.ceil(self.fraction * values.shape[0]))]] = True
+        elif self.fdr is not None:
+            if pvalues is None:
+                raise TamisError("fdr needs a score with p-values, such as t, f or chi2")
+            keep = benjamini_hochberg(pvalues, self.fdr)
+        else:
+            keep = values > (0.0 if self.threshold is None else self.threshold)
+        short = min(self.at_least, values.shape[0])
+        if keep.sum() < short:
+            warnings.warn(
+                f"{int(keep.sum())} of {values.shape[0]} features meet the cut; the best {short} kept instead",
+                NothingPasses,
+                stacklevel=2,
+            )
+            keep[order[:short]] = True
+        return keep
+
+
+def rank(values: FloatArray) -> np.ndarray:
+    """Column numbers from the highest score to the lowest; equal scores stay in column order.
+
+    Examples
+    --------
+    >>> rank(np.array([0.1, 0.7, 0.7])).tolist()
+    [1, 2, 0]
+    """
+    return np.argsort(-values, kind="stable")
+
+
+def benjamini_hochberg(pvalues: FloatArray, rate: float) -> Mask:
+    """Mask of the hypotheses rejected at false discovery rate `rate`."""
+    m = pvalues.shape[0]
+    ordered = np.sort(pvalues)
+    below = np.flatnonzero(ordered <= rate * np.arange(1, m + 1) / m)
+    return pvalues <= ordered[below[-1]] if below.size else np.zeros(m, dtype=bool)

@@ -1,0 +1,161 @@
+"""Class moments: the one summary of the data that most scores need."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis.base.errors import DataError
+from tamis.base.labels import class_pairs
+from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.kernels.moments import csc_class_moments, csr_class_moments, dense_class_moments
+from tamis.kernels.totals import csc_class_totals, csr_class_totals, dense_class_totals
+
+#: Columns of a non-contiguous matrix that are copied at a time.
+_BLOCK = 512
+
+#: Relative error of a mean; what is smaller is rounding, so that a constant column has no scatter at all.
+_ROUNDING = 64 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True)
+class ClassMoments:
+    """Weight, mean and scatter of each column in each class; every array is (classes, columns).
+
+    Missing values are left out, so `weight` may differ from column to column.
+    """
+
+    weight: FloatArray
+    mean: FloatArray
+    scatter: FloatArray
+
+    @classmethod
+    def of(cls, X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> "ClassMoments":
+        """Summarise `X` by the class codes `y` (0, 1, ...), in one pass."""
+        n_classes = int(y.max()) + 1
+        shape = (n_classes, X.shape[1])
+        weight, mean, scatter = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        row_weight = _row_weight(sample_weight, X.shape[0])
+        if sp.issparse(X):
+            X = _canonical(X)
+            weight += _class_weight(y, row_weight, n_classes)
+            kernel = csr_class_moments if X.format == "csr" else csc_class_moments
+            kernel(X.data, X.indices, X.indptr, y, row_weight, weight, mean, scatter)
+        else:
+            rows = np.argsort(y, kind="stable")
+            starts = np.concatenate(([0], np.cumsum(np.bincount(y, minlength=n_classes))))
+            for first, block in _blocks(X):
+                dense_class_moments(block, first, rows, starts, row_weight, weight, mean, scatter)
+        _refuse_infinite(mean)
+        scatter[scatter <= weight * (_ROUNDING * mean) ** 2] = 0.0
+        return cls(weight, mean, scatter)
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """Weight of each column's known values."""
+        return self.weight.sum(axis=0)
+
+    @cached_property
+    def grand_mean(self) -> FloatArray:
+        """Mean of each column over all classes; 0 where nothing is known."""
+        return divide((self.weight * self.mean).sum(axis=0), self.total)
+
+    @cached_property
+    def between(self) -> FloatArray:
+        """Scatter of the class means about the grand mean."""
+        between = (self.weight * (self.mean - self.grand_mean) ** 2).sum(axis=0)
+        between[between <= self.total * (_ROUNDING * self.grand_mean) ** 2] = 0.0
+        return between
+
+    @cached_property
+    def within(self) -> FloatArray:
+        """Scatter about the class means, summed over classes."""
+        return self.scatter.sum(axis=0)
+
+    @cached_property
+    def variance(self) -> FloatArray:
+        """Biased variance of each column in each class; 0 where nothing is known."""
+        return divide(self.scatter, self.weight)
+
+    def gap(self, a: int, b: int) -> FloatArray:
+        """Distance of the means of classes `a` and `b`; 0 where one of them has no known value."""
+        gap = np.abs(self.mean[a] - self.mean[b])
+        size = np.maximum(np.abs(self.mean[a]), np.abs(self.mean[b]))
+        gap[(gap <= _ROUNDING * size) | (self.weight[a] == 0) | (self.weight[b] == 0)] = 0.0
+        return gap
+
+    def pair_mean(self, measure: Callable[[int, int], FloatArray]) -> FloatArray:
+        """Mean of a measure of two classes over all pairs, weighted by the product of the classes' weights."""
+        if self.mean.shape[0] == 2:
+            return measure(0, 1)
+        share = {(a, b): self.weight[a] * self.weight[b] for a, b in class_pairs(self.mean.shape[0])}
+        return divide(sum(w * measure(*pair) for pair, w in share.items()), sum(share.values()))
+
+
+def class_totals(
+    X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, presence: bool
+) -> tuple[FloatArray, FloatArray, float]:
+    """Total of each column in each class, the weight it was taken over, and the smallest value met.
+
+    With `presence` a value counts 1 when it is not zero; otherwise it counts as it is.
+    """
+    n_classes = int(y.max()) + 1
+    total = np.zeros((n_classes, X.shape[1]))
+    row_weight = _row_weight(sample_weight, X.shape[0])
+    known = np.zeros_like(total)
+    known += _class_weight(y, row_weight, n_classes)
+    lowest = 0.0
+    if sp.issparse(X):
+        X = _canonical(X)
+        kernel = csr_class_totals if X.format == "csr" else csc_class_totals
+        lowest = kernel(X.data, X.indices, X.indptr, y, row_weight, presence, total, known)
+    else:
+        for first, block in _blocks(X):
+            lowest = min(lowest, dense_class_totals(block, first, y, row_weight, presence, total, known))
+    _refuse_infinite(total)
+    return total, known, lowest
+
+
+def divide(numerator: FloatArray | float, denominator: FloatArray) -> FloatArray:
+    """Quotient, 0 where the denominator is zero."""
+    out = np.zeros(np.broadcast_shapes(np.shape(numerator), denominator.shape))
+    return np.divide(numerator, denominator, out=out, where=denominator != 0)
+
+
+def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """Quotient of non-negative terms: 0 where both are zero, infinity where only the denominator is."""
+    out = divide(numerator, denominator)
+    out[(denominator == 0) & (numerator > 0)] = np.inf
+    return out
+
+
+def _row_weight(sample_weight: FloatArray | None, n_rows: int) -> FloatArray:
+    return np.ones(n_rows) if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
+
+
+def _class_weight(y: Codes, row_weight: FloatArray, n_classes: int) -> FloatArray:
+    """Total weight of each class, as a column."""
+    return np.bincount(y, weights=row_weight, minlength=n_classes).astype(np.float64)[:, None]
+
+
+def _canonical(X: Matrix) -> Matrix:
+    """The same matrix with at most one stored value per place; the caller's matrix is left alone."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _blocks(X: FloatArray) -> Iterator[tuple[int, FloatArray]]:
+    """The matrix itself when it is row-major, else row-major copies of a few columns at a time."""
+    width = X.shape[1] if X.flags.c_contiguous else _BLOCK
+    for first in range(0, X.shape[1], width):
+        yield first, np.ascontiguousarray(X[:, first : first + width])
+
+
+def _refuse_infinite(values: FloatArray) -> None:
+    bad = ~np.isfinite(values).all(axis=0)
+    if bad.any():
+        raise DataError(f"column {int(np.flatnonzero(bad)[0])} (counted from 0) contains infinity or overflows")

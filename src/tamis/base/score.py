@@ -1,0 +1,135 @@
+"""The contract of a score: a function of data and classes, and a small frozen description of it."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils._param_validation import validate_parameter_constraints
+from sklearn.utils.validation import _check_sample_weight
+
+from tamis.base.errors import TamisError
+from tamis.base.labels import encode_labels
+from tamis.base.types import Codes, FloatArray, Matrix
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The values of a score, larger is better, and a way to get p-values when they are asked for."""
+
+    values: FloatArray
+    tail: Callable[[], FloatArray] | None = None
+
+    @property
+    def pvalues(self) -> FloatArray | None:
+        return None if self.tail is None else self.tail()
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """One number per feature; calling it validates the input and returns the numbers.
+
+    Made by the decorator :func:`score`; see CONTRIBUTING.md for a score from first line to last.
+
+    Attributes
+    ----------
+    name : str
+        The word users type.
+    function : callable
+        ``function(X, y, sample_weight, *, options) -> values`` or :class:`Scored`, on validated input:
+        `X` a float array or CSR/CSC matrix (NaN means missing), `y` class codes 0, 1, ... or None.
+    supervised : bool
+        Whether it looks at the classes.
+    has_pvalues : bool
+        Whether `fdr` can cut it.
+    nonnegative : bool
+        Whether it is defined for values of zero and above alone.
+    paper : str
+        Where the method comes from.
+    constraints : mapping
+        What each option may be, in scikit-learn's notation.
+    """
+
+    name: str
+    function: Callable[..., FloatArray | Scored]
+    supervised: bool = True
+    has_pvalues: bool = False
+    nonnegative: bool = False
+    paper: str = ""
+    constraints: Mapping[str, list[Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.function.__doc__)
+        object.__setattr__(self, "__module__", self.function.__module__)
+        object.__setattr__(self, "__name__", self.function.__name__)
+        object.__setattr__(self, "__wrapped__", self.function)
+        if set(self.options) != set(self.constraints):
+            raise TypeError(f"score {self.name}: every option needs a constraint, and the other way round")
+
+    def __repr__(self) -> str:
+        return f"<score {self.name}>"
+
+    def __copy__(self) -> "Score":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Score":
+        return self
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Names and defaults of the options."""
+        parameters = inspect.signature(self.function).parameters.values()
+        return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+    def __call__(self, X: Any, y: Any = None, *, sample_weight: Any = None, **options: Any) -> FloatArray:
+        """Score every column of `X`: an array of shape (n_features,), larger is better."""
+        return self._checked(X, y, sample_weight, options).values
+
+    def pvalues(self, X: Any, y: Any = None, *, sample_weight: Any = None, **options: Any) -> FloatArray:
+        """P-value of every column, for the scores that have them."""
+        found = self._checked(X, y, sample_weight, options).pvalues
+        if found is None:
+            raise TamisError(f"{self.name} has no p-values")
+        return found
+
+    def evaluate(self, X: Matrix, y: Codes | None, sample_weight: FloatArray | None = None, **options: Any) -> Scored:
+        """Score validated input; what selectors call."""
+        unknown = sorted(set(options) - set(self.options))
+        if unknown:
+            known = ", ".join(self.options) or "none"
+            raise TamisError(f"{self.name} has no option {unknown[0]!r}; it takes: {known}")
+        validate_parameter_constraints(self.constraints, options, caller_name=self.name)
+        found = self.function(X, y, sample_weight, **options)
+        return found if isinstance(found, Scored) else Scored(found)
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, options: dict[str, Any]) -> Scored:
+        # Kernels leave NaN out and report infinity themselves: a separate pass would cost as much as the score.
+        X = check_array(X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False)
+        codes = None
+        if self.supervised:
+            if y is None:
+                raise TamisError(f"{self.name} needs the classes: pass y")
+            check_consistent_length(X, y)
+            _, codes = encode_labels(column_or_1d(y), self.name)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return self.evaluate(X, codes, sample_weight, **options)
+
+
+def score(
+    name: str,
+    *,
+    supervised: bool = True,
+    pvalues: bool = False,
+    nonnegative: bool = False,
+    paper: str = "",
+    constraints: Mapping[str, list[Any]] | None = None,
+) -> Callable[[Callable[..., FloatArray | Scored]], Score]:
+    """Declare a function as the score called `name`; the keywords are those of :class:`Score`."""
+
+    def declare(function: Callable[..., FloatArray | Scored]) -> Score:
+        return Score(name, function, supervised, pvalues, nonnegative, paper, constraints or {})
+
+    return declare

@@ -1,0 +1,43 @@
+"""One seed in, one independent seed per task out, whatever the number of workers.
+
+Randomness anywhere in the library starts here. A task's seed depends on the run's seed and the task's
+own number only, never on the order in which workers finish.
+"""
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+Estimator = TypeVar("Estimator")
+
+
+def spawn(seed: int, *task: int) -> int:
+    """The seed of a task named by whole numbers (repeat, fold, ...).
+
+    Examples
+    --------
+    >>> spawn(0, 1, 2) == spawn(0, 1, 2), spawn(0, 1, 2) == spawn(0, 2, 1)
+    (True, False)
+    """
+    return int(np.random.SeedSequence(seed, spawn_key=task).generate_state(1)[0])
+
+
+def generator(seed: int | np.random.Generator | np.random.RandomState | None, *task: int) -> np.random.Generator:
+    """A random generator for a task; ``None`` draws fresh entropy, as everywhere in scikit-learn."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, np.random.RandomState):
+        seed = int(seed.randint(np.iinfo(np.int32).max))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=task))
+
+
+def seeded(estimator: Estimator, seed: int) -> Estimator:
+    """Give every open ``random_state`` of an estimator (nested ones too) a seed of its own.
+
+    A ``random_state`` that the user has set is left as it is.
+    """
+    target: Any = estimator
+    parameters = target.get_params(deep=True)
+    names = sorted(name for name in parameters if name.split("__")[-1] == "random_state")
+    target.set_params(**{name: spawn(seed, number) for number, name in enumerate(names) if parameters[name] is None})
+    return estimator

@@ -1,0 +1,128 @@
+"""The contract of a selector: write `_select`, inherit everything public."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from tamis.base.cut import rank
+from tamis.base.labels import encode_labels
+from tamis.base.part import Part
+from tamis.base.types import FloatArray, Mask
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a selector found.
+
+    Attributes
+    ----------
+    support : bool array of shape (n_features,)
+        The features to keep.
+    scores : float array of shape (n_features,)
+        What each feature is worth, larger is better; 1 and 0 for a method that only says yes or no.
+    ranking : int array, optional
+        Column numbers from best to worst. By default the order of the scores, ties in column order.
+    """
+
+    support: Mask
+    scores: FloatArray
+    ranking: np.ndarray | None = None
+
+
+class Selector(SelectorMixin, BaseEstimator):
+    """Base of every selector.
+
+    A subclass writes ``__init__``, ``_parameter_constraints``, its `part` card and ``_select(X, y)``. `X`
+    arrives as float64 or float32, dense or CSR/CSC; `y` as class codes 0, 1, ... (None when unsupervised).
+    Validation, ``transform``, ``inverse_transform``, ``get_support``, feature names and ``set_output``
+    are inherited. Add :class:`Weighted` as the first base when the method takes sample weights;
+    ``_select`` then gets them as a third argument.
+
+    Attributes
+    ----------
+    support_ : bool array of shape (n_features,)
+    scores_ : float array of shape (n_features,)
+    ranking_ : int array
+        Column numbers from best to worst; equal scores stay in column order.
+    classes_ : array
+        The class labels, when supervised.
+    """
+
+    part: ClassVar[Part]
+    #: Whether missing values (NaN) may reach `_select`.
+    accepts_missing: ClassVar[bool] = False
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the features to keep.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+            Class labels.
+        """
+        return self._fit_checked(X, y, ())
+
+    @abstractmethod
+    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
+        """Find the features to keep, on validated input."""
+
+    def _supervised(self) -> bool:
+        """Whether the classes are needed; a selector that can do without says so."""
+        return True
+
+    def _fit_checked(self, X: Any, y: Any, weight: tuple[Any, ...]) -> Self:
+        self._validate_params()
+        tags = self.__sklearn_tags__()
+        X = validate_data(
+            self,
+            X,
+            "no_validation" if not self._supervised() else y,
+            accept_sparse=("csr", "csc"),
+            dtype=(np.float64, np.float32),
+            ensure_all_finite="allow-nan" if tags.input_tags.allow_nan else True,
+        )
+        codes = None
+        if self._supervised():
+            X, y = X
+            self.classes_, codes = encode_labels(y, type(self).__name__)
+        if weight and weight[0] is not None:
+            weight = (_check_sample_weight(weight[0], X, dtype=np.float64, ensure_non_negative=True),)
+        found = self._select(X, codes, *weight)
+        self.support_ = found.support
+        self.scores_ = found.scores
+        self.ranking_ = rank(found.scores) if found.ranking is None else found.ranking
+        return self
+
+    def _get_support_mask(self) -> Mask:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.accepts_missing
+        tags.target_tags.required = self._supervised()
+        return tags
+
+
+class Weighted:
+    """First base of a selector or classifier that takes sample weights."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit, each row counting as much as its weight.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+            Class labels.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of zero and above; None counts every row once.
+        """
+        return self._fit_checked(X, y, (sample_weight,))  # type: ignore[attr-defined]

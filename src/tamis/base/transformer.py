@@ -1,0 +1,59 @@
+"""The contract of a transform of numeric columns: write `_learn` and `_apply`, inherit everything public."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tamis.base.part import Part
+
+
+class Transformer(TransformerMixin, BaseEstimator):
+    """Base of the transforms.
+
+    A subclass writes ``__init__``, ``_parameter_constraints``, its `part` card, ``_learn(X)`` and ``_apply(X)``,
+    and adds scikit-learn's ``OneToOneFeatureMixin`` or ``ClassNamePrefixFeaturesOutMixin`` for the names of its
+    output. `X` arrives as float64 or float32, dense or CSR; it belongs to the caller and is not to be changed.
+    """
+
+    part: ClassVar[Part]
+    #: Whether missing values (NaN) are passed on.
+    accepts_missing: ClassVar[bool] = False
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from rows `X`; classes are not looked at."""
+        self._validate_params()
+        self._learn(self._checked(X, reset=True))
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Apply what was learnt to rows `X`."""
+        check_is_fitted(self)
+        return self._apply(self._checked(X, reset=False))
+
+    @abstractmethod
+    def _learn(self, X: Any) -> None:
+        """Learn, on validated input."""
+
+    @abstractmethod
+    def _apply(self, X: Any) -> Any:
+        """Transform, on validated input; returns a new matrix."""
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_all_finite="allow-nan" if self.accepts_missing else True,
+            reset=reset,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.accepts_missing
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

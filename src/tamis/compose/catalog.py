@@ -1,0 +1,176 @@
+"""The catalog: every part, its parameters, what they take and what the search may try.
+
+Nothing is listed by hand. A part is any estimator class in the rooms ``transform``, ``select`` and ``classify`` that
+carries a card (:class:`tamis.base.part.Part`), and any score: the score's name then stands for a ranking by it.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+
+from tamis import scores
+from tamis.base.errors import TamisError
+from tamis.base.part import Part, estimators
+from tamis.base.score import Score
+from tamis.base.space import Choice, Range
+from tamis.compose.words import in_words
+from tamis.select.ranking import Ranking
+
+#: The rooms that hold parts, in the order of a chain, and what one part of each is called.
+KINDS = {"transform": "transform", "score": "score", "select": "selector", "classify": "classifier"}
+
+_CUTS = ("k", "fraction", "threshold", "fdr", "at_least")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a part: its default and what it may be."""
+
+    name: str
+    default: Any
+    constraints: list[Any]
+
+    @property
+    def takes(self) -> str:
+        """What it may be, in words."""
+        return in_words(self.constraints)
+
+    def refusal(self, value: Any, part: str) -> str | None:
+        """Why `value` cannot be used, or None when it can."""
+        try:
+            validate_parameter_constraints({self.name: self.constraints}, {self.name: value}, part)
+        except InvalidParameterError:
+            return f"{part}: {self.name} takes {self.takes}; got {value!r}"
+        return None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One part of the catalog.
+
+    Attributes
+    ----------
+    name : str
+        The word users type.
+    kind : str
+        "transform", "score", "selector" or "classifier".
+    summary : str
+        The first line of its documentation.
+    paper : str
+    parameters : mapping of str to Parameter
+        In the order in which a recipe prints them.
+    positional : tuple of str
+        Parameters that may be written without their name. The last may begin with ``*``: it takes all that are left,
+        as a list.
+    search : mapping of str to Range or Choice
+    make : callable
+        Parameters in, estimator out.
+    score : Score, optional
+        The score behind a ranking.
+    """
+
+    name: str
+    kind: str
+    summary: str
+    paper: str
+    parameters: Mapping[str, Parameter]
+    positional: tuple[str, ...]
+    search: Mapping[str, Range | Choice]
+    make: Callable[..., Any] = field(repr=False)
+    score: Score | None = None
+
+    def positional_name(self, index: int, value: Any) -> str | None:
+        """The parameter meant by the argument at a place, or None when there are too many."""
+        if self.score is not None and index == 0:
+            first = value.values()[0] if isinstance(value, (Range, Choice)) else value
+            return "fraction" if isinstance(first, float) else "k"
+        if index < len(self.positional):
+            return self.positional[index]
+        return self.positional[-1] if self.positional and self.positional[-1].startswith("*") else None
+
+
+@cache
+def catalog() -> dict[str, Entry]:
+    """Every part by name."""
+    found: dict[str, Entry] = {}
+    for room in ("transform", "select", "classify"):
+        if room == "select":
+            for score in scores.all_scores.values():
+                found[score.name] = _score_entry(score)
+        for cls in estimators(f"tamis.{room}").values():
+            if cls is not Ranking:
+                _add(found, _class_entry(cls, KINDS[room]))
+    return found
+
+
+def entry(name: str) -> Entry:
+    """The part of that name."""
+    try:
+        return catalog()[name]
+    except KeyError:
+        raise TamisError(f"no part is called {name!r}; 'tamis list' shows them all") from None
+
+
+def register(cls: type, kind: str) -> type:
+    """Add an estimator class of your own, with a card, to the catalog of this process.
+
+    Parameters
+    ----------
+    cls : type
+        An estimator with a class attribute ``part`` and ``_parameter_constraints``.
+    kind : {"transform", "selector", "classifier"}
+    """
+    _add(catalog(), _class_entry(cls, kind))
+    return cls
+
+
+def entry_of(estimator: Any) -> Entry | None:
+    """The catalog's entry for an estimator instance, or None for one that is not a part."""
+    if isinstance(estimator, Ranking):
+        return catalog().get(estimator.by if isinstance(estimator.by, str) else getattr(estimator.by, "name", ""))
+    part = vars(type(estimator)).get("part")
+    return catalog().get(part.name) if isinstance(part, Part) else None
+
+
+def _add(found: dict[str, Entry], new: Entry) -> None:
+    if new.name in found:
+        raise TamisError(f"two parts are called {new.name!r}")
+    found[new.name] = new
+
+
+def _class_entry(cls: Any, kind: str) -> Entry:
+    part: Part = cls.part
+    signature = inspect.signature(cls.__init__).parameters
+    parameters = {
+        name: Parameter(name, p.default, cls._parameter_constraints[name])
+        for name, p in signature.items()
+        if name != "self"
+    }
+    return Entry(part.name, kind, _summary(cls), part.paper, parameters, part.positional, part.search, cls)
+
+
+def _score_entry(score: Score) -> Entry:
+    cuts = inspect.signature(Ranking).parameters
+    parameters = {
+        name: Parameter(name, cuts[name].default, Ranking._parameter_constraints[name])
+        for name in _CUTS
+        if name != "fdr" or score.has_pvalues
+    }
+    for name, default in score.options.items():
+        parameters[name] = Parameter(name, default, score.constraints[name])
+
+    def make(**given: Any) -> Ranking:
+        options = {name: given.pop(name) for name in score.options if name in given}
+        return Ranking(score.name, **given, options=options or None)
+
+    return Entry(
+        score.name, "score", _summary(score), score.paper, parameters, ("k",), Ranking.part.search, make, score
+    )
+
+
+def _summary(documented: Any) -> str:
+    return (inspect.getdoc(documented) or "").split("\n", 1)[0]

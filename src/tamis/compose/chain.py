@@ -1,0 +1,166 @@
+"""A recipe read: parts with their arguments in a chain, printable and ready to build."""
+
+import keyword
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from tamis.base.errors import RecipeError
+from tamis.base.space import Choice, Range
+from tamis.compose.catalog import Entry, entry, entry_of
+
+#: Words of the language that stand for a value.
+CONSTANTS = {"true": True, "false": False, "none": None, "inf": math.inf}
+
+
+@dataclass(frozen=True)
+class Call:
+    """One part with its arguments, bound to parameter names and in the part's own order."""
+
+    name: str
+    arguments: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        part = entry(self.name)
+        texts = []
+        for name, value in self.arguments:
+            bare = name in (part.positional[:1] or ()) or (part.score is not None and name == "fraction")
+            if f"*{name}" in part.positional:
+                texts += [_text(v) for v in value]
+            elif bare or isinstance(value, Chain):
+                texts.append(_text(value))
+            else:
+                texts.append(f"{name}={_text(value)}")
+        return f"{self.name}({', '.join(texts)})" if texts else self.name
+
+    def build(self) -> Any:
+        """The estimator."""
+        given = {name: _built(value) for name, value in self.arguments}
+        made = entry(self.name).make(**given)
+        # What was written, so that a default the user spelled out is printed back.
+        made._written = tuple(given)
+        return made
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A recipe: parts in order. Equal chains print the same text and the other way round.
+
+    Examples
+    --------
+    >>> from tamis.compose.recipe import parse
+    >>> str(parse("cc( 700 )|svm(C = 10, kernel=linear)"))
+    'cc(700) | svm(linear, C=10)'
+    """
+
+    parts: tuple[Call, ...]
+
+    def __str__(self) -> str:
+        return " | ".join(str(part) for part in self.parts)
+
+    def build(self) -> Any:
+        """A scikit-learn estimator: a ``Pipeline``, or the part itself when there is only one."""
+        if any(True for _ in self._open()):
+            raise RecipeError(f"{self} stands for {len(list(self.variants()))} recipes, where one is needed")
+        if len(self.parts) == 1:
+            return self.parts[0].build()
+        steps: list[tuple[str, Any]] = []
+        for part in self.parts:
+            seen = sum(name.split("-")[0] == part.name for name, _ in steps)
+            steps.append((part.name if not seen else f"{part.name}-{seen + 1}", part.build()))
+        return Pipeline(steps)
+
+    def variants(self) -> Iterator["Chain"]:
+        """Every single recipe this one stands for; itself when it has no sets and ranges."""
+        options = [variants_of(part) for part in self.parts]
+        for parts in product(*options):
+            yield Chain(tuple(parts))
+
+    def _open(self) -> Iterator[Any]:
+        for part in self.parts:
+            yield from (v for _, v in part.arguments if _is_open(v))
+
+
+def to_text(estimator: Any) -> str:
+    """Print an estimator as a recipe; one that is no part of the catalog prints as Python shows it.
+
+    Parameters at their default are left out, unless the recipe it was built from spelled them out.
+
+    Examples
+    --------
+    >>> from tamis.compose.recipe import recipe
+    >>> to_text(recipe("cc(700) | svm(linear)"))
+    'cc(700) | svm(linear)'
+    """
+    if isinstance(estimator, Pipeline):
+        return " | ".join(to_text(step) for _, step in estimator.steps)
+    found = entry_of(estimator)
+    if found is None:
+        return " ".join(repr(estimator).split())
+    return str(_call_of(estimator, found))
+
+
+def _call_of(estimator: Any, found: Entry) -> Call:
+    parameters = estimator.get_params(deep=False)
+    if found.score is not None:
+        parameters = {**parameters, **(parameters.pop("options") or {})}
+    written = getattr(estimator, "_written", ())
+    return Call(
+        found.name,
+        tuple(
+            (name, parameters[name])
+            for name, known in found.parameters.items()
+            if name in parameters and (name in written or parameters[name] != known.default)
+        ),
+    )
+
+
+def _built(value: Any) -> Any:
+    if isinstance(value, Chain):
+        return value.build()
+    return [_built(v) for v in value] if isinstance(value, tuple) else value
+
+
+def _is_open(value: Any) -> bool:
+    if isinstance(value, Chain):
+        return any(True for _ in value._open())
+    if isinstance(value, tuple):
+        return any(_is_open(v) for v in value)
+    return isinstance(value, (Choice, Range))
+
+
+def variants_of(value: Any) -> list[Any]:
+    """Every closed value an open one stands for."""
+    if isinstance(value, (Choice, Range)):
+        return [v for option in value.values() for v in variants_of(option)]
+    if isinstance(value, Chain):
+        return list(value.variants())
+    if isinstance(value, tuple):
+        return [tuple(c) for c in product(*map(variants_of, value))]
+    if isinstance(value, Call):
+        names = [name for name, _ in value.arguments]
+        combinations = product(*(variants_of(v) for _, v in value.arguments))
+        return [Call(value.name, tuple(zip(names, c, strict=True))) for c in combinations]
+    return [value]
+
+
+def _text(value: Any) -> str:
+    """A value as a recipe writes it."""
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    if isinstance(value, float):
+        return str(value) if not math.isinf(value) else "inf" if value > 0 else "-inf"
+    if isinstance(value, str):
+        bare = value.isidentifier() and not keyword.iskeyword(value) and value not in CONSTANTS
+        return value if bare else repr(value)
+    if isinstance(value, Choice):
+        return "{" + ", ".join(_text(v) for v in value.options) + "}"
+    if isinstance(value, Range):
+        return f"{value.spacing}({_text(value.low)}, {_text(value.high)}, {value.count})"
+    if isinstance(value, (Chain, int)):
+        return str(value)
+    return to_text(value)

@@ -1,0 +1,46 @@
+"""What a parameter takes, in words: scikit-learn's constraints read aloud."""
+
+from numbers import Integral
+from typing import Any
+
+from sklearn.utils._param_validation import Interval, Options, make_constraint
+
+
+def in_words(constraints: list[Any]) -> str:
+    """What the constraints of one parameter allow.
+
+    Examples
+    --------
+    >>> in_words([Interval(Integral, 1, None, closed="left"), None])
+    'a whole number of 1 or more, or none'
+    """
+    texts = sorted({_one(c) for c in constraints}, key=lambda t: (t == "none", t))
+    if len(texts) > 1 and texts[-1] == "none":
+        return f"{' or '.join(texts[:-1])}, or none"
+    return " or ".join(texts)
+
+
+def _one(constraint: Any) -> str:
+    if constraint is None:
+        return "none"
+    if isinstance(constraint, str):
+        return {"boolean": "true or false", "random_state": "a seed"}.get(constraint, constraint)
+    if isinstance(constraint, Interval):
+        return _interval(constraint)
+    if isinstance(constraint, Options):
+        return " or ".join(sorted(str(option) for option in constraint.options))
+    if constraint is callable:
+        return "a function"
+    return "text" if constraint is str else str(make_constraint(constraint)).removeprefix("an instance of ")
+
+
+def _interval(interval: Interval) -> str:
+    number = "a whole number" if interval.type is Integral else "a number"
+    ends = []
+    if interval.left is not None:
+        closed = interval.closed in ("left", "both")
+        ends.append(f"of {interval.left:g} or more" if closed else f"above {interval.left:g}")
+    if interval.right is not None:
+        closed = interval.closed in ("right", "both")
+        ends.append(f"up to {interval.right:g}" if closed else f"below {interval.right:g}")
+    return " ".join([number, " and ".join(ends)]).strip()

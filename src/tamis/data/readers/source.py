@@ -1,0 +1,80 @@
+"""A file's bytes, unpacked if gzipped, with every failure told in one sentence."""
+
+import gzip
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tamis.base.errors import DataError
+
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file to be read; its name for messages is the path as the user gave it.
+
+    >>> Source(Path("x/y.csv.gz")).suffix
+    '.csv'
+    """
+
+    path: Path
+
+    @property
+    def suffix(self) -> str:
+        """Ending of the name in lower case, with any ``.gz`` taken off."""
+        suffixes = [s.lower() for s in self.path.suffixes]
+        if suffixes and suffixes[-1] == ".gz":
+            suffixes.pop()
+        return suffixes[-1] if suffixes else ""
+
+    @property
+    def stem(self) -> str:
+        """The file's name without folders and endings."""
+        name = self.path.name
+        for ending in (".gz", self.suffix):
+            if ending and name.lower().endswith(ending):
+                name = name[: -len(ending)]
+        return name
+
+    @cached_property
+    def content(self) -> bytes:
+        """All bytes, unpacked when the file is gzipped whatever its name says."""
+        try:
+            raw = self.path.read_bytes()
+        except FileNotFoundError:
+            raise DataError(f"{self.path}: no such file") from None
+        except IsADirectoryError:
+            raise DataError(f"{self.path}: is a folder, not a file") from None
+        except OSError as error:
+            raise DataError(f"{self.path}: cannot be read ({error.strerror})") from None
+        if raw.startswith(_GZIP):
+            try:
+                raw = gzip.decompress(raw)
+            except (EOFError, OSError, zlib.error):
+                raise DataError(f"{self.path}: the gzip data is damaged or cut short") from None
+        elif self.path.suffix.lower() == ".gz":
+            raise DataError(f"{self.path}: is named .gz but is not gzip data")
+        if not raw.strip():
+            raise DataError(f"{self.path}: is empty")
+        return raw
+
+    @cached_property
+    def text(self) -> str:
+        """The content as text: UTF-8 (a byte-order mark is dropped), line ends made ``\\n``."""
+        raw = self.content
+        if b"\x00" in raw:
+            line = raw[: raw.index(b"\x00")].count(b"\n") + 1
+            raise DataError(f"{self.path}, line {line}: contains a NUL byte, so it is not a text file")
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = raw[: error.start].count(b"\n") + 1
+            raise DataError(f"{self.path}, line {line}: is not UTF-8 text") from None
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes, for telling formats apart."""
+        return self.content[:4096]

@@ -1,0 +1,104 @@
+"""Declare a kernel, compile it once per machine, and say so when it takes a while."""
+
+import importlib
+import logging
+import pkgutil
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import sigutils, types
+
+logger = logging.getLogger("tamis")
+
+#: Seconds a compilation may take before the user is told; loading from the cache stays far below it.
+PATIENCE = 0.5
+
+_kernels: list["Kernel"] = []
+
+
+class Kernel:
+    """A compiled function and the argument types it is compiled for ahead of time.
+
+    The first call with new argument types compiles it (or loads it from the disk cache); one that takes
+    longer than :data:`PATIENCE` is announced. Arrays among the first `reads` arguments are handed over
+    read-only, so that a memory-mapped array and an ordinary one share one compiled version.
+    """
+
+    def __init__(self, function: Callable[..., Any], signatures: tuple[str, ...], reads: int) -> None:
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self.python = function
+        self.signatures = signatures
+        self.reads = reads
+        self._dispatcher = numba.njit(cache=True, nogil=True)(function)
+        self._ready: set[tuple[Any, ...]] = set()
+
+    def __call__(self, *args: Any) -> Any:
+        args = tuple(_frozen(a) if i < self.reads else a for i, a in enumerate(args))
+        kinds = tuple(numba.typeof(a) for a in args)
+        if kinds not in self._ready:
+            self._compile(kinds)
+        return self._dispatcher(*args)
+
+    def warm(self) -> None:
+        """Compile for every declared signature."""
+        for signature in self.signatures:
+            kinds, _ = sigutils.normalize_signature(signature)
+            self._compile(
+                tuple(
+                    k.copy(readonly=True) if i < self.reads and isinstance(k, types.Array) else k
+                    for i, k in enumerate(kinds)
+                )
+            )
+
+    def _compile(self, kinds: tuple[Any, ...]) -> None:
+        notice = threading.Timer(
+            PATIENCE,
+            logger.warning,
+            ("compiling %s (once per machine; 'tamis warm' does all ahead of time)", self.__name__),
+        )
+        notice.daemon = True
+        notice.start()
+        try:
+            self._dispatcher.compile(kinds)
+        finally:
+            notice.cancel()
+        self._ready.add(kinds)
+
+
+def _frozen(argument: Any) -> Any:
+    """A read-only view of an array; anything else as it is."""
+    if isinstance(argument, np.ndarray) and argument.flags.writeable:
+        argument = argument.view()
+        argument.flags.writeable = False
+    return argument
+
+
+def kernel(*signatures: str, reads: int = 0) -> Callable[[Callable[..., Any]], Kernel]:
+    """Make a function a kernel.
+
+    Parameters
+    ----------
+    *signatures : str
+        Argument types in numba's notation, which ``tamis warm`` compiles ahead of time.
+    reads : int
+        How many of the leading arguments are only read.
+    """
+
+    def declare(function: Callable[..., Any]) -> Kernel:
+        declared = Kernel(function, signatures, reads)
+        _kernels.append(declared)
+        return declared
+
+    return declare
+
+
+def all_kernels() -> list[Kernel]:
+    """Every kernel of the library, found by importing the modules of this room."""
+    package = importlib.import_module("tamis.kernels")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"tamis.kernels.{module.name}")
+    return [k for k in _kernels if k.python.__module__.startswith("tamis.")]

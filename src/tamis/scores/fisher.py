@@ -1,0 +1,26 @@
+"""Fisher's criterion."""
+
+from tamis.base.moments import ClassMoments, ratio
+from tamis.base.score import score
+from tamis.base.types import Codes, FloatArray, Matrix
+
+
+@score("fisher", paper="Lal, Chapelle and Schoelkopf 2006, section 2")
+def fisher(X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> FloatArray:
+    """Squared distance of the class means over the sum of the class variances.
+
+        (mu+ - mu-)^2 / (V+ + V-),
+
+    with biased variances. For more than two classes it is the mean over pairs of classes, each pair weighted
+    by the product of its classes' shares of the rows. A constant feature scores 0; one that is constant
+    within each class but not overall scores infinity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.scores import fisher
+    >>> fisher(np.array([[0.0], [2.0], [4.0], [6.0]]), [0, 0, 1, 1])
+    array([8.])
+    """
+    m = ClassMoments.of(X, y, sample_weight)
+    return m.pair_mean(lambda a, b: ratio(m.gap(a, b) ** 2, m.variance[a] + m.variance[b]))

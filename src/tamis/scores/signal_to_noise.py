@@ -1,0 +1,29 @@
+"""Signal to noise."""
+
+import numpy as np
+
+from tamis.base.moments import ClassMoments, ratio
+from tamis.base.score import score
+from tamis.base.types import Codes, FloatArray, Matrix
+
+
+@score("s2n", paper="Golub et al. 1999")
+def s2n(X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> FloatArray:
+    """Distance of the class means over the sum of the class deviations.
+
+        |mu+ - mu-| / (sd+ + sd-),
+
+    with biased deviations. For more than two classes it is the mean over pairs of classes, each pair weighted
+    by the product of its classes' shares of the rows. A constant feature scores 0; one that is constant
+    within each class but not overall scores infinity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.scores import s2n
+    >>> s2n(np.array([[0.0], [2.0], [4.0], [6.0]]), [0, 0, 1, 1])
+    array([2.])
+    """
+    m = ClassMoments.of(X, y, sample_weight)
+    deviation = np.sqrt(m.variance)
+    return m.pair_mean(lambda a, b: ratio(m.gap(a, b), deviation[a] + deviation[b]))

@@ -1,0 +1,112 @@
+"""Ranking: score every feature by itself and keep the best."""
+
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from tamis import scores
+from tamis.base.cut import Cut, rank
+from tamis.base.part import Part
+from tamis.base.score import Score, Scored
+from tamis.base.selector import Selection, Selector, Weighted
+from tamis.base.space import geom
+
+
+class Ranking(Weighted, Selector):
+    """Keep the features with the highest scores.
+
+    In a recipe the score's name stands for the ranking: ``cc(700)``, ``chi2(0.05)``, ``t(fdr=0.05, welch=true)``.
+
+    Parameters
+    ----------
+    by : str or callable, default="cc"
+        The name of a score (``tamis list scores``), or a function ``(X, y) -> values``, larger is better, which
+        gets dense or sparse `X` and class codes `y`.
+    k : int, optional
+        Keep the `k` best.
+    fraction : float, optional
+        Keep this share of the features, rounded up.
+    threshold : float, optional
+        Keep the features that score strictly above it.
+    fdr : float, optional
+        Keep the features that pass Benjamini and Hochberg's procedure at this rate; needs a score with p-values.
+        With none of the four given, the features that score above zero are kept.
+    at_least : int, default=1
+        When fewer features pass, keep this many of the best all the same, with a warning.
+    options : dict, optional
+        Options of the score, such as ``{"welch": True}``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.select import Ranking
+    >>> X = np.array([[1.0, 0.0, 5.0], [2.0, 0.0, 5.0], [1.0, 1.0, 5.0], [2.0, 1.0, 5.0]])
+    >>> Ranking("fisher", k=1).fit(X, [0, 0, 1, 1]).get_support(indices=True)
+    array([1])
+    """
+
+    part: ClassVar[Part] = Part(
+        "ranking", positional=("by",), search={"k": geom(1, 10_000)}, paper="Grabczewski and Jankowski 2006"
+    )
+    accepts_missing = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "by": [str, callable],
+        "k": [Interval(Integral, 1, None, closed="left"), None],
+        "fraction": [Interval(Real, 0, 1, closed="right"), None],
+        "threshold": [Interval(Real, None, None, closed="neither"), None],
+        "fdr": [Interval(Real, 0, 1, closed="neither"), None],
+        "at_least": [Interval(Integral, 0, None, closed="left")],
+        "options": [dict, None],
+    }
+
+    def __init__(
+        self,
+        by: str | Score | Callable[[Any, Any], Any] = "cc",
+        *,
+        k: int | None = None,
+        fraction: float | None = None,
+        threshold: float | None = None,
+        fdr: float | None = None,
+        at_least: int = 1,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.by = by
+        self.k = k
+        self.fraction = fraction
+        self.threshold = threshold
+        self.fdr = fdr
+        self.at_least = at_least
+        self.options = options
+
+    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
+        cut = Cut(self.k, self.fraction, self.threshold, self.fdr, self.at_least)
+        scored = self._score(X, y, *weight)
+        values = np.asarray(scored.values)
+        ranking = rank(values)
+        pvalues = scored.pvalues if self.fdr is not None else None
+        return Selection(cut.apply(values, ranking, pvalues), values, ranking)
+
+    def _score(self, X: Any, y: Any, weight: Any) -> Scored:
+        score = self._known_score()
+        if score is None:
+            return Scored(self.by(X, y, **(self.options or {})))  # type: ignore[operator]
+        return score.evaluate(X, y, weight, **(self.options or {}))
+
+    def _known_score(self) -> Score | None:
+        """The library's score that is meant, or None for a function of the user's own."""
+        if isinstance(self.by, str):
+            return scores.get(self.by)
+        return self.by if isinstance(self.by, Score) else None
+
+    def _supervised(self) -> bool:
+        score = self._known_score()
+        return score is None or score.supervised
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        score = self._known_score()
+        tags.input_tags.positive_only = score is not None and score.nonnegative
+        return tags

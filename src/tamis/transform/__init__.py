@@ -1,0 +1,5 @@
+"""Transforms: estimators that change the columns; one file a transform."""
+
+from tamis.base.part import room
+
+__getattr__, __dir__ = room(__name__)
