@@ -16,6 +16,9 @@ from tamis.kernels.totals import csc_class_totals, csr_class_totals, dense_class
 #: Columns of a non-contiguous matrix that are copied at a time.
 _BLOCK = 512
 
+#: Values from here on overflow when squared and added up.
+_LARGEST = 1e150
+
 #: Relative error of a mean; what is smaller is rounding, so that a constant column has no scatter at all.
 _ROUNDING = 64 * np.finfo(np.float64).eps
 
@@ -48,7 +51,7 @@ class ClassMoments:
             starts = np.concatenate(([0], np.cumsum(np.bincount(y, minlength=n_classes))))
             for first, block in _blocks(X):
                 dense_class_moments(block, first, rows, starts, row_weight, weight, mean, scatter)
-        _refuse_infinite(mean)
+        _refuse_huge(mean)
         scatter[scatter <= weight * (_ROUNDING * mean) ** 2] = 0.0
         return cls(weight, mean, scatter)
 
@@ -114,7 +117,7 @@ def class_totals(
     else:
         for first, block in _blocks(X):
             lowest = min(lowest, dense_class_totals(block, first, y, row_weight, presence, total, known))
-    _refuse_infinite(total)
+    _refuse_huge(total)
     return total, known, lowest
 
 
@@ -155,7 +158,8 @@ def _blocks(X: FloatArray) -> Iterator[tuple[int, FloatArray]]:
         yield first, np.ascontiguousarray(X[:, first : first + width])
 
 
-def _refuse_infinite(values: FloatArray) -> None:
-    bad = ~np.isfinite(values).all(axis=0)
+def _refuse_huge(values: FloatArray) -> None:
+    bad = ~(np.abs(values) < _LARGEST).all(axis=0)
     if bad.any():
-        raise DataError(f"column {int(np.flatnonzero(bad)[0])} (counted from 0) contains infinity or overflows")
+        column = int(np.flatnonzero(bad)[0])
+        raise DataError(f"column {column} (counted from 0) contains infinity or values too large to square")

@@ -144,12 +144,8 @@ def _add(found: dict[str, Entry], new: Entry) -> None:
 
 def _class_entry(cls: Any, kind: str) -> Entry:
     part: Part = cls.part
-    signature = inspect.signature(cls.__init__).parameters
-    parameters = {
-        name: Parameter(name, p.default, cls._parameter_constraints[name])
-        for name, p in signature.items()
-        if name != "self"
-    }
+    signature = inspect.signature(cls).parameters
+    parameters = {n: Parameter(n, p.default, cls._parameter_constraints[n]) for n, p in signature.items()}
     return Entry(part.name, kind, _summary(cls), part.paper, parameters, part.positional, part.search, cls)
 
 

@@ -30,11 +30,11 @@ class Call:
         for name, value in self.arguments:
             bare = name in (part.positional[:1] or ()) or (part.score is not None and name == "fraction")
             if f"*{name}" in part.positional:
-                texts += [_text(v) for v in value]
+                texts += [as_text(v) for v in value]
             elif bare or isinstance(value, Chain):
-                texts.append(_text(value))
+                texts.append(as_text(value))
             else:
-                texts.append(f"{name}={_text(value)}")
+                texts.append(f"{name}={as_text(value)}")
         return f"{self.name}({', '.join(texts)})" if texts else self.name
 
     def build(self) -> Any:
@@ -148,7 +148,7 @@ def variants_of(value: Any) -> list[Any]:
     return [value]
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """A value as a recipe writes it."""
     if isinstance(value, bool) or value is None:
         return str(value).lower()
@@ -158,9 +158,9 @@ def _text(value: Any) -> str:
         bare = value.isidentifier() and not keyword.iskeyword(value) and value not in CONSTANTS
         return value if bare else repr(value)
     if isinstance(value, Choice):
-        return "{" + ", ".join(_text(v) for v in value.options) + "}"
+        return "{" + ", ".join(as_text(v) for v in value.options) + "}"
     if isinstance(value, Range):
-        return f"{value.spacing}({_text(value.low)}, {_text(value.high)}, {value.count})"
+        return f"{value.spacing}({as_text(value.low)}, {as_text(value.high)}, {value.count})"
     if isinstance(value, (Chain, int)):
         return str(value)
     return to_text(value)

@@ -107,3 +107,22 @@ class Dataset:
             split=None if self.split is None else self.split[index],
             groups=None if self.groups is None else self.groups[index],
         )
+
+    def grouped_by(self, column: str) -> "Dataset":
+        """The data set with a column taken out of the features to tell the groups."""
+        places = np.flatnonzero(self.feature_names == column)
+        if places.size == 0:
+            raise DataError(f"{self.name}: there is no column called {column!r} to group by")
+        keep = np.flatnonzero(self.feature_names != column)
+        if hasattr(self.X, "schema"):
+            groups = self.X[:, int(places[0])].to_numpy()
+        else:
+            taken = self.X[:, [int(places[0])]]
+            groups = (taken.toarray() if self.is_sparse else taken).ravel()
+        return replace(
+            self,
+            X=self.X[:, keep.tolist()] if hasattr(self.X, "schema") else self.X[:, keep],
+            feature_names=self.feature_names[keep],
+            roles=None if self.roles is None else self.roles[keep],
+            groups=groups,
+        )

@@ -20,8 +20,8 @@ from tamis.base.types import Codes, FloatArray, Matrix
 def chi2(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, of: str = "counts") -> Scored:
     """Chi-square statistic of a feature against the classes.
 
-    ``of="counts"`` compares the feature's total in each class with what the classes' sizes would give it, with
-    k - 1 degrees of freedom: values must be zero or more. ``of="presence"`` takes for each class the 2 x 2
+    Values must be zero or more. ``of="counts"`` compares the feature's total in each class with what the classes'
+    sizes would give it, with k - 1 degrees of freedom. ``of="presence"`` takes for each class the 2 x 2
     table of feature present (not zero) or absent against in the class or not, and averages the k statistics
     weighted by the classes' shares; for two classes this is the plain 2 x 2 statistic. Its p-value is the
     smallest of the k tests' (1 degree of freedom each) times k for more than two classes. Sample weights count
@@ -35,10 +35,10 @@ def chi2(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, of: st
     array([4.])
     """
     total, known, lowest = class_totals(X, y, sample_weight, presence=of == "presence")
+    if lowest < 0:
+        raise TamisError(f"Negative values in data: chi2 needs values of zero and above, got {lowest:g}")
     if of == "presence":
         return _presence(total, known)
-    if lowest < 0:
-        raise TamisError(f"Negative values in data: chi2 of counts needs values of zero and above, got {lowest:g}")
     share = divide(known, known.sum(axis=0))
     expected = share * total.sum(axis=0)
     values = divide((total - expected) ** 2, expected).sum(axis=0)

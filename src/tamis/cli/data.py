@@ -1,0 +1,82 @@
+"""``tamis data``: what data sets there are, what is in one, make one, fetch one."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tamis.cli.show import Data, Json, Seed, Target, print_json, print_line, print_table
+
+app = typer.Typer(help="List, describe, make and fetch data sets.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("list")
+def list_sets(json: Json = False) -> None:
+    """Show the data sets that go by name: generators, and those in the folder TAMIS_DATA."""
+    import os
+
+    from tamis.data.named import names
+
+    known = names()
+    if json:
+        print_json([{"name": name, "what": what} for name, what in known.items()])
+        return
+    print_table("data sets", ["name", "what it is"], list(known.items()))
+    if not os.environ.get("TAMIS_DATA"):
+        print_line("Set TAMIS_DATA to a folder of data files to use them by name.")
+
+
+@app.command()
+def describe(data: Data, target: Target = None, json: Json = False) -> None:
+    """Show what is in DATA: rows, columns and their kinds, classes, missing values, oddities."""
+    from tamis.data.describe import describe as facts_of
+    from tamis.data.load import load
+
+    facts = facts_of(load(data, target))
+    if json:
+        print_json(facts)
+        return
+    name = facts.pop("name")
+    print_table(str(name), ["fact", "value"], [(key.replace("_", " "), _value(value)) for key, value in facts.items()])
+
+
+@app.command()
+def make(
+    generator: Annotated[str, typer.Argument(help="Which generator ('tamis data list' shows them).")],
+    out: Annotated[Path, typer.Argument(help="File to write: .csv, .csv.gz, .parquet or .npz.")],
+    rows: Annotated[int, typer.Option("--rows", min=4, help="Number of rows.")] = 2000,
+    seed: Seed = 0,
+) -> None:
+    """Make a data set with known relevant features and write it to a file."""
+    from tamis.base.errors import TamisError
+    from tamis.data.synthetic import GENERATORS
+    from tamis.data.write import write
+
+    if generator not in GENERATORS:
+        raise TamisError(f"no generator is called {generator!r}; there are: {', '.join(GENERATORS)}")
+    made = GENERATORS[generator](rows, seed=seed)
+    write(made, out)
+    print_line(f"{out}: {made.n_rows} rows, {made.n_features} features, class column {made.target!r}")
+
+
+@app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="Name or number of an OpenML data set.")],
+    server: Annotated[str | None, typer.Option("--server", help="Address of a mirror of OpenML.")] = None,
+) -> None:
+    """Fetch a data set from OpenML and keep it in TAMIS_DATA."""
+    from tamis.data.fetch import fetch as fetch_set
+
+    found = fetch_set(name, server=server)
+    print_line(f"{found.name}: {found.n_rows} rows, {found.n_features} features, {len(found.classes)} classes")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{k}: {_value(v)}" for k, v in value.items()) or "-"
+    if isinstance(value, (list, tuple)):
+        shown = ", ".join(_value(v) for v in value[:10])
+        return f"{shown}, ... ({len(value)} in all)" if len(value) > 10 else shown or "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,66 @@
+"""``tamis list``: the parts, or one of them in full."""
+
+from typing import Annotated, Any
+
+import typer
+
+from tamis.cli.show import Json, print_json, print_line, print_table
+
+
+def list_parts(
+    what: Annotated[
+        str | None, typer.Argument(help="A kind (transforms, scores, selectors, classifiers) or the name of a part.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show the parts that recipes are made of."""
+    from tamis.base.errors import TamisError
+    from tamis.compose.catalog import KINDS, catalog
+
+    kind = what.removesuffix("s") if what else None
+    chosen = [p for p in catalog().values() if what is None or p.kind == kind or p.name == what]
+    if not chosen and kind not in KINDS.values():
+        raise TamisError(f"{what!r} is neither a kind ({', '.join(k + 's' for k in KINDS.values())}) nor a part")
+    if json:
+        print_json([_facts(part) for part in chosen])
+    elif len(chosen) == 1 and chosen[0].name == what:
+        _print_part(chosen[0])
+    else:
+        for each in KINDS.values():
+            rows = [(p.name, p.summary, ", ".join(p.parameters)) for p in chosen if p.kind == each]
+            if rows:
+                print_table(f"{each}s", ["name", "what it does", "parameters"], rows)
+
+
+def _print_part(part: Any) -> None:
+    from tamis.compose.chain import as_text
+
+    print_line(f"{part.name} ({part.kind}): {part.summary}")
+    print_line(f"From: {part.paper}")
+    rows = [
+        (p.name, as_text(p.default), p.takes, as_text(part.search[p.name]) if p.name in part.search else None)
+        for p in part.parameters.values()
+    ]
+    if rows:
+        print_table("", ["parameter", "default", "takes", "search"], rows)
+
+
+def _facts(part: Any) -> dict[str, Any]:
+    from tamis.compose.chain import as_text
+
+    return {
+        "name": part.name,
+        "kind": part.kind,
+        "summary": part.summary,
+        "paper": part.paper,
+        "positional": list(part.positional),
+        "parameters": [
+            {
+                "name": p.name,
+                "default": as_text(p.default),
+                "takes": p.takes,
+                "search": as_text(part.search[p.name]) if p.name in part.search else None,
+            }
+            for p in part.parameters.values()
+        ],
+    }

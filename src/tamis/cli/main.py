@@ -1,0 +1,70 @@
+"""``tamis``: the commands put together, and every failure the user can mend told in one sentence."""
+
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+
+from tamis import __version__
+from tamis.cli import data, list_, rank, validate, warm
+
+app = typer.Typer(
+    name="tamis",
+    help="Find the few features that matter, build the model that uses them, validate both as one.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(data.app, name="data")
+app.command("list")(list_.list_parts)
+app.command("rank")(rank.rank)
+app.command("validate")(validate.validate)
+app.command("warm")(warm.warm)
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and end.", is_eager=True)] = False,
+) -> None:
+    if version:
+        typer.echo(f"tamis {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line: exit code 0 for success, 2 for what the user can put right."""
+    warnings.showwarning = _note
+    try:
+        app()
+    except (ValueError, OSError, MemoryError) as error:
+        _refuse(error)
+
+
+def _refuse(error: Exception) -> None:
+    from tamis.base.errors import RecipeError
+
+    if isinstance(error, MemoryError):
+        text = "not enough memory for this"
+    else:
+        # A recipe's refusal goes on to show the place; any other message is one sentence.
+        text = str(error) if isinstance(error, RecipeError) else str(error).split("\n", 1)[0]
+    print(f"tamis: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+_noted: set[str] = set()
+
+
+def _note(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Say a warning once, without the place in the code."""
+    text = str(message).split("\n", 1)[0]
+    if text not in _noted:
+        _noted.add(text)
+        print(f"tamis: note: {text}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""What commands print: tables for people, JSON for programs, a bar for anything that takes a while."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Worker processes; the result does not depend on it.")]
+Target = Annotated[str | None, typer.Option("--target", help="The class column, when its name does not tell.")]
+Data = Annotated[str, typer.Argument(help="A file, a folder or the name of a data set ('tamis data list').")]
+
+#: Seconds before a progress bar appears.
+_PATIENCE = 1.0
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output; numbers that JSON does not have are null."""
+    typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, right: Sequence[str] = ()
+) -> None:
+    """A table; the columns named in `right` are set flush right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        table.add_column(name, justify="right" if name in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_cell(value)) for value in row))
+    # Piped output is for other programs: no wrapping at an invented width.
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def print_line(text: str = "") -> None:
+    """A line of text, printed as it is."""
+    typer.echo(text)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A function ``(done, total)`` that draws a bar on a terminal once a second has passed."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    started = time.monotonic()
+    with Progress(
+        console=console, transient=True, auto_refresh=console.is_terminal, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(title, total=None, visible=False)
+
+        def report(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, visible=time.monotonic() - started > _PATIENCE)
+
+        yield report
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    """NumPy values and numbers that JSON lacks made plain."""
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float) and value != value:
+        return None
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return "inf" if value > 0 else "-inf"
+    return value

@@ -1,0 +1,58 @@
+"""Write a data set to a file that the loader reads back."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from tamis.base.errors import DataError
+from tamis.data.dataset import Dataset
+
+
+def write(dataset: Dataset, path: Path) -> None:
+    """Write a data set without nominal columns; the ending of the name decides the format.
+
+    CSV and Parquet hold the features and the class column; .npz also keeps the names and what is known to be a probe.
+    The file appears whole or not at all.
+    """
+    suffixes = "".join(path.suffixes[-2:]).lower()
+    partial = path.with_name(f".{path.name}.part")
+    try:
+        if suffixes.endswith((".csv", ".csv.gz", ".parquet")):
+            frame = _frame(dataset)
+            if suffixes.endswith(".parquet"):
+                frame.write_parquet(partial)
+            else:
+                frame.write_csv(partial, compression="gzip" if suffixes.endswith(".gz") else "uncompressed")
+        elif suffixes.endswith(".npz"):
+            _write_npz(dataset, partial)
+        else:
+            raise DataError(f"{path}: the name must end in .csv, .csv.gz, .parquet or .npz")
+        partial.replace(path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror})") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _frame(dataset: Dataset) -> pl.DataFrame:
+    if dataset.is_sparse:
+        raise DataError(f"{dataset.name}: is sparse; write it as .npz")
+    X = dataset.X
+    frame = X if isinstance(X, pl.DataFrame) else pl.DataFrame(X, schema=[str(n) for n in dataset.feature_names])
+    return frame.with_columns(pl.Series(dataset.target, dataset.y))
+
+
+def _write_npz(dataset: Dataset, path: Path) -> None:
+    if isinstance(dataset.X, pl.DataFrame):
+        raise DataError(f"{dataset.name}: has nominal columns; write it as .csv or .parquet")
+    arrays = {"y": dataset.y, "feature_names": dataset.feature_names.astype(str)}
+    if dataset.probes is not None:
+        arrays["is_probe"] = dataset.probes
+    if dataset.is_sparse:
+        X = dataset.X
+        arrays |= {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr, "X_shape": np.array(X.shape)}
+    else:
+        arrays["X"] = dataset.X
+    with path.open("wb") as file:
+        np.savez_compressed(file, **arrays)

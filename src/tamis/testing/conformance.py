@@ -1,0 +1,198 @@
+"""The checks that scikit-learn does not have: sparse equals dense, columns may move, labels may be words, ..."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import has_fit_parameter
+
+from tamis.base.cut import NothingPasses
+from tamis.base.seeds import generator, seeded
+
+Check = Callable[[Any], None]
+_FORMATS: tuple[Callable[[Any], Any], ...] = (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
+
+
+def checks(estimator: Any) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Every check that applies to an estimator, as pairs of a name and a function without arguments."""
+    yield "scikit_learn", partial(_scikit_learn, estimator)
+    own: list[Check] = [
+        _sparse_equals_dense,
+        _columns_may_move,
+        _labels_may_be_words,
+        _constants_and_duplicates_survive,
+        _one_seed_one_result,
+        _frames_keep_names,
+        _input_is_left_alone,
+    ]
+    if is_classifier(estimator):
+        own.append(_permuted_labels_score_at_chance)
+    if has_fit_parameter(estimator, "sample_weight"):
+        own.append(_weights_count_as_repeated_rows)
+    if estimator.__sklearn_tags__().input_tags.allow_nan:
+        own.append(_missing_values_stay_in_their_column)
+    for run in own:
+        yield run.__name__.lstrip("_"), partial(_quietly, run, estimator)
+
+
+def check(estimator: Any) -> None:
+    """Run every check; raises AssertionError, or what the estimator raised, at the first failure."""
+    for _, run in checks(estimator):
+        run()
+
+
+def _quietly(run: Check, estimator: Any) -> None:
+    """The data of the checks may leave a cut with nothing, which is no fault of the estimator's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingPasses)
+        run(estimator)
+
+
+def _scikit_learn(estimator: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(estimator)
+
+
+def _problem(n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Non-negative rows with many zeros, three informative columns of eight, and class codes."""
+    rng = generator(seed)
+    y = np.arange(90) % n_classes
+    X = rng.random((90, 8)) * (rng.random((90, 8)) < 0.6)
+    X[:, :3] += 0.7 * y[:, None] * (rng.random((90, 3)) < 0.8)
+    return X, y
+
+
+def _fitted(estimator: Any, X: Any, y: Any, **fit: Any) -> Any:
+    return seeded(clone(estimator), 0).fit(X, y, **fit)
+
+
+def _result(fitted: Any, X: Any) -> np.ndarray:
+    """What an estimator makes of rows: evidence for the classes, or the columns it returns, centred.
+
+    Centred, because a transform may shift dense columns and leave sparse ones where they are.
+    """
+    for method in ("predict_proba", "decision_function"):
+        if hasattr(fitted, method):
+            return np.asarray(getattr(fitted, method)(X))
+    out = fitted.transform(X)
+    out = out.toarray() if sp.issparse(out) else np.asarray(out)
+    return np.asarray(out - out.mean(axis=0))
+
+
+def _sparse_equals_dense(estimator: Any) -> None:
+    """CSR and CSC, as arrays and as matrices, give what the dense array gives."""
+    for n_classes in (2, 3):
+        X, y = _problem(n_classes)
+        expected = _result(_fitted(estimator, X, y), X)
+        for form in _FORMATS:
+            got = _result(_fitted(estimator, form(X), y), form(X))
+            np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-8)
+
+
+def _columns_may_move(estimator: Any) -> None:
+    """Permuting the columns moves the result with them and changes nothing else."""
+    X, y = _problem()
+    order = generator(1).permutation(X.shape[1])
+    here, there = _fitted(estimator, X, y), _fitted(estimator, X[:, order], y)
+    if hasattr(here, "get_support"):
+        np.testing.assert_array_equal(there.get_support(), here.get_support()[order])
+        return
+    expected, got = _result(here, X), _result(there, X[:, order])
+    if hasattr(here, "transform") and expected.shape == X.shape:
+        expected, got = np.sort(expected, axis=1), np.sort(got, axis=1)
+    np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-8)
+
+
+def _labels_may_be_words(estimator: Any) -> None:
+    """Text labels and labels -1/+1 give what 0/1 give."""
+    X, y = _problem()
+    expected = _result(_fitted(estimator, X, y), X)
+    for labels in (np.array(["ill", "well"]), np.array([-1, 1]), np.array([-1.0, 1.0])):
+        model = _fitted(estimator, X, labels[y])
+        np.testing.assert_allclose(_result(model, X), expected)
+        if is_classifier(model):
+            assert set(model.predict(X)) <= set(labels)
+
+
+def _constants_and_duplicates_survive(estimator: Any) -> None:
+    """Constant, empty and repeated columns do no harm."""
+    X, y = _problem()
+    X = np.column_stack([X, np.full(len(y), 0.1), np.zeros(len(y)), X[:, 0]])
+    for form in (np.asarray, sp.csr_array):
+        assert np.isfinite(_result(_fitted(estimator, form(X), y), form(X))).all()
+
+
+def _one_seed_one_result(estimator: Any) -> None:
+    """The same seed gives the same result, for any number of workers."""
+    X, y = _problem()
+    expected = _result(_fitted(estimator, X, y), X)
+    again = clone(estimator)
+    if "n_jobs" in again.get_params():
+        again.set_params(n_jobs=2)
+    np.testing.assert_array_equal(_result(_fitted(again, X, y), X), expected)
+
+
+def _frames_keep_names(estimator: Any) -> None:
+    """Polars frames are read like arrays, and a selector names the columns it keeps."""
+    X, y = _problem()
+    names = [f"gene {i}" for i in range(X.shape[1])]
+    frame = pl.DataFrame(X, schema=names)
+    model = _fitted(estimator, frame, y)
+    assert list(model.feature_names_in_) == names
+    np.testing.assert_allclose(_result(model, frame), _result(_fitted(estimator, X, y), X))
+    if hasattr(model, "get_support"):
+        kept = [name for name, keep in zip(names, model.get_support(), strict=True) if keep]
+        assert list(model.get_feature_names_out()) == kept
+        assert model.set_output(transform="polars").transform(frame).columns == kept
+
+
+def _input_is_left_alone(estimator: Any) -> None:
+    """Fitting and applying change neither dense nor sparse input."""
+    X, y = _problem()
+    for form in (np.asarray, sp.csr_array):
+        given = form(X.copy())
+        _result(_fitted(estimator, given, y), given)
+        np.testing.assert_array_equal(given.toarray() if sp.issparse(given) else given, X)
+
+
+def _permuted_labels_score_at_chance(estimator: Any) -> None:
+    """With labels drawn anew the cross-validated accuracy is that of guessing."""
+    accuracy = []
+    for seed in range(4):
+        X, y = _problem(seed=seed)
+        folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+        model = seeded(clone(estimator), seed)
+        accuracy.append(cross_val_score(model, X, generator(seed).permutation(y), cv=folds).mean())
+    assert abs(np.mean(accuracy) - 0.5) < 0.1, f"accuracy {np.mean(accuracy):.3f} on permuted labels"
+
+
+def _weights_count_as_repeated_rows(estimator: Any) -> None:
+    """A row of weight 2 counts as two rows, one of weight 0 as none."""
+    X, y = _problem()
+    weight = generator(2).integers(0, 3, len(y)).astype(float)
+    weighted = _fitted(estimator, X, y, sample_weight=weight)
+    repeats = weight.astype(int)
+    repeated = _fitted(estimator, np.repeat(X, repeats, axis=0), np.repeat(y, repeats))
+    if hasattr(weighted, "scores_"):
+        np.testing.assert_allclose(weighted.scores_, repeated.scores_)
+    np.testing.assert_allclose(_result(weighted, X), _result(repeated, X), rtol=1e-3, atol=1e-3)
+
+
+def _missing_values_stay_in_their_column(estimator: Any) -> None:
+    """Missing values in one column leave what is known of the others as it was."""
+    X, y = _problem()
+    holes = X.copy()
+    holes[::4, -1] = np.nan
+    for form in (np.asarray, sp.csr_array):
+        whole, broken = _fitted(estimator, form(X), y), _fitted(estimator, form(holes), y)
+        if hasattr(whole, "scores_"):
+            np.testing.assert_allclose(broken.scores_[:-1], whole.scores_[:-1])
+            assert np.isfinite(broken.scores_).all()

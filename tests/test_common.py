@@ -1,0 +1,57 @@
+"""Every part of the catalog passes the conformance checks, and the catalog has found them all."""
+
+import pytest
+
+from tamis.compose.catalog import catalog
+from tamis.testing import checks
+
+#: A new part changes this table: that it was discovered is part of what is tested.
+EXPECTED = {
+    "score": ["cc", "chi2", "count", "f", "fisher", "s2n", "t", "variance"],
+    "transform": ["encode", "impute", "normalize", "pca", "rms_norm", "standardize"],
+    "classifier": ["knn", "svm"],
+}
+
+#: Parts beside their defaults, where a parameter takes the code along another way.
+VARIANTS = [
+    ("cc", {"classes": "ordered"}),
+    ("chi2", {"of": "presence"}),
+    ("t", {"welch": True}),
+    ("f", {"fdr": 0.5}),
+    ("fisher", {"fraction": 0.4}),
+    ("svm", {"kernel": "gaussian"}),
+    ("svm", {"balance": True, "ridge": 1.0}),
+    ("knn", {"k": "auto"}),
+    ("knn", {"metric": "canberra"}),
+]
+
+
+def test_the_catalog_has_found_every_part():
+    found = {}
+    for part in catalog().values():
+        found.setdefault(part.kind, []).append(part.name)
+    assert {kind: sorted(names) for kind, names in found.items()} == EXPECTED
+
+
+def _cases():
+    parts = [(name, {}) for names in EXPECTED.values() for name in names]
+    for name, parameters in parts + VARIANTS:
+        if name in catalog():
+            for check, run in checks(catalog()[name].make(**parameters)):
+                label = ",".join(f"{k}={v}" for k, v in parameters.items())
+                yield pytest.param(run, id=f"{name}({label})-{check}")
+
+
+@pytest.mark.parametrize("run", list(_cases()))
+def test_part_conforms(run):
+    run()
+
+
+@pytest.mark.parametrize("part", list(catalog().values()), ids=lambda p: p.name)
+def test_part_is_documented(part):
+    assert part.summary.endswith(".")
+    assert part.paper
+    for name in part.search:
+        assert name in part.parameters
+        for value in part.search[name].values():
+            assert part.parameters[name].refusal(value, part.name) is None

@@ -1,0 +1,142 @@
+"""Kernels against plain NumPy twins."""
+
+import logging
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from tamis.base.moments import ClassMoments, class_totals
+from tamis.kernels import compiler
+from tamis.kernels.compiler import all_kernels, kernel
+
+
+@st.composite
+def problems(draw):
+    n = draw(st.integers(1, 150))
+    p = draw(st.integers(1, 5))
+    values = st.sampled_from([0.0, 0.0, 1.0, -2.5, 1e6, 0.1, np.nan])
+    X = draw(hnp.arrays(np.float64, (n, p), elements=values))
+    codes = draw(hnp.arrays(np.intp, n, elements=st.integers(0, 2)))
+    codes[0] = 2
+    weight = draw(hnp.arrays(np.float64, n, elements=st.sampled_from([0.0, 0.5, 1.0, 3.0])))
+    return X, codes, weight
+
+
+def plain_moments(X, codes, weight):
+    """The same three tables by masks and means."""
+    shape = (codes.max() + 1, X.shape[1])
+    out = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    for c in range(shape[0]):
+        for j in range(shape[1]):
+            known = (codes == c) & ~np.isnan(X[:, j])
+            w, x = weight[known], X[known, j]
+            if w.sum() > 0:
+                mean = np.average(x, weights=w)
+                out[0][c, j], out[1][c, j], out[2][c, j] = w.sum(), mean, (w * (x - mean) ** 2).sum()
+    return out
+
+
+def layouts(X):
+    wide = np.full((X.shape[0], 2 * X.shape[1]), 7.0)
+    wide[:, ::2] = X
+    return [X, np.asfortranarray(X), wide[:, ::2], sp.csr_array(X), sp.csc_array(X)]
+
+
+@given(problems())
+def test_moments_equal_their_twin(problem):
+    X, codes, weight = problem
+    expected = plain_moments(X, codes, weight)
+    for layout in layouts(X):
+        found = ClassMoments.of(layout, codes, weight)
+        for got, want in zip((found.weight, found.mean, found.scatter), expected, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
+
+
+@given(problems(), st.booleans())
+def test_totals_equal_their_twin(problem, presence):
+    X, codes, weight = problem
+    for layout in layouts(X):
+        total, known, lowest = class_totals(layout, codes, weight, presence=presence)
+        for c in range(codes.max() + 1):
+            rows = codes == c
+            values = (X[rows] != 0) & ~np.isnan(X[rows]) if presence else np.nan_to_num(X[rows])
+            np.testing.assert_allclose(total[c], weight[rows] @ values, atol=1e-9)
+            np.testing.assert_allclose(known[c], weight[rows] @ ~np.isnan(X[rows]), atol=1e-9)
+        assert lowest == min(0.0, np.nanmin(X, initial=0.0))
+
+
+def test_moments_keep_their_digits_far_from_zero():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 3))
+    codes = np.arange(500) % 2
+    shifted = ClassMoments.of(X + 1e9, codes)
+    np.testing.assert_allclose(shifted.scatter, ClassMoments.of(X, codes).scatter, rtol=1e-5)
+
+
+@pytest.mark.parametrize("value", [0.1, 1e-300, 1e140, -3.3, 0.0])
+def test_a_constant_column_has_no_scatter(value):
+    moments = ClassMoments.of(np.full((1001, 2), value), np.arange(1001) % 3)
+    assert not moments.within.any()
+    assert not moments.between.any()
+
+
+def test_duplicate_entries_of_a_sparse_matrix_add_up():
+    X = sp.csr_array((np.array([1.0, 2.0, 4.0]), np.array([0, 0, 0]), np.array([0, 2, 3])), shape=(2, 1))
+    before = X.nnz
+    assert ClassMoments.of(X, np.array([0, 1])).mean.ravel().tolist() == [3.0, 4.0]
+    assert X.nnz == before
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300])
+def test_infinity_is_named_by_its_column(value):
+    X = np.ones((4, 3))
+    X[1, 2] = value
+    for layout in (X, sp.csr_array(X), sp.csc_array(X)):
+        with pytest.raises(ValueError, match="column 2"):
+            ClassMoments.of(layout, np.array([0, 1, 0, 1]))
+
+
+def test_every_kernel_declares_the_types_it_is_called_with():
+    rng = np.random.default_rng(0)
+    codes = np.array([0, 1, 0, 1])
+    for dtype in (np.float32, np.float64):
+        X = rng.random((4, 3)).astype(dtype)
+        for layout in (X, sp.csr_array(X), sp.csc_array(X)):
+            ClassMoments.of(layout, codes)
+            class_totals(layout, codes, presence=True)
+    kernels = {k.__name__: k for k in all_kernels()}
+    for name in ("dense_class_moments", "csr_class_moments", "csc_class_moments", "dense_class_totals"):
+        used = set(kernels[name]._ready)
+        kernels[name].warm()
+        assert used <= kernels[name]._ready
+        assert len(kernels[name]._ready) == len(kernels[name].signatures)
+
+
+def test_a_slow_compilation_is_announced(monkeypatch, caplog):
+    monkeypatch.setattr(compiler, "PATIENCE", 0.0)
+
+    @kernel("float64(float64[::1])", reads=1)
+    def total(x):
+        s = 0.0
+        for v in x:
+            s += v
+        return s
+
+    with caplog.at_level(logging.WARNING, logger="tamis"):
+        assert total(np.arange(4.0)) == 6.0
+    assert "compiling total" in caplog.text
+
+
+def test_memory_mapped_and_ordinary_arrays_share_one_version():
+    @kernel("float64(float64[::1])", reads=1)
+    def first(x):
+        return x[0]
+
+    locked = np.arange(3.0)
+    locked.flags.writeable = False
+    assert first(np.arange(3.0)) == first(locked) == 0.0
+    assert len(first._ready) == 1
