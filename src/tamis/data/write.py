@@ -1,6 +1,8 @@
 """Write a data set to a file that the loader reads back."""
 
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,13 +12,13 @@ from tamis.data.dataset import Dataset
 
 
 def write(dataset: Dataset, path: Path) -> None:
-    """Write a data set without nominal columns; the ending of the name decides the format.
+    """Write a data set; the ending of the name decides the format.
 
-    CSV and Parquet hold the features and the class column; .npz also keeps the names and what is known to be a probe.
-    The file appears whole or not at all.
+    CSV and Parquet hold the features and the class column; .npz, for numbers only, also keeps what is known to be a
+    probe and takes sparse data. The file appears whole or not at all.
     """
     suffixes = "".join(path.suffixes[-2:]).lower()
-    partial = path.with_name(f".{path.name}.part")
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         if suffixes.endswith((".csv", ".csv.gz", ".parquet")):
             frame = _frame(dataset)
@@ -46,12 +48,12 @@ def _frame(dataset: Dataset) -> pl.DataFrame:
 def _write_npz(dataset: Dataset, path: Path) -> None:
     if isinstance(dataset.X, pl.DataFrame):
         raise DataError(f"{dataset.name}: has nominal columns; write it as .csv or .parquet")
-    arrays = {"y": dataset.y, "feature_names": dataset.feature_names.astype(str)}
+    arrays: dict[str, Any] = {"y": dataset.y, "feature_names": dataset.feature_names.astype(str)}
     if dataset.probes is not None:
         arrays["is_probe"] = dataset.probes
     if dataset.is_sparse:
-        X = dataset.X
-        arrays |= {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr, "X_shape": np.array(X.shape)}
+        arrays |= {field: getattr(dataset.X, field) for field in ("data", "indices", "indptr")}
+        arrays["shape"] = np.array(dataset.X.shape)
     else:
         arrays["X"] = dataset.X
     with path.open("wb") as file:
