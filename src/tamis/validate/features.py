@@ -1,0 +1,78 @@
+"""Which of the original columns a fitted model still looks at."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import OneToOneFeatureMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+
+from tamis.base.types import Mask
+
+
+def kept(model: Any, n_features: int) -> Mask | None:
+    """Mask of the input columns that a fitted model uses.
+
+    The steps of a pipeline are followed from the input on: a step with ``get_support`` narrows, a step with
+    ``origins_`` (the input column of each output column) is followed back, a one-to-one step passes all on. Any other
+    transform mixes columns, so what reached it counts as used. A model that selects nothing uses every column.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    n_features : int
+        Columns of the model's input.
+
+    Returns
+    -------
+    bool array of shape (n_features,), or None
+        None when a step speaks of other columns than those that reach it, so that nothing can be said.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from tamis.select import Ranking
+    >>> X = np.array([[1.0, 0.0, 5.0], [2.0, 0.0, 5.0], [1.0, 1.0, 5.0], [2.0, 1.0, 5.0]])
+    >>> kept(make_pipeline(StandardScaler(), Ranking(k=1), GaussianNB()).fit(X, [0, 0, 1, 1]), 3)
+    array([False,  True, False])
+    """
+    try:
+        origins, _ = _follow(model, np.arange(n_features))
+    except _LostTrackError:
+        return None
+    mask = np.zeros(n_features, dtype=bool)
+    mask[origins] = True
+    return mask
+
+
+class _LostTrackError(Exception):
+    """A step speaks of other columns than those that reach it."""
+
+
+def _follow(step: Any, origins: np.ndarray) -> tuple[np.ndarray, bool]:
+    """The input column of each column that leaves a step, and whether columns can still be told apart there."""
+    if step is None or step == "passthrough":
+        return origins, True
+    if isinstance(step, FrozenEstimator):
+        return _follow(step.estimator, origins)
+    if isinstance(step, Pipeline):
+        for _, inner in step.steps:
+            origins, distinct = _follow(inner, origins)
+            if not distinct:
+                return origins, False
+        return origins, True
+    if hasattr(step, "best_estimator_"):
+        return _follow(step.best_estimator_, origins)
+    if hasattr(step, "get_support"):
+        support = np.asarray(step.get_support())
+        if support.shape != origins.shape:
+            raise _LostTrackError
+        return origins[support], True
+    if hasattr(step, "origins_"):
+        sources = np.asarray(step.origins_)
+        if sources.size and sources.max() >= origins.size:
+            raise _LostTrackError
+        return origins[sources], True
+    return origins, isinstance(step, OneToOneFeatureMixin)

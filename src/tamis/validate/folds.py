@@ -1,0 +1,171 @@
+"""Ways to divide the rows into those a model learns from and those it is judged on."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from tamis.base.errors import TamisError
+from tamis.base.seeds import spawn
+from tamis.data.planted import check_whole
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Row numbers to learn from and row numbers to be judged on, and which fold of which repeat it is (from 0)."""
+
+    train: np.ndarray
+    test: np.ndarray
+    repeat: int = 0
+    fold: int = 0
+
+
+class Scheme(Protocol):
+    """A way to split: it may use the classes, the groups, the official part of each row, and a seed."""
+
+    @property
+    def one_test(self) -> bool:
+        """Whether all answers are judged together as one test set, for want of folds large enough to judge."""
+
+    def splits(
+        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
+    ) -> list[Split]:
+        """The splits, in order of repeat and fold."""
+
+
+@dataclass(frozen=True)
+class StratifiedFolds:
+    """Repeated k-fold with the classes dealt evenly; rows of one group, when there are groups, stay together.
+
+    The folds of each repeat are scikit-learn's ``StratifiedKFold`` (``StratifiedGroupKFold``), shuffled with the
+    repeat's own seed.
+
+    Examples
+    --------
+    >>> y = np.array([0, 0, 0, 1, 1, 1])
+    >>> [s.test.size for s in StratifiedFolds(3, repeats=2).splits(y)]
+    [2, 2, 2, 2, 2, 2]
+    >>> print(StratifiedFolds(3, repeats=2))
+    3 stratified folds, 2 times
+    """
+
+    folds: int = 10
+    repeats: int = 1
+    one_test: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_whole("folds", self.folds, 2)
+        check_whole("repeats", self.repeats, 1)
+
+    def __str__(self) -> str:
+        return f"{self.folds} stratified folds" + (f", {self.repeats} times" if self.repeats > 1 else "")
+
+    def splits(
+        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
+    ) -> list[Split]:
+        _check_class_sizes(y, self.folds)
+        kind = StratifiedKFold
+        if groups is not None:
+            kind = StratifiedGroupKFold
+            if (n := np.unique(groups).size) < self.folds:
+                raise TamisError(f"{n} groups cannot be dealt into {self.folds} folds; take at most {n} folds")
+        found = []
+        for repeat in range(self.repeats):
+            cv = kind(self.folds, shuffle=True, random_state=spawn(seed, repeat))
+            for fold, (train, test) in enumerate(cv.split(y, y, groups)):
+                if not test.size:
+                    raise TamisError(f"the groups leave fold {fold + 1} of {self.folds} without rows; take fewer folds")
+                found.append(Split(train, test, repeat, fold))
+        return found
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Every row (every group, when there are groups) is judged by a model of all the others."""
+
+    one_test: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        return "leave-one-out"
+
+    def splits(
+        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
+    ) -> list[Split]:
+        members = np.arange(y.shape[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
+        n = int(members.max()) + 1
+        if n < 2:
+            raise TamisError(f"leave-one-out needs two {'rows' if groups is None else 'groups'} or more; got {n}")
+        return [Split(np.flatnonzero(members != one), np.flatnonzero(members == one), fold=one) for one in range(n)]
+
+
+@dataclass(frozen=True)
+class OfficialSplit:
+    """The split that came with the data: learn on "train", judge on "valid" if there is one, else on "test"."""
+
+    one_test: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        return "official split"
+
+    def splits(
+        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
+    ) -> list[Split]:
+        if parts is None:
+            raise TamisError("the data has no official split; take folds or leave-one-out")
+        train = np.flatnonzero(parts == "train")
+        test = next((rows for part in ("valid", "test") if (rows := np.flatnonzero(parts == part)).size), None)
+        if not train.size or test is None:
+            there = ", ".join(repr(str(part)) for part in np.unique(parts))
+            raise TamisError(f"the official split needs labelled rows of 'train' and of 'valid' or 'test'; got {there}")
+        return [Split(train, test)]
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Folds over the official "train" and "valid" rows taken together; over all rows when there is no "valid"."""
+
+    within: StratifiedFolds = StratifiedFolds()
+    one_test: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return f"{self.within} of the pooled rows"
+
+    def splits(
+        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
+    ) -> list[Split]:
+        rows = np.arange(y.shape[0])
+        if parts is not None and (parts == "valid").any():
+            rows = np.flatnonzero(np.isin(parts, ("train", "valid")))
+        found = self.within.splits(y[rows], groups=None if groups is None else groups[rows], seed=seed)
+        return [Split(rows[s.train], rows[s.test], s.repeat, s.fold) for s in found]
+
+
+def scheme(split: str | None = None, *, folds: int = 10, repeats: int = 1) -> Scheme:
+    """The way to split that a word means: "folds" (the default), "pooled", "official" or "leave-one-out".
+
+    Examples
+    --------
+    >>> print(scheme("pooled", folds=5))
+    5 stratified folds of the pooled rows
+    """
+    if split in (None, "folds"):
+        return StratifiedFolds(folds, repeats)
+    if split == "pooled":
+        return Pooled(StratifiedFolds(folds, repeats))
+    single: dict[str | None, Scheme] = {"official": OfficialSplit(), "leave-one-out": LeaveOneOut()}
+    if split not in single:
+        raise TamisError(f"split must be folds, pooled, official or leave-one-out; got {split!r}")
+    if repeats != 1:
+        raise TamisError(f"split {split!r} is the same every time: repeats must be 1; got {repeats}")
+    return single[split]
+
+
+def _check_class_sizes(y: np.ndarray, folds: int) -> None:
+    classes, sizes = np.unique(y, return_counts=True)
+    least = int(sizes.argmin())
+    size, name = int(sizes[least]), classes[least].item() if hasattr(classes[least], "item") else classes[least]
+    if size < folds:
+        remedy = f"take {size} folds or leave-one-out" if size > 1 else "take leave-one-out or drop the class"
+        rows = "1 row" if size == 1 else f"{size} rows"
+        raise TamisError(f"class {name!r} has {rows}, fewer than the {folds} folds; {remedy}")
