@@ -17,5 +17,6 @@ def shared_data() -> Path:
     """Folder of real data sets; tests that need it are skipped where it is absent."""
     folder = Path(os.environ.get("TAMIS_DATA", SHARED))
     if not folder.is_dir():
-        pytest.skip("the folder of real data sets is absent (set TAMIS_DATA)")
+        absent = "the folder of real data sets is absent (set TAMIS_DATA)"
+        pytest.fail(absent) if os.environ.get("TAMIS_DATA_REQUIRED") else pytest.skip(absent)
     return folder
