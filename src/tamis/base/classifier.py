@@ -51,8 +51,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row; among equals the first in the order of ``classes_``."""
-        decision = self._checked_decision(X)
-        codes = (decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
+        return self.labels_from(self._checked_decision(X))
+
+    def labels_from(self, evidence: FloatArray) -> np.ndarray:
+        """The class that each row of evidence speaks for: what ``predict`` says, without computing it again."""
+        codes = (evidence > 0).astype(np.intp) if evidence.ndim == 1 else evidence.argmax(axis=1)
         return self.classes_[codes]
 
     @available_if(_gives_probabilities)

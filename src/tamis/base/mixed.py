@@ -1,0 +1,165 @@
+"""Tables whose columns are partly numbers, partly names, and the contract of the transforms that take them."""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+from sklearn.utils._missing import is_pandas_na
+from sklearn.utils.validation import validate_data
+
+from tamis.base.errors import DataError
+from tamis.base.transformer import Transformer
+from tamis.base.types import FloatArray, Mask, Matrix
+
+
+@dataclass(frozen=True)
+class MixedTable:
+    """Rows taken apart: the numeric columns as one matrix, each nominal column as text.
+
+    Attributes
+    ----------
+    nominal : bool array of shape (n_features,)
+        Which columns are text.
+    numbers : float array or CSR matrix of shape (n_rows, n_numeric)
+        The numeric columns; NaN is missing.
+    text : list of polars.Series
+        The nominal columns, of dtype String; null is missing.
+    source : object
+        The rows as they came.
+    """
+
+    nominal: Mask
+    numbers: Matrix
+    text: list[pl.Series]
+    source: Any
+
+    @property
+    def kind(self) -> str:
+        """What the rows came in: "polars", "pandas" or "array"."""
+        if isinstance(self.source, pl.DataFrame):
+            return "polars"
+        return "pandas" if _is_pandas(self.source) else "array"
+
+
+class MixedTransformer(Transformer):
+    """Base of the transforms that take nominal columns; ``_learn`` and ``_apply`` get a :class:`MixedTable`.
+
+    In a polars data frame the nominal columns are those of dtype String, Categorical or Enum, in a pandas one
+    those of its string and category dtypes. A column of Python objects (in a pandas data frame, or in an array of
+    dtype object) is nominal when it holds any text, so numbers written as text are nominal. Booleans are the
+    numbers 0 and 1; dates and other things are refused.
+
+    Attributes
+    ----------
+    nominal_ : bool array of shape (n_features,)
+        Which columns are text.
+    """
+
+    accepts_missing = True
+    nominal_: Mask
+
+    def _checked(self, X: Any, *, reset: bool) -> MixedTable:
+        who = self.part.name
+        seen = np.zeros(0, dtype=bool) if reset else self.nominal_
+        if sp.issparse(X) or (_only_numbers(X) and not seen.any()):
+            if seen.any():
+                raise DataError(f"{who}: a sparse matrix cannot hold the nominal columns that were there in fit")
+            numbers = super()._checked(X, reset=reset)
+            found = MixedTable(np.zeros(numbers.shape[1], dtype=bool), numbers, [], X)
+        else:
+            columns = _columns(X, who)
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            nominal = np.array([column.dtype == pl.String for column in columns]) if reset else seen
+            columns = [_as_in_fit(column, text, who) for column, text in zip(columns, nominal, strict=True)]
+            text = [column for column in columns if column.dtype == pl.String]
+            numbers = [column for column in columns if column.dtype != pl.String]
+            found = MixedTable(nominal, _matrix(numbers, len(columns[0]), who), text, X)
+        if reset:
+            self.nominal_ = found.nominal
+        return found
+
+
+def _is_pandas(X: Any) -> bool:
+    return hasattr(X, "iloc") and hasattr(X, "columns")
+
+
+def _only_numbers(X: Any) -> bool:
+    """Whether the rows can go to scikit-learn's own validation, which wants numbers."""
+    if isinstance(X, pl.DataFrame):
+        return all(dtype.is_numeric() for dtype in X.dtypes)
+    if _is_pandas(X):
+        return all(dtype.kind in "biuf" for dtype in X.dtypes)
+    array = np.asarray(X, dtype=None if hasattr(X, "__array__") else object)
+    return array.dtype.kind not in "OUS" or not any(isinstance(value, str | bytes) for value in array.flat)
+
+
+def _columns(X: Any, who: str) -> list[pl.Series]:
+    """Every column as text (String) or numbers (Float64), null where missing."""
+    if isinstance(X, pl.DataFrame):
+        found = [_of_polars(column, who) for column in X.iter_columns()]
+    elif _is_pandas(X):
+        found = [_of_pandas(X.iloc[:, j], who) for j in range(X.shape[1])]
+    else:
+        array = np.asarray(X, dtype=object)
+        if array.ndim != 2:
+            raise DataError(f"{who} takes a table of rows and columns; got {array.ndim} dimension(s)")
+        found = [_of_objects(column, f"x{j}", who) for j, column in enumerate(array.T)]
+    if not found or not len(found[0]):
+        raise DataError(f"{who} got a table without rows or columns")
+    return found
+
+
+def _of_polars(column: pl.Series, who: str) -> pl.Series:
+    if column.dtype in (pl.String, pl.Categorical, pl.Enum):
+        return column.cast(pl.String)
+    if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
+        return column.cast(pl.Float64).fill_nan(None)
+    raise DataError(f"{who} takes numbers and text; column {column.name!r} is of type {column.dtype}")
+
+
+def _of_pandas(column: Any, who: str) -> pl.Series:
+    if column.dtype.kind in "biuf":
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return pl.Series(str(column.name), numbers).fill_nan(None)
+    text = column.dtype.name in ("category", "str", "string")
+    return _of_objects(column.to_numpy(dtype=object), str(column.name), who, text=text)
+
+
+def _of_objects(values: np.ndarray, name: str, who: str, *, text: bool = False) -> pl.Series:
+    """Text when any value is text, or when that is known beforehand; else numbers."""
+    if text or any(isinstance(value, str | bytes) for value in values):
+        return pl.Series(name, [None if _is_missing(v) else _word(v) for v in values], dtype=pl.String)
+    try:
+        return pl.Series(name, [None if _is_missing(v) else float(v) for v in values], dtype=pl.Float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{who} takes numbers and text; column {name!r} holds something else") from None
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, Real) and value != value) or is_pandas_na(value)
+
+
+def _word(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def _as_in_fit(column: pl.Series, nominal: bool, who: str) -> pl.Series:
+    """The column, of the type it had in fit; one without any known value takes either."""
+    wanted = pl.String if nominal else pl.Float64
+    if column.dtype == wanted or column.null_count() == len(column):
+        return column.cast(wanted)
+    now, then = ("numbers", "text") if nominal else ("text", "numbers")
+    raise DataError(f"{who}: column {column.name!r} holds {now}, but held {then} in fit")
+
+
+def _matrix(columns: list[pl.Series], n_rows: int, who: str) -> FloatArray:
+    """Numeric columns side by side, NaN where missing."""
+    numbers = np.empty((n_rows, len(columns)))
+    for j, column in enumerate(columns):
+        numbers[:, j] = column.to_numpy()
+        if np.isinf(numbers[:, j]).any():
+            raise DataError(f"{who}: column {column.name!r} contains infinity")
+    return numbers

@@ -1,0 +1,58 @@
+"""Normalize: every row to length 1."""
+
+from typing import Any, ClassVar
+
+import scipy.sparse as sp
+from sklearn.base import OneToOneFeatureMixin
+from sklearn.preprocessing import normalize
+from sklearn.utils._param_validation import StrOptions
+
+from tamis.base.part import Part
+from tamis.base.space import choice
+from tamis.base.transformer import Transformer
+from tamis.base.types import Matrix
+
+
+class Normalize(OneToOneFeatureMixin, Transformer):
+    """Divide each row by its own norm: ``x / ||x||``.
+
+    A row of zeros stays as it is. Nothing is learnt but the number and the names of the columns.
+
+    Parameters
+    ----------
+    norm : {"l2", "l1", "max"}, default="l2"
+        Root of the sum of squares, sum of absolute values, or largest absolute value.
+
+    References
+    ----------
+    Salton and Buckley (1988), "Term-weighting approaches in automatic text retrieval".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.transform import Normalize
+    >>> Normalize().fit_transform(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+
+    part: ClassVar[Part] = Part(
+        "normalize",
+        positional=("norm",),
+        search={"norm": choice("l2", "l1", "max")},
+        paper="Salton and Buckley 1988",
+    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"norm": [StrOptions({"l2", "l1", "max"})]}
+
+    def __init__(self, norm: str = "l2") -> None:
+        self.norm = norm
+
+    def _learn(self, X: Matrix) -> None:
+        """Validation has already noted all there is to know."""
+
+    def _apply(self, X: Matrix) -> Matrix:
+        out = X.copy()
+        if sp.issparse(X):
+            # Two values stored for one place count as their sum, which is not what their squares add up to.
+            out.sum_duplicates()
+        return normalize(out, norm=self.norm, copy=False)

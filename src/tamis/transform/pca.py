@@ -1,0 +1,203 @@
+"""PCA: the directions in which the rows vary most."""
+
+from inspect import signature
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.utils._param_validation import Interval
+
+from tamis.base.errors import TamisError
+from tamis.base.moments import ClassMoments, divide
+from tamis.base.part import Part
+from tamis.base.seeds import generator
+from tamis.base.space import geom
+from tamis.base.transformer import Transformer
+from tamis.base.types import FloatArray, Matrix
+
+#: Up to this many rows or columns, whichever are fewer, all components are found by one dense decomposition.
+_ALL = 2000
+#: Up to this many, the square matrix is formed; beyond, only its products with vectors are.
+_FORMED = 5000
+#: Above `_ALL` at least this many components are found, so that every smaller k gets the same ones.
+_LEADING = 20
+#: Loadings that differ by less than this share count as equal when the sign is chosen.
+_TIE = 1e-6
+# Equal eigenvalues make the iteration start again from random vectors; SciPy before 1.17 keeps their seed to itself.
+_RESTARTS: dict[str, Any] = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
+
+
+class PCA(ClassNamePrefixFeaturesOutMixin, Transformer):
+    """Replace the columns by their projections on the leading principal components.
+
+    The components are the eigenvectors of the covariance of the training rows, in order of their eigenvalues.
+    A component's sign makes its largest loading positive (the first of equals). The first components do not
+    depend on `k`: those of a smaller `k` are the beginning of those of a larger one. Components without
+    variance, beyond the rank of the centred rows, are not returned; one is kept when nothing varies at all.
+
+    With n rows and p columns, the smaller of the row products X X' (n x n) and the covariance X'X (p x p) of the
+    centred rows is decomposed: whole up to 2000, by Lanczos iteration to full precision above that when `k`
+    is at most a quarter of it. Sparse rows are centred inside the products and never filled. Variances below
+    about max(n, p) * 2e-16 of the total are lost in rounding and count as zero.
+
+    Parameters
+    ----------
+    k : int or float, default=2
+        Number of components, at most as many as there are; or, strictly between 0 and 1, the share of the variance
+        that they must reach.
+    whiten : bool, default=False
+        Scale each projection to variance 1 on the training rows.
+
+    Attributes
+    ----------
+    components_ : float array of shape (n_components_, n_features)
+        Orthogonal directions of length 1.
+    explained_variance_ : float array of shape (n_components_,)
+        Variance of the training rows along each component, with n - 1 in the denominator.
+    explained_variance_ratio_ : float array of shape (n_components_,)
+        The same as a share of the total variance.
+    mean_ : float array of shape (n_features,)
+    n_components_ : int
+
+    References
+    ----------
+    Grabczewski and Jankowski (2006), "Mining for complex models comprising feature selection and classification",
+    section 2.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.transform import PCA
+    >>> X = np.array([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
+    >>> PCA(1).fit_transform(X)
+    array([[-5.],
+           [ 0.],
+           [ 5.]])
+    """
+
+    part: ClassVar[Part] = Part(
+        "pca",
+        positional=("k",),
+        search={"k": geom(2, 100)},
+        paper="Grabczewski and Jankowski 2006, section 2.2",
+    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "k": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
+        "whiten": ["boolean"],
+    }
+
+    def __init__(self, k: int | float = 2, *, whiten: bool = False) -> None:
+        self.k = k
+        self.whiten = whiten
+
+    def _learn(self, X: Matrix) -> None:
+        n_rows = X.shape[0]
+        if n_rows < 2:
+            raise TamisError("pca needs at least 2 rows to see any variance; got 1 sample")
+        moments = ClassMoments.of(X, np.zeros(n_rows, dtype=np.intp))
+        self.mean_ = moments.mean[0]
+        total = float(moments.scatter.sum())
+        scatter, components = _leading(_Centred(X, self.mean_), total, self.k)
+        self.components_ = _signed(components)
+        self.explained_variance_ = scatter / (n_rows - 1)
+        self.explained_variance_ratio_ = divide(scatter, np.array(total))
+        self.n_components_ = self._n_features_out = components.shape[0]
+
+    def _apply(self, X: Matrix) -> FloatArray:
+        axes = self.components_.T
+        if self.whiten:
+            axes = axes / np.sqrt(np.where(self.explained_variance_ > 0, self.explained_variance_, 1.0))
+        sparse = bool(sp.issparse(X))
+        if sparse:
+            return np.asarray(X @ axes - self.mean_ @ axes, dtype=X.dtype)
+        return np.asarray((X - self.mean_.astype(X.dtype)) @ axes.astype(X.dtype))
+
+
+class _Centred:
+    """The centred rows as a linear map in float64; sparse rows are centred inside the products and never filled."""
+
+    def __init__(self, X: Matrix, mean: FloatArray) -> None:
+        self.sparse = bool(sp.issparse(X))
+        self.rows = X.astype(np.float64) if self.sparse else X - mean
+        self.mean = mean
+        self.wide = X.shape[0] <= X.shape[1]
+        self.size = min(X.shape)
+
+    def times(self, V: FloatArray) -> FloatArray:
+        product: FloatArray = self.rows @ V
+        return product - self.mean @ V if self.sparse else product
+
+    def transposed_times(self, U: FloatArray) -> FloatArray:
+        product: FloatArray = self.rows.T @ U
+        return product - np.multiply.outer(self.mean, U.sum(axis=0)) if self.sparse else product
+
+    def square(self) -> FloatArray:
+        """Products of the rows when these are fewer than the columns, else products of the columns."""
+        square = self.rows @ self.rows.T if self.wide else self.rows.T @ self.rows
+        if not self.sparse:
+            return np.asarray(square)
+        dense: FloatArray = square.toarray()  # of the smaller size on both sides, and full anyhow once centred
+        if self.wide:
+            shift = self.rows @ self.mean - self.mean @ self.mean / 2
+            dense -= shift[:, None]
+            dense -= shift
+        else:
+            dense -= self.rows.shape[0] * np.outer(self.mean, self.mean)
+        return dense
+
+    def square_times(self, v: FloatArray) -> FloatArray:
+        """What ``square() @ v`` is, without the square matrix."""
+        return self.times(self.transposed_times(v)) if self.wide else self.transposed_times(self.times(v))
+
+    def rounding(self, total: float) -> float:
+        """Eigenvalues up to this size may be nothing but rounding; `total` is the sum of all."""
+        eps = float(np.finfo(np.float64).eps)
+        size: int = max(self.rows.shape)
+        shift = float(self.rows.shape[0] * self.mean @ self.mean)
+        # Dense rows lose the digits of their mean before they are squared, sparse rows after.
+        lost = size * eps * shift if self.sparse else (64 * eps) ** 2 * shift
+        return size * eps * total + lost
+
+
+def _leading(centred: _Centred, total: float, k: int | float) -> tuple[FloatArray, FloatArray]:
+    """Scatter along each of the components asked for, and the components as rows."""
+    wanted = max(int(k), _LEADING)
+    values, vectors = _eigen(centred, wanted)
+    while k < 1 and values.size < centred.size and values.sum() < k * total:
+        wanted *= 4
+        values, vectors = _eigen(centred, wanted)
+    count = int(k) if k >= 1 else int(np.searchsorted(np.cumsum(values), k * total)) + 1
+    count = min(count, int(np.count_nonzero(values > centred.rounding(total))))
+    if count == 0:
+        return np.zeros(1), np.eye(1, centred.mean.size)
+    values, vectors = values[:count], vectors[:, :count]
+    if centred.wide:
+        vectors = centred.transposed_times(vectors) / np.sqrt(values)
+    return values, np.ascontiguousarray(vectors.T)
+
+
+def _eigen(centred: _Centred, wanted: int) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues of the smaller square matrix, largest first, and their vectors: `wanted` of them or all."""
+    size = centred.size
+    if size <= _ALL or wanted > size // 4:
+        values, vectors = eigh(centred.square(), overwrite_a=True, check_finite=False, driver="evd")
+    else:
+        matrix: Any = (
+            centred.square()
+            if size <= _FORMED
+            else LinearOperator((size, size), matvec=centred.square_times, dtype=np.float64)
+        )
+        values, vectors = eigsh(matrix, wanted, v0=generator(0).standard_normal(size), **_RESTARTS)
+    return values[::-1], vectors[:, ::-1]
+
+
+def _signed(components: FloatArray) -> FloatArray:
+    """The components, each turned so that the first of its largest loadings is positive."""
+    size = np.abs(components)
+    first = (size >= (1 - _TIE) * size.max(axis=1, keepdims=True)).argmax(axis=1)
+    sign: FloatArray = np.sign(components[np.arange(first.size), first])
+    return components * sign[:, None]
