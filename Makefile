@@ -7,7 +7,8 @@ READY := $(VENV)/.ready
 .PHONY: demo test test-all lint bench docs clean
 
 demo: $(READY)
-	$(BIN)/python examples/demo.py
+	$(BIN)/tamis rank madelon-like cc --top 25
+	$(BIN)/tamis validate madelon-like "cc(20) | knn(5)" --leak-check
 
 test: lint
 	$(BIN)/python -m pytest -n auto

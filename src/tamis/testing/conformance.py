@@ -158,7 +158,7 @@ def _input_is_left_alone(estimator: Any) -> None:
     """Fitting and applying change neither dense nor sparse input."""
     X, y = _problem()
     for form in (np.asarray, sp.csr_array):
-        given = form(X.copy())
+        given: Any = form(X.copy())
         _result(_fitted(estimator, given, y), given)
         np.testing.assert_array_equal(given.toarray() if sp.issparse(given) else given, X)
 

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from threadpoolctl import threadpool_limits
 
+from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
 from tamis.base.seeds import seeded, spawn
 from tamis.base.types import Codes, FloatArray
@@ -118,13 +119,15 @@ def _answers(model: Any, X: Any, y: np.ndarray, split: Split, classes: np.ndarra
             X = model[:-1].transform(X)
         model = model.steps[-1][1]
     known = np.searchsorted(classes, getattr(model, "classes_", np.unique(y[split.train])))
-    labels = _codes(np.asarray(model.predict(X)), classes)
     probabilities = scores = None
     if hasattr(model, "predict_proba"):
-        probabilities = _per_class(_summing_to_one(model.predict_proba(X)), known, classes.size, absent=0.0)
+        said = np.asarray(model.predict_proba(X))
+        probabilities = _per_class(_summing_to_one(said), known, classes.size, absent=0.0)
     if hasattr(model, "decision_function") and getattr(model, "decision_function_shape", "ovr") == "ovr":
-        lowest = float(np.finfo(np.float64).min)
-        scores = _per_class(np.asarray(model.decision_function(X)), known, classes.size, absent=lowest)
+        said = np.asarray(model.decision_function(X))
+        scores = _per_class(said, known, classes.size, absent=float(np.finfo(np.float64).min))
+    # Ours need not compute the evidence a second time to name the class.
+    labels = _codes(model.labels_from(said) if isinstance(model, Classifier) else np.asarray(model.predict(X)), classes)
     # Probabilities of many classes compare from row to row, raw evidence need not; for two classes evidence has
     # the same order and fewer ties. scikit-learn's scorers choose the same way.
     if scores is None or (classes.size > 2 and probabilities is not None):
