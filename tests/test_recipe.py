@@ -204,6 +204,7 @@ def test_recipes_inside_recipes(with_own_part):
     assert to_text(part.first) == "cc(80) | f(3)"
     assert [to_text(r) for r in part.rest] == ["t(5)", "f(6)"]
     assert to_text(model) == text
+    assert str(parse("takes_recipes(first=cc(5))")) == "takes_recipes(first=cc(5))"
     assert len(list(parse("takes_recipes({3, 9}, cc({5, 6}), t({1, 2}))").variants())) == 8
 
 

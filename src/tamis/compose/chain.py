@@ -26,14 +26,17 @@ class Call:
 
     def __str__(self) -> str:
         part = entry(self.name)
-        texts = []
+        texts: list[str] = []
+        named = False
         for name, value in self.arguments:
-            bare = name in (part.positional[:1] or ()) or (part.score is not None and name == "fraction")
-            if f"*{name}" in part.positional:
+            # An argument goes without its name in the first place, and further on when it is a recipe.
+            slot = None if named else part.positional_name(len(texts), value)
+            if slot == f"*{name}":
                 texts += [as_text(v) for v in value]
-            elif bare or isinstance(value, Chain):
+            elif slot == name and (not texts or isinstance(value, Chain) or hasattr(value, "get_params")):
                 texts.append(as_text(value))
             else:
+                named = True
                 texts.append(f"{name}={as_text(value)}")
         return f"{self.name}({', '.join(texts)})" if texts else self.name
 
