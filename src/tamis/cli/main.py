@@ -25,22 +25,30 @@ app.command("validate")(validate.validate)
 app.command("warm")(warm.warm)
 
 
-@app.callback()
-def options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and end.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"tamis {__version__}")
         raise typer.Exit
 
 
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    pass
+
+
 def main() -> None:
     """Run the command line: exit code 0 for success, 2 for what the user can put right."""
-    warnings.showwarning = _note
-    try:
-        app()
-    except (ValueError, OSError, MemoryError) as error:
-        _refuse(error)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = _note
+        try:
+            app()
+        except (ValueError, OSError, MemoryError) as error:
+            _refuse(error)
 
 
 def _refuse(error: Exception) -> None:

@@ -22,18 +22,19 @@ def rank(
     which ranks anew inside each fold.
     """
     from tamis.base.errors import TamisError
+    from tamis.compose.catalog import entry
     from tamis.compose.recipe import completed, parse
     from tamis.data.load import load
 
     chain = parse(score)
+    if entry(chain.parts[-1].name).kind not in ("score", "selector"):
+        raise TamisError(f"{chain.parts[-1].name} is not a selector: rank takes a recipe that ends in one")
     dataset = load(data, target)
     chain = completed(chain, nominal=bool(dataset.nominal.any()), missing=False)
     model = chain.build()
     model.fit(dataset.X, dataset.y)
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
     selector = steps[-1]
-    if not hasattr(selector, "ranking_"):
-        raise TamisError(f"{chain.parts[-1].name} is not a selector: rank takes a recipe that ends in one")
     names: Any = dataset.feature_names
     for step in steps[:-1]:
         names = step.get_feature_names_out(names)

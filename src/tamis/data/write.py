@@ -25,7 +25,8 @@ def write(dataset: Dataset, path: Path) -> None:
             if suffixes.endswith(".parquet"):
                 frame.write_parquet(partial)
             else:
-                frame.write_csv(partial, compression="gzip" if suffixes.endswith(".gz") else "uncompressed")
+                packed = suffixes.endswith(".gz")
+                frame.write_csv(partial, compression="gzip" if packed else "uncompressed", check_extension=False)
         elif suffixes.endswith(".npz"):
             _write_npz(dataset, partial)
         else:

@@ -1,5 +1,6 @@
 """One fold: a model learns from the training rows alone and answers for the test rows."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -40,6 +41,8 @@ class FoldResult:
     n_features : int
         Columns of the data.
     fit_seconds, predict_seconds : float
+    warnings : tuple of (class, str)
+        What was warned of, each once; said again by whoever gathers the folds, in whatever process they ran.
     """
 
     repeat: int
@@ -52,6 +55,7 @@ class FoldResult:
     n_features: int
     fit_seconds: float
     predict_seconds: float
+    warnings: tuple[tuple[type[Warning], str], ...] = ()
 
 
 def evaluate_fold(
@@ -86,7 +90,8 @@ def evaluate_fold(
     """
     classes = np.unique(y) if classes is None else classes
     try:
-        with threadpool_limits(1):
+        with threadpool_limits(1), warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
             own = seeded(clone(model), spawn(seed, split.repeat, split.fold))
             start = perf_counter()
             own.fit(_safe_indexing(X, split.train), y[split.train])
@@ -106,6 +111,7 @@ def evaluate_fold(
                 n_features=X.shape[1],
                 fit_seconds=fitted - start,
                 predict_seconds=done - fitted,
+                warnings=tuple(dict.fromkeys((w.category, str(w.message)) for w in warned)),
             )
     except Exception as error:
         said = str(error).strip().partition("\n")[0] or type(error).__name__

@@ -1,5 +1,6 @@
 """Whole-model validation: every step of the model is fitted inside each fold, on the training rows alone."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -103,6 +104,8 @@ def validate(
         for result in _results(subject, given, splits, in_fold, seed, n_jobs):
             results.append(result)
             tick()
+        for category, said in dict.fromkeys(w for result in results for w in result.warnings):
+            warnings.warn(said, category, stacklevel=3)
         return gather(
             results,
             given,
