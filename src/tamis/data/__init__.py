@@ -1,0 +1,23 @@
+"""Data sets: reading files, making synthetic data, adding probes.
+
+``tamis.data.load`` means the function, so it is imported here at once; its file imports nothing heavy.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from tamis.data.load import load
+
+__all__ = ["Dataset", "add_probes", "load"]
+
+_FILES = {"Dataset": "tamis.data.dataset", "add_probes": "tamis.data.probes"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FILES:
+        return getattr(import_module(_FILES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

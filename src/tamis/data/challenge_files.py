@@ -1,0 +1,241 @@
+"""The files of the NIPS 2003 feature selection challenge (Guyon, Gunn, Ben-Hur and Dror 2004).
+
+A data set NAME is ``NAME_train.data``, ``NAME_valid.data`` and ``NAME_test.data`` with one line a row, labels
+-1 or +1 one a line in ``NAME_train.labels`` and so on, and ``NAME.param`` that states sizes and check-sums.
+The rows come in three forms: "dense" (numbers), "sparse" (``index:value``) and "binary" (the indices of the
+ones); indices start at 1. This file knows rows and labels; ``challenge_param.py`` knows the .param file.
+"""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis.base.errors import DataError, TamisError
+from tamis.base.types import Matrix
+from tamis.data.challenge_param import FORMS, format_param
+from tamis.data.dataset import Dataset
+from tamis.data.index_value import distinct, index, number, pairs, quoted, read_plain, stack
+from tamis.data.matrices import MOST_COLUMNS, PARTS, is_sparse, stored, tidy_csr
+
+
+def parse_labels(text: str, path: Path) -> np.ndarray:
+    """Labels -1 and +1, one a line.
+
+    >>> parse_labels("-1\\n+1\\n1\\n", Path("a.labels")).tolist()
+    [-1, 1, 1]
+    """
+    lines = [line.strip() for line in text.rstrip().split("\n")]
+    for count, line in enumerate(lines, start=1):
+        if line not in ("-1", "+1", "1"):
+            raise DataError(f"{path}, line {count}: label {quoted(line)} is neither -1 nor +1")
+    return np.array([int(line) for line in lines], dtype=np.int64)
+
+
+def guess_form(text: str) -> str:
+    """Which of the three forms a .data file is in, by its content.
+
+    Rows of one length are numbers. Rows of several lengths are indices if they rise in every row; if not they
+    are numbers too, and one is missing.
+
+    >>> guess_form("1:2 5:3"), guess_form("4 7\\n2 7"), guess_form("4 7\\n2"), guess_form("7 4\\n2")
+    ('sparse', 'dense', 'binary', 'dense')
+    """
+    if ":" in text:
+        return "sparse"
+    lines = text.rstrip().split("\n")
+    if len({len(line.split()) for line in lines}) == 1:
+        return "dense"
+    return "binary" if all(_rises(line.split()) for line in lines) else "dense"
+
+
+def _rises(words: list[str]) -> bool:
+    if not all(word.isascii() and word.isdigit() and len(word) < 20 for word in words):
+        return False
+    return all(int(a) < int(b) for a, b in pairwise(words))
+
+
+def parse_rows(text: str, path: Path, form: str, columns: int | None = None, rows: int | None = None) -> Matrix:
+    """The matrix of a .data file.
+
+    Parameters
+    ----------
+    text : str
+    path : Path
+        Named in messages.
+    form : "dense", "sparse" or "binary"
+    columns : int, optional
+        The number of columns, when known; indices past it are refused.
+    rows : int, optional
+        The number of rows, when known: empty lines at the end of a sparse file are rows of zeros up to it.
+    """
+    lines = text.removesuffix("\n").split("\n")
+    while len(lines) > 1 and not lines[-1].strip() and (form == "dense" or (rows is not None and len(lines) > rows)):
+        lines.pop()
+    if form == "dense":
+        return _dense_rows(lines, path, columns)
+    X = _quick_rows(lines, form)
+    if X is None or (columns is not None and X.shape[1] > columns):
+        X = _careful_rows(lines, path, form, columns)
+    return tidy_csr(_with_columns(X, columns))
+
+
+def _with_columns(X: sp.csr_array, columns: int | None) -> sp.csr_array:
+    return X if columns is None else sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], columns))
+
+
+def widen(matrices: dict[str, Matrix]) -> dict[str, Matrix]:
+    """The sparse matrices with as many columns as the widest of them; dense ones as they are."""
+    widest = max(X.shape[1] for X in matrices.values())
+    return {part: _with_columns(X, widest) if is_sparse(X) else X for part, X in matrices.items()}
+
+
+def _dense_rows(lines: list[str], path: Path, columns: int | None) -> np.ndarray:
+    wanted = len(lines[0].split()) if columns is None else columns
+    try:
+        X = np.loadtxt(lines, dtype=np.float64, comments=None, ndmin=2)
+    except ValueError:
+        pass
+    else:
+        if X.shape == (len(lines), wanted) and np.isfinite(X).all():
+            return X
+    rows = []
+    for count, line in enumerate(lines, start=1):
+        where, words = f"{path}, line {count}", line.split()
+        if not words:
+            raise DataError(f"{where}: is empty")
+        rows.append([number(word, quoted(word), where) for word in words])
+        if len(words) != wanted:
+            raise DataError(f"{where}: has {len(words)} numbers, {wanted} are wanted in every row")
+    return np.array(rows)
+
+
+def _quick_rows(lines: list[str], form: str) -> sp.csr_array | None:
+    """Read what is plain, else None: indices in order for "sparse", any distinct ones for "binary"."""
+    if form == "sparse":
+        plain = read_plain("".join(f"0 {line}\n" for line in lines))
+        return None if plain is None else plain[0]
+    rows = [line.split() for line in lines]
+    if not all(word.isascii() and word.isdigit() for row in rows for word in row):
+        return None
+    try:
+        flat = np.fromiter((int(word) for row in rows for word in row), dtype=np.int64)
+    except (ValueError, OverflowError):
+        return None
+    if not flat.size or flat.min() < 1 or flat.max() > MOST_COLUMNS:
+        return None
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    X = sp.csr_array((np.ones(flat.size), flat - 1, indptr), shape=(len(rows), int(flat.max())))
+    X.sort_indices()
+    return X if X.has_canonical_format else None
+
+
+def _careful_rows(lines: list[str], path: Path, form: str, columns: int | None) -> sp.csr_array:
+    rows = []
+    for count, line in enumerate(lines, start=1):
+        where, words = f"{path}, line {count}", line.split()
+        if form == "sparse":
+            indices, values = pairs(words, where)
+        else:
+            indices, values = [index(word, where) for word in words], [1.0] * len(words)
+            distinct(indices, where)
+        if columns is not None and indices and max(indices) > columns:
+            raise DataError(f"{where}: index {max(indices)} is past the last of {columns} columns")
+        rows.append((indices, values))
+    return stack(rows, columns)
+
+
+def format_rows(X: Matrix, form: str) -> str:
+    """The text of a .data file: the inverse of :func:`parse_rows`.
+
+    >>> print(format_rows(np.array([[0.0, 2.5], [1.0, 0.0]]), "sparse"), end="")
+    2:2.5
+    1:1
+    """
+    if is_sparse(X) or form != "dense":
+        X = tidy_csr(sp.csr_array(X, copy=True))
+    lines = []
+    for row in range(X.shape[0]):
+        if is_sparse(X):
+            where = slice(X.indptr[row], X.indptr[row + 1])
+            columns, values = X.indices[where], X.data[where]
+        else:
+            columns, values = np.arange(X.shape[1]), X[row]
+        words = [repr(float(value)).removesuffix(".0") for value in values]
+        if form == "sparse":
+            words = [f"{column + 1}:{word}" for column, word in zip(columns, words, strict=True)]
+        elif form == "binary":
+            words = [str(column + 1) for column in columns]
+        elif is_sparse(X):
+            full = ["0"] * X.shape[1]
+            for column, word in zip(columns, words, strict=True):
+                full[column] = word
+            words = full
+        lines.append(" ".join(words) + "\n")
+    return "".join(lines)
+
+
+def write_challenge(dataset: Dataset, folder: Path, name: str, form: str) -> list[Path]:
+    """Write a data set of two classes as challenge files into a folder; returns their paths.
+
+    Labels other than -1 and +1 are written so that the first class in sorted order is -1. Rows without an
+    official part are training rows. Nothing is written when something is wrong, and no file is written over.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    folder : Path
+        Made when it is not there.
+    name : str
+    form : "dense", "sparse" or "binary"
+    """
+    if form not in FORMS:
+        raise TamisError(f"form must be one of {', '.join(FORMS)}; got {form!r}")
+    if not name or Path(name).name != name:
+        raise TamisError(f"name must be a plain file name; got {name!r}")
+    parts = _parts(dataset)
+    files = {f"{name}.param": format_param(parts, form)}
+    for part, (X, y) in parts.items():
+        values = stored(X)
+        if not np.isfinite(values).all():
+            raise DataError(f"{dataset.name}: {part} has missing or infinite values, which challenge files cannot hold")
+        if form == "binary" and not np.isin(values, (0, 1)).all():
+            raise DataError(f"{dataset.name}: {part} has values other than 0 and 1, which the binary form cannot hold")
+        if form != "dense" and not values.any():
+            raise DataError(f"{dataset.name}: {part} has no value other than 0, which the {form} form cannot hold")
+        files[f"{name}_{part}.data"] = format_rows(X, form)
+        if y is not None:
+            files[f"{name}_{part}.labels"] = "".join(f"{label:+d}\n" for label in y)
+    paths = {Path(folder) / file: text for file, text in files.items()}
+    there = next((path for path in paths if path.exists()), None)
+    if there is not None:
+        raise DataError(f"{there}: is already there")
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for path, text in paths.items():
+            path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be written to ({error.strerror})") from None
+    return list(paths)
+
+
+def _parts(dataset: Dataset) -> dict[str, tuple[Matrix, np.ndarray | None]]:
+    """Rows and labels (-1, +1) of every part, train first."""
+    if dataset.nominal.any():
+        raise DataError(f"{dataset.name}: has nominal columns, which challenge files cannot hold")
+    classes = dataset.classes
+    if not set(classes.tolist()) <= {-1, 1} and classes.size != 2:
+        raise DataError(f"{dataset.name}: has {classes.size} classes, challenge files hold two")
+    signs = np.asarray(dataset.y) if set(classes.tolist()) <= {-1, 1} else np.where(dataset.y == classes[1], 1, -1)
+    split = np.full(dataset.n_rows, "train") if dataset.split is None else dataset.split
+    parts: dict[str, tuple[Matrix, np.ndarray | None]] = {}
+    for part in PARTS:
+        rows = split == part
+        if rows.any():
+            parts[part] = (dataset.X[rows], signs[rows].astype(np.int64))
+        elif part in dataset.unlabelled:
+            parts[part] = (dataset.unlabelled[part], None)
+    if parts.get("train", (None, None))[1] is None:
+        raise DataError(f"{dataset.name}: has no training rows with labels")
+    return parts

@@ -1,0 +1,112 @@
+"""Loading: from a path or a name to a data set.
+
+Nothing heavy is imported before it is needed, so that ``import tamis.data`` stays cheap.
+"""
+
+import os
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+from tamis.base.errors import DataError
+
+if TYPE_CHECKING:
+    from tamis.data.dataset import Dataset
+    from tamis.data.readers.reader import Reader
+
+#: Any text passes for delimited text, so this reader is asked last.
+_LAST = "csv"
+#: The one reader that reads a folder.
+_FOLDERS = "challenge"
+
+
+def load(data: "str | os.PathLike[str] | Dataset", target: str | None = None) -> "Dataset":
+    """The data set of a file, a folder or a name.
+
+    Parameters
+    ----------
+    data : str, path or Dataset
+        A file in a format of ``tamis.data.readers`` (gzipped or not), a folder of challenge files, or the name of
+        a data set: a generated one, or one in the folder that the environment variable ``TAMIS_DATA`` names.
+        A file or folder wins over a name. A Dataset is returned as it is.
+    target : str, optional
+        The column that holds the classes; by default what the format, or the named data set, says.
+
+    Examples
+    --------
+    >>> from tamis.data import load
+    >>> load("xor").classes.size
+    2
+    """
+    from tamis.data import named
+    from tamis.data.dataset import Dataset
+
+    if isinstance(data, Dataset):
+        return data
+    if not isinstance(data, str | os.PathLike):
+        raise DataError(f"load takes a path, a name or a Dataset; got {type(data).__name__}")
+    path = Path(data)
+    is_folder = os.path.isdir(path)
+    if os.path.exists(path) and (not is_folder or _holds_challenge(path)):
+        return read(path, target)
+    if isinstance(data, str) and (found := named.find(data, target)) is not None:
+        return found
+    if is_folder:
+        raise DataError(f"{path}: is a folder without challenge files (NAME_train.data); name a file in it")
+    if not isinstance(data, str) or len(path.parts) > 1 or by_ending(path.name):
+        raise DataError(f"{path}: no such file")
+    raise DataError(_unknown(data, list(named.names())))
+
+
+def read(path: Path, target: str | None = None) -> "Dataset":
+    """The data set of a file, or of a folder of challenge files."""
+    from tamis.data.readers.source import Source
+
+    source = Source(path)
+    if os.path.isdir(path):
+        return next(reader for reader in readers() if reader.name == _FOLDERS).read(source, target)
+    own = by_ending(path.name)
+    others = [reader for reader in readers() if reader not in own]
+    if own:
+        # A name may mislead, but any text looks like delimited text: that alone overrules no name.
+        others = [reader for reader in others if reader.name != _LAST]
+    for reader in own + others:
+        if reader.looks_right(source):
+            return reader.read(source, target)
+    if own:
+        return own[0].read(source, target)
+    formats = ", ".join(reader.name for reader in readers())
+    raise DataError(f"{path}: its {len(source.content)} bytes are in no known format ({formats})")
+
+
+@cache
+def readers() -> tuple["Reader", ...]:
+    """The readers, found in the files of ``tamis.data.readers``, in the order in which content is shown to them."""
+    from tamis.data import readers as package
+    from tamis.data.readers.reader import Reader
+
+    modules = [import_module(f"{package.__name__}.{info.name}") for info in iter_modules(package.__path__)]
+    found = {value.name: value for module in modules for value in vars(module).values() if isinstance(value, Reader)}
+    return tuple(sorted(found.values(), key=lambda reader: (reader.name == _LAST, reader.name)))
+
+
+def by_ending(name: str) -> list["Reader"]:
+    """The readers that know the ending of a file's name, whether gzipped or not."""
+    ending = name.lower().removesuffix(".gz")
+    return [reader for reader in readers() if ending.endswith(reader.suffixes)]
+
+
+def _holds_challenge(folder: Path) -> bool:
+    from tamis.data.readers.challenge import name_of
+
+    return name_of(folder) is not None
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    """The sentence for a name that nothing has, with the names nearest to it."""
+    near = get_close_matches(name, known, n=3) or known[:3]
+    hint = "" if os.environ.get("TAMIS_DATA") else "; more have names when TAMIS_DATA is set to a folder of data files"
+    return f"no file and no data set is called {name!r}; the nearest names are {', '.join(near)}{hint}"

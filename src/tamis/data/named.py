@@ -1,0 +1,224 @@
+"""Named data sets: generated ones, and the files of the folder that the environment variable TAMIS_DATA names.
+
+A file in that folder, or in a folder inside it, is known by its name without endings: ``uci/iris.arff.gz`` is
+``iris``. Files called ``NAME.train.csv`` and ``NAME.test.csv`` (also with ``_`` or ``-``) are the official parts
+of one data set NAME, and so are challenge files. A second file of the same name goes by ``folder/name``. When
+TAMIS_DATA is not set the folder is ``tamis_data`` in the home folder, where fetched data sets are kept.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tamis.base.errors import DataError
+from tamis.data.dataset import Dataset
+from tamis.data.load import by_ending, read
+from tamis.data.matrices import PARTS, assemble
+from tamis.data.readers import challenge
+from tamis.data.readers.source import Source
+
+_PART = re.compile(rf"(?P<name>.+)[._-](?P<part>{'|'.join(PARTS)})")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of a data set beyond what its files say.
+
+    Attributes
+    ----------
+    files : dict of str to str
+        By official part, or one under ""; relative to the folder, without the ending .gz.
+    about : str
+        One line for lists.
+    target : str, optional
+        The class column, when it is not the reader's choice.
+    drop : tuple of str
+        Columns that only name the row.
+    """
+
+    files: dict[str, str]
+    about: str
+    target: str | None = None
+    drop: tuple[str, ...] = ()
+
+
+def _known(file: str, about: str, target: str | None = None, drop: tuple[str, ...] = ()) -> Entry:
+    return Entry({"": file}, about, target, drop)
+
+
+#: Files that need more than their own name tells; an entry counts when its file is there.
+ENTRIES: dict[str, Entry] = {
+    "arcene": _known("arcene/arcene.npz", "cancer against normal from mass spectra (NIPS 2003)"),
+    "dexter": _known("dexter/dexter.npz", "news on acquisitions, word counts (NIPS 2003)"),
+    "dorothea": _known("dorothea/dorothea.npz", "drug binding, sparse binary (NIPS 2003)"),
+    "madelon": _known("madelon/madelon.npz", "artificial, 20 real features of 500 (NIPS 2003)"),
+    "gisette_surrogate": _known(
+        "gisette_surrogate/gisette_surrogate.npz", "digits 4 against 9 with probes, made after GISETTE and not it"
+    ),
+    "leukemia": _known("leukemia/golub_raw.npz", "ALL against AML, expression (Golub 1999)"),
+    "leukemia_mrmr": _known("leukemia/leukemia_mrmr_discretized.npz", "ALL against AML, three states (mRMR)"),
+    "colon": _known("colon/colon_raw.npz", "tumor against normal, expression (Alon 1999)"),
+    "colon_mrmr": _known("colon/colon_mrmr_discretized.npz", "tumor against normal, three states (mRMR)"),
+    "lymphoma": _known("lymphoma/lymphoma62_continuous.npz", "three lymphomas, expression (Alizadeh 2000)"),
+    "lymphoma_mrmr": _known("lymphoma/lymphoma_mrmr_discretized.npz", "nine classes, three states (mRMR)"),
+    "nci60": _known("nci60/nci60_raw64.npz", "cancer cell lines, expression (Ross 2000)"),
+    "nci60_mrmr": _known("nci60/nci_mrmr_discretized.npz", "cancer cell lines, three states (mRMR)"),
+    "lung": _known("lung/garber2001.npz", "lung tumors, expression (Garber 2001)"),
+    "lung_mrmr": _known("lung/lung_mrmr_discretized.npz", "lung tumors, three states (mRMR)"),
+    "child_leukemia": _known("child_leukemia/yeoh2002_subtypes.npz", "six subtypes, expression (Yeoh 2002)"),
+    "mnist": _known("mnist/mnist.npz", "handwritten digits, 28 x 28 pixels"),
+    "optdigits": _known("optdigits/optdigits.npz", "handwritten digits, 8 x 8 counts, official split (UCI)"),
+    "isolet": _known("isolet/isolet_1and5.npz", "spoken letters, parts 1 (train) and 5 (test) (UCI)"),
+    "autos": _known("uci/autos.arff", "insurance risk of cars (UCI)", target="symboling"),
+    "bupa": _known("uci/bupa.csv", "liver disorders (UCI)", target="selector"),
+    "diabetes": _known("uci/diabetes.arff", "diabetes of Pima women (UCI)"),
+    "splice": _known("uci/splice.arff", "splice sites in DNA (UCI)", target="Class", drop=("Instance_name",)),
+    "wdbc": _known("uci/wdbc.csv", "breast cancer, diagnosis (UCI)", target="class"),
+    "wine": _known("uci/wine.arff", "three cultivars of wine (UCI)", target="class"),
+    "wpbc": _known("uci/wpbc.csv", "breast cancer, recurrence (UCI)", target="outcome", drop=("ID_number",)),
+} | {
+    f"monks-{number}": Entry(
+        {part: f"uci/monks-{number}.{part}.csv" for part in ("train", "test")},
+        f"Monk's problem {number}, official split (UCI)",
+        target="class",
+    )
+    for number in (1, 2, 3)
+}
+
+#: Hidden files, notes to the reader, and what is no table of rows and classes: series, texts, a regression.
+_LEFT_OUT = (
+    ".*",
+    "*/.*",
+    "mts/*",
+    "newsgroups20/*",
+    "reuters*/*",
+    "webkb4/*",
+    "diabetes_lars/*.npz",
+    "readme*",
+    "*/readme*",
+)
+
+
+def names() -> dict[str, str]:
+    """The names that can be loaded now, each with a line about it."""
+    from tamis.data.synthetic import GENERATORS
+
+    made = {name: _first_line(make) for name, make in GENERATORS.items()}
+    folder = _folder()
+    entries = _entries(folder) if folder else {}
+    return {name: entry.about for name, entry in sorted(entries.items())} | made
+
+
+def find(name: str, target: str | None = None) -> Dataset | None:
+    """The data set of that name, or None when there is none."""
+    from tamis.data.synthetic import GENERATORS
+
+    if name in GENERATORS:
+        if target is not None:
+            raise DataError(f"{name}: is generated with its classes, so no target {target!r} can be chosen")
+        return GENERATORS[name]()
+    folder = _folder()
+    entry = _entries(folder).get(name) if folder else None
+    if entry is None or folder is None:
+        return None
+    parts = {part: read(_file(folder, file), target or entry.target) for part, file in entry.files.items()}
+    data = parts[""] if "" in parts else _joined(parts, name)
+    return replace(_without(data, entry.drop), name=name)
+
+
+def _first_line(make: Any) -> str:
+    return (make.__doc__ or "").strip().split("\n")[0].rstrip(".")
+
+
+def _folder() -> Path | None:
+    given = os.environ.get("TAMIS_DATA")
+    if given and not os.path.isdir(given):
+        raise DataError(f"TAMIS_DATA names {given}, which is not a folder")
+    folder = Path(given or os.path.expanduser("~/tamis_data"))
+    return folder if folder.is_dir() else None
+
+
+def _file(folder: Path, file: str) -> Path:
+    """The file as it lies there, plain or gzipped."""
+    return folder / file if (folder / file).is_file() else folder / f"{file}.gz"
+
+
+def _entries(folder: Path) -> dict[str, Entry]:
+    """The data sets of the folder by name: the known ones first, then what is found."""
+    found = {
+        name: entry
+        for name, entry in ENTRIES.items()
+        if all(_file(folder, file).is_file() for file in entry.files.values())
+    }
+    taken = {file for entry in found.values() for file in entry.files.values()}
+    for name, files in _discovered(folder):
+        if taken.isdisjoint(files.values()):
+            first = next(iter(files.values()))
+            free = next((n for n in (name, f"{Path(first).parent.name}/{name}") if n not in found), first)
+            found[free] = Entry(files, f"read from {' and '.join(files.values())}")
+            taken.update(files.values())
+    return found
+
+
+def _discovered(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """The name and the files, by part, of every data set that the names of the files promise."""
+    groups: dict[tuple[Path, str], dict[str, str]] = {}
+    for path in sorted([*folder.glob("*"), *folder.glob("*/*")]):
+        file = path.relative_to(folder).as_posix().removesuffix(".gz")
+        if not path.is_file() or not by_ending(path.name) or any(fnmatch(file.lower(), left) for left in _LEFT_OUT):
+            continue
+        stem = Source(path).stem
+        if (trio := challenge.name_of(path)) is not None:
+            if stem == f"{trio}_train" and Source(path).suffix == ".data":
+                yield trio, {"": file}
+        elif match := _PART.fullmatch(stem):
+            groups.setdefault((path.parent, match["name"]), {})[match["part"]] = file
+        else:
+            yield stem, {"": file}
+    for (_, name), files in groups.items():
+        if "train" in files:
+            yield name, {part: files[part] for part in PARTS if part in files}
+        else:
+            yield from ((Source(Path(file)).stem, {"": file}) for file in files.values())
+
+
+def _joined(parts: dict[str, Dataset], name: str) -> Dataset:
+    """One data set of official parts that came in a file each."""
+    first = next(iter(parts.values()))
+    for part, data in parts.items():
+        if not np.array_equal(data.feature_names, first.feature_names) or _kinds(data) != _kinds(first):
+            raise DataError(f"{name}: the columns of {part} are not those of {next(iter(parts))}")
+        if (data.y.dtype.kind == "U") != (first.y.dtype.kind == "U"):
+            raise DataError(f"{name}: the labels are words in one part and numbers in another")
+    known: dict[str, Any] = {"name": name, "target": first.target, "feature_names": first.feature_names}
+    if not isinstance(first.X, pl.DataFrame):
+        return assemble({part: (data.X, data.y) for part, data in parts.items()}, name, **known)
+    rows = pl.concat([data.X for data in parts.values()])
+    split = np.repeat(np.array(list(parts)), [data.n_rows for data in parts.values()])
+    y = np.concatenate([data.y for data in parts.values()])
+    return Dataset(X=rows, y=y, split=split, **known)
+
+
+def _kinds(data: Dataset) -> Any:
+    return data.X.schema if isinstance(data.X, pl.DataFrame) else None
+
+
+def _without(data: Dataset, drop: tuple[str, ...]) -> Dataset:
+    """The data set without some columns; a table of numbers alone becomes an array."""
+    keep = ~np.isin(data.feature_names, drop)
+    if keep.all():
+        return data
+    if not isinstance(data.X, pl.DataFrame):
+        X = data.X[:, keep]
+    else:
+        X = data.X.drop(drop, strict=False)
+        if all(dtype.is_numeric() for dtype in X.schema.values()):
+            X = X.to_numpy().astype(np.float64)
+    return replace(data, X=X, feature_names=data.feature_names[keep])

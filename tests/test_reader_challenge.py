@@ -1,0 +1,284 @@
+"""Challenge files: the three forms, the official split, the .param file, the writer, and malformed folders."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from bad_matrices import BAD_CHALLENGES, attempt, damaged
+from tamis.base.errors import DataError, TamisError
+from tamis.data import load
+from tamis.data.challenge_files import guess_form, parse_rows, write_challenge
+from tamis.data.challenge_param import parse_param
+from tamis.data.dataset import Dataset
+from tamis.data.readers.challenge import reader
+from tamis.data.readers.source import Source
+
+OFFICIAL = """Data type: sparse-binary
+Number of features: 100000
+Number of examples and check-sums:
+      \tPos_ex\tNeg_ex\tTot_ex\tCheck_sum
+Train\t   78\t  722\t  800\t727760.00
+Valid\t   34\t  316\t  350\t317752.00
+Test \t   78\t  722\t  800\t730851.00
+All  \t  190\t 1760\t 1950\t1776363.00
+"""
+
+PARTS = {
+    "dense": {"train": "1 2.5 0 \n-3 4e1 5\n", "valid": "7 8 9\n", "test": "0 0 1\n"},
+    "sparse": {"train": "1:1 2:2.5\n3:5 1:-3 2:40\n", "valid": "1:7 2:8 3:9\n", "test": "3:1\n"},
+    "binary": {"train": "1 2\n3\n", "valid": "1 2 3\n", "test": "\n2\n"},
+}
+WANTED = {
+    "dense": ([[1, 2.5, 0], [-3, 40, 5], [7, 8, 9]], [[0, 0, 1]]),
+    "sparse": ([[1, 2.5, 0], [-3, 40, 5], [7, 8, 9]], [[0, 0, 1]]),
+    "binary": ([[1, 1, 0], [0, 0, 1], [1, 1, 1]], [[0, 0, 0], [0, 1, 0]]),
+}
+
+
+def put(folder: Path, files: dict[str, Any]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def dense(X: Any) -> np.ndarray:
+    return np.asarray(X.toarray() if sp.issparse(X) else X)
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "binary"])
+@pytest.mark.parametrize("given_as", ["", "toy_train.data", "toy_valid.data", "toy_train.labels", "toy.param"])
+def test_three_forms(tmp_path: Path, form: str, given_as: str) -> None:
+    files = {f"toy_{part}.data": text for part, text in PARTS[form].items()}
+    files |= {"toy_train.labels": "-1\n1\n", "toy_valid.labels": "+1\n", "toy.param": "Number of features: 3\n"}
+    ours = load(put(tmp_path, files) / given_as)
+    labelled, test = WANTED[form]
+    assert ours.is_sparse == (form != "dense")
+    assert dense(ours.X).tolist() == labelled
+    assert ours.X.dtype == np.float64
+    assert ours.y.tolist() == [-1, 1, 1]
+    assert ours.split is not None
+    assert ours.split.tolist() == ["train", "train", "valid"]
+    assert list(ours.unlabelled) == ["test"]
+    assert dense(ours.unlabelled["test"]).tolist() == test
+    assert (ours.name, ours.feature_names.tolist()) == ("toy", ["x1", "x2", "x3"])
+
+
+def test_gzipped_files_and_training_rows_alone(tmp_path: Path) -> None:
+    files = {"toy_train.data.gz": gzip.compress(b"1:2\n5:3\n"), "toy_train.labels": "-1\r\n+1\r\n"}
+    ours = load(put(tmp_path, files) / "toy_train.data.gz")
+    assert ours.X.shape == (2, 5)
+    assert ours.split is not None
+    assert ours.split.tolist() == ["train", "train"]
+    assert ours.unlabelled == {}
+
+
+def test_width_is_that_of_the_widest_part(tmp_path: Path) -> None:
+    files = {"toy_train.data": "1:2\n2:3\n", "toy_train.labels": "-1\n+1\n", "toy_test.data": "7:1\n"}
+    ours = load(put(tmp_path, files))
+    assert ours.X.shape == (2, 7)
+    assert ours.unlabelled["test"].shape == (1, 7)
+
+
+def test_blank_lines_of_a_sparse_file_are_rows_as_far_as_labels_go(tmp_path: Path) -> None:
+    files = {"toy_train.data": "1:2\n\n3:1\n\n\n\n", "toy_train.labels": "-1\n+1\n+1\n-1\n\n"}
+    ours = load(put(tmp_path, files))
+    assert ours.X.toarray().tolist() == [[2, 0, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0]]
+
+
+def test_param_settles_what_the_rows_leave_open(tmp_path: Path) -> None:
+    files = {"toy_train.data": "1 3\n2 3\n", "toy_train.labels": "-1\n+1\n"}
+    assert load(put(tmp_path / "a", files)).X.tolist() == [[1, 3], [2, 3]]
+    files["toy.param"] = "Data type: sparse-binary\nNumber of features: 4\n"
+    assert load(put(tmp_path / "b", files)).X.toarray().tolist() == [[1, 0, 1, 0], [0, 1, 1, 0]]
+
+
+def test_official_param_file() -> None:
+    param = parse_param(OFFICIAL, Path("dorothea.param"))
+    assert (param.form, param.features) == ("binary", 100000)
+    assert {part: (c.positive, c.negative, c.total, c.check_sum) for part, c in param.counts.items()} == {
+        "train": (78, 722, 800, 727760.0),
+        "valid": (34, 316, 350, 317752.0),
+        "test": (78, 722, 800, 730851.0),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("1 2 3\n4 5 6\n", "dense"),
+        ("1.5\n2\n", "dense"),
+        ("3:1\n\n", "sparse"),
+        ("3 7 9\n2 8\n", "binary"),
+        ("3 7 9\n8 2\n", "dense"),
+        ("3 7 9\n2 -8\n", "dense"),
+        ("3 7 9\n2 99999999999999999999999\n", "dense"),
+    ],
+)
+def test_forms_told_apart(text: str, form: str) -> None:
+    assert guess_form(text) == form
+
+
+@given(text=st.text(alphabet="0123 :.-e\n", min_size=1, max_size=30), form=st.sampled_from(("sparse", "binary")))
+def test_quick_rows_are_the_careful_rows(text: str, form: str) -> None:
+    try:
+        ours = parse_rows(text, Path("a.data"), form)
+    except DataError:
+        return
+    for row, line in zip(ours.toarray(), text.removesuffix("\n").split("\n"), strict=True):
+        wanted = np.zeros(ours.shape[1])
+        for word in line.split():
+            index, _, value = word.partition(":")
+            wanted[int(index) - 1] = float(value or 1)
+        assert row.tolist() == wanted.tolist()
+
+
+@st.composite
+def datasets(draw: st.DrawFn, *, binary: bool = False) -> Dataset:
+    rows, columns = draw(st.integers(1, 6)), draw(st.integers(1, 5))
+    numbers = st.integers(0, 1).map(float) if binary else st.floats(-1e200, 1e200)
+    X: Any = draw(hnp.arrays(np.float64, (rows, columns), elements=numbers, fill=st.nothing()))
+    X[:, 0] = 1.0
+    y = draw(hnp.arrays(np.int64, rows, elements=st.sampled_from((-1, 1))))
+    valid = draw(st.integers(0, rows - 1))
+    split = np.array(["train"] * (rows - valid) + ["valid"] * valid)
+    unlabelled = {"test": X[::-1].copy()} if draw(st.booleans()) else {}
+    if draw(st.booleans()):
+        X, unlabelled = sp.csr_array(X), {part: sp.csr_array(rest) for part, rest in unlabelled.items()}
+    names = np.array([f"x{j}" for j in range(1, columns + 1)])
+    return Dataset(X, y, names, split=split, unlabelled=unlabelled)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("challenge")
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "binary"])
+@given(data=st.data())
+def test_written_files_read_back(folder: Path, form: str, data: st.DataObject) -> None:
+    given_set = data.draw(datasets(binary=form == "binary"))
+    for old in folder.iterdir():
+        old.unlink()
+    paths = write_challenge(given_set, folder, "toy", form)
+    assert sorted(path.name for path in paths) == sorted(path.name for path in folder.iterdir())
+    ours = load(folder)
+    np.testing.assert_array_equal(dense(ours.X), dense(given_set.X))
+    assert ours.y.tolist() == given_set.y.tolist()
+    assert ours.split is not None
+    assert given_set.split is not None
+    assert ours.split.tolist() == given_set.split.tolist()
+    assert list(ours.unlabelled) == list(given_set.unlabelled)
+    for part, X in given_set.unlabelled.items():
+        np.testing.assert_array_equal(dense(ours.unlabelled[part]), dense(X))
+
+
+TWO = Dataset(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array(["sick", "well"]), np.array(["a", "b"]), name="two")
+
+
+def test_writer_maps_two_classes_and_all_rows_to_train(tmp_path: Path) -> None:
+    write_challenge(TWO, tmp_path / "new" / "folder", "two", "sparse")
+    folder = tmp_path / "new" / "folder"
+    assert (folder / "two_train.data").read_text() == "1:1\n2:2\n"
+    assert (folder / "two_train.labels").read_text() == "-1\n+1\n"
+    assert "Number of features: 2\n" in (folder / "two.param").read_text()
+    assert "Train\t    1\t    1\t    2\t3.00\n" in (folder / "two.param").read_text()
+
+
+def _changed(**changes: Any) -> Dataset:
+    return Dataset(**{"X": TWO.X, "y": TWO.y, "feature_names": TWO.feature_names, "name": "two"} | changes)
+
+
+@pytest.mark.parametrize(
+    ("data", "form", "piece"),
+    [
+        (TWO, "spare", "form must be one of dense, sparse, binary; got 'spare'"),
+        (TWO, "binary", "train has values other than 0 and 1"),
+        (_changed(X=TWO.X * np.nan), "dense", "train has missing or infinite values"),
+        (_changed(X=TWO.X * 0), "sparse", "train has no value other than 0"),
+        (_changed(X=pl.DataFrame({"a": ["u", "v"], "b": [1.0, 2.0]})), "dense", "has nominal columns"),
+        (_changed(y=np.array([1, 1])), "dense", None),
+        (_changed(y=np.array([3, 3])), "dense", "has 1 classes"),
+        (_changed(split=np.array(["test", "test"])), "dense", "has no training rows"),
+    ],
+)
+def test_writer_refuses_and_leaves_nothing(tmp_path: Path, data: Dataset, form: str, piece: str | None) -> None:
+    if piece is None:
+        write_challenge(data, tmp_path / "out", "two", form)
+        assert load(tmp_path / "out").y.tolist() == [1, 1]
+        return
+    with pytest.raises(TamisError, match=piece):
+        write_challenge(data, tmp_path / "out", "two", form)
+    assert not (tmp_path / "out").exists()
+
+
+def test_writer_never_writes_over_a_file(tmp_path: Path) -> None:
+    put(tmp_path, {"two_train.labels": "mine"})
+    with pytest.raises(DataError, match=r"two_train\.labels: is already there"):
+        write_challenge(TWO, tmp_path, "two", "dense")
+    assert [path.name for path in tmp_path.iterdir()] == ["two_train.labels"]
+    with pytest.raises(TamisError, match="plain file name"):
+        write_challenge(TWO, tmp_path, "../two", "dense")
+
+
+@pytest.mark.parametrize(("files", "piece"), [c[1:] for c in BAD_CHALLENGES], ids=[c[0] for c in BAD_CHALLENGES])
+def test_malformed(tmp_path: Path, files: dict[str, bytes], piece: str) -> None:
+    with pytest.raises(DataError) as caught:
+        load(put(tmp_path, files))
+    message = str(caught.value)
+    assert piece in message
+    assert message.startswith(str(tmp_path))
+    assert "\n" not in message
+
+
+def test_lone_files_tell_what_is_missing(tmp_path: Path) -> None:
+    put(tmp_path, {"toy_valid.data": "1 2\n", "toy_valid.labels": "1\n"})
+    with pytest.raises(DataError, match=r"toy_train\.data: no such file"):
+        load(tmp_path / "toy_valid.data")
+    with pytest.raises(DataError, match="no target 'x1' can be chosen"):
+        reader.read(Source(tmp_path / "toy_valid.data"), "x1")
+
+
+TEXTS = [text.encode() for form in PARTS.values() for text in form.values()]
+
+
+@settings(max_examples=150)
+@given(
+    train=st.binary(max_size=60) | damaged(TEXTS) | st.sampled_from(TEXTS),
+    labels=damaged([b"-1\n+1\n"]) | st.just(b"-1\n+1\n"),
+    valid=damaged(TEXTS) | st.sampled_from(TEXTS) | st.none(),
+    param=damaged([OFFICIAL.encode(), b"Number of features: 3\nTrain 1 1 2 5.00\n"]) | st.none(),
+)
+def test_any_bytes_give_a_data_set_or_one_sentence(
+    folder: Path, train: bytes, labels: bytes, valid: bytes | None, param: bytes | None
+) -> None:
+    for old in folder.iterdir():
+        old.unlink()
+    files = {"toy_train.data": train, "toy_train.labels": labels, "toy_valid.data": valid, "toy.param": param}
+    put(folder, {name: content for name, content in files.items() if content is not None})
+    data = attempt(lambda: reader.read(Source(folder / "toy.param"), None), folder)
+    if data is not None:
+        assert data.X.shape == (len(data.y), len(data.feature_names))
+
+
+@pytest.mark.parametrize(("name", "form"), [("dexter", "sparse"), ("dorothea", "binary")])
+def test_real_data_written_and_read_back(shared_data: Path, tmp_path: Path, name: str, form: str) -> None:
+    given_set = load(shared_data / name / f"{name}.npz")
+    write_challenge(given_set, tmp_path, name, form)
+    if name == "dorothea":
+        (tmp_path / "dorothea.param").write_text(OFFICIAL)
+    ours = load(tmp_path)
+    assert abs(ours.X - given_set.X).nnz == 0
+    assert abs(ours.unlabelled["test"] - given_set.unlabelled["test"]).nnz == 0
+    assert ours.y.tolist() == given_set.y.tolist()
+    assert ours.split is not None
+    assert given_set.split is not None
+    assert ours.split.tolist() == given_set.split.tolist()
