@@ -37,7 +37,8 @@ def describe(data: Data, target: Target = None, json: Json = False) -> None:
         print_json(facts)
         return
     name = facts.pop("name")
-    print_table(str(name), ["fact", "value"], [(key.replace("_", " "), _value(value)) for key, value in facts.items()])
+    rows = [(key.replace("_", " "), _value(value)) for key, value in facts.items()]
+    print_table(str(name), ["fact", "value"], [row for row in rows if row[1] != "-"])
 
 
 @app.command()

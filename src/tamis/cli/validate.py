@@ -88,7 +88,7 @@ def _print_features(found: Any) -> None:
         print_line(f"features used: {span} of {found.n_features}")
     if found.stability is not None and found.stability.index == found.stability.index:
         low, high = found.stability.interval
-        print_line(f"stability of the choice over folds: {found.stability.index:.3f} (95 %: {low:.3f} to {high:.3f})")
+        print_line(f"stability of the choice over folds: {found.stability.index:.3f} ({low:.3f} to {high:.3f})")
     if found.probe_share is not None:
         print_line(f"probes among them: {100 * found.probe_share:.1f} %")
 
@@ -98,8 +98,11 @@ def _print_leak(found: Any) -> None:
         print_line("leak check: no step comes before the classifier, so nothing can leak")
         return
     main = found.metrics[0]
+    honest, leaky = (f"{v.summary()[main.name].mean:.4f}" for v in (found, found.leak))
+    if honest == leaky:
+        print_line(f"leak check: fitting the steps on all rows would not change {main.title} here")
+        return
     print_line(
-        f"leak check: with the steps fitted on all rows {main.title} would look like "
-        f"{found.leak.summary()[main.name].mean:.4f} instead of {found.summary()[main.name].mean:.4f}; "
+        f"leak check: with the steps fitted on all rows {main.title} would look like {leaky} instead of {honest}; "
         "only the latter holds for new data"
     )
