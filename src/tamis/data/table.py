@@ -1,0 +1,209 @@
+"""Columns to a data set: which column is the class, which columns are numbers, and what is wrong with them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from tamis.base.errors import DataError
+from tamis.base.types import FloatArray
+from tamis.data.dataset import Dataset
+from tamis.data.readers.source import Source
+
+#: Names, in any letter case, of the column that is the class when none is asked for.
+CLASS_NAMES = ("class", "target", "label", "y")
+#: Longer class labels mean that a column of free text was taken for the class.
+_LONGEST_LABEL = 1000
+_LARGEST_EXACT = 2.0**53
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns as a reader found them, before one of them is made the class.
+
+    Attributes
+    ----------
+    source : Source
+        The file, for messages and for the data set's name.
+    names : sequence of str of length n_columns
+    numbers : array of shape (n_rows, n_columns)
+        NaN where a value is missing. What it holds in a nominal column is not looked at.
+    nominal : mapping of int to polars.Series
+        The columns that are not numbers, by position, as strings with null where missing.
+    place : callable
+        What to call a row in a message: ``place(0)`` is "line 2" or "row 1".
+    """
+
+    source: Source
+    names: Sequence[str]
+    numbers: FloatArray
+    nominal: Mapping[int, pl.Series]
+    place: Callable[[int], str]
+
+    def dataset(self, target: str | None) -> Dataset:
+        """The data set whose class is the column `target`, or the one that is called like a class.
+
+        Features that only say true and false become 1 and 0, and those without values become numbers. The
+        result's `X` is an array when every feature is a number, and a polars data frame otherwise.
+        """
+        check_names(self.source, self.names)
+        if len(self.numbers) == 0:
+            raise DataError(f"{self.source.path}: has no rows")
+        at = find_target(self.source, self.names, target)
+        column: Any = self.nominal.get(at, self.numbers[:, at])
+        y = labels(self.source, self.names[at], column, self.place)
+        numbers, nominal = self._kinds(at)
+        self._refuse_infinity(numbers, {*nominal, at})
+        features = np.delete(np.array(self.names, dtype=str), at)
+        X: Any
+        if nominal:
+            keep = (j for j in range(len(self.names)) if j != at)
+            columns = (nominal[j] if j in nominal else pl.Series(numbers[:, j], nan_to_null=True) for j in keep)
+            X = pl.DataFrame([column.alias(str(name)) for name, column in zip(features, columns, strict=True)])
+        else:
+            X = np.delete(numbers, at, axis=1)
+        return Dataset(X, y, features, name=self.source.stem, target=self.names[at])
+
+    def _kinds(self, at: int) -> tuple[FloatArray, dict[int, pl.Series]]:
+        """The numbers and the nominal features, once what says only true and false, or nothing, is a number."""
+        nominal = {j: column for j, column in self.nominal.items() if j != at}
+        if not nominal:
+            return self.numbers, nominal
+        words = pl.DataFrame([column.alias(str(j)) for j, column in nominal.items()])
+        truth = words.select(pl.col(_truths(words)).str.to_lowercase() == "true")
+        numbers = self.numbers.copy() if truth.width else self.numbers
+        for name in truth.columns:
+            numbers[:, int(name)] = truth.get_column(name).cast(pl.Float64).to_numpy()
+            del nominal[int(name)]
+        return numbers, nominal
+
+    def _refuse_infinity(self, numbers: FloatArray, others: set[int]) -> None:
+        infinite = np.isinf(numbers)
+        infinite[:, list(others)] = False
+        if infinite.any():
+            row, column = np.argwhere(infinite)[0]
+            raise infinity(self.source, self.place(int(row)), self.names[column])
+
+
+def from_frame(source: Source, frame: pl.DataFrame) -> Table:
+    """The table of a data frame: numbers and booleans, text and categories; no other types.
+
+    >>> from pathlib import Path
+    >>> frame = pl.DataFrame({"size": [1, None], "colour": ["red", "blue"], "class": ["a", "b"]})
+    >>> from_frame(Source(Path("t.parquet")), frame).dataset(None).nominal
+    array([False,  True])
+    """
+    nominal: dict[int, pl.Series] = {}
+    for j, (name, dtype) in enumerate(frame.schema.items()):
+        if dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum):
+            nominal[j] = frame.get_column(name).cast(pl.String)
+        elif not (dtype.is_numeric() or dtype == pl.Null):
+            raise DataError(
+                f"{source.path}, column {shown(name)}: has type {dtype.base_type()}, "
+                "which is neither a number, a boolean nor text"
+            )
+    numeric = [j for j in range(frame.width) if j not in nominal]
+    numbers = np.full(frame.shape, np.nan)
+    if numeric and frame.height:
+        columns = (pl.col(frame.columns[j]).cast(pl.Float64) for j in numeric)
+        numbers[:, numeric] = frame.select(columns).to_numpy()
+    return Table(source, frame.columns, numbers, nominal, lambda row: f"row {row + 1}")
+
+
+def check_names(source: Source, names: Sequence[str]) -> None:
+    """Refuse two columns of one name."""
+    if len(set(names)) < len(names):
+        first: dict[str, int] = {}
+        for number, name in enumerate(names, start=1):
+            if name in first:
+                raise DataError(f"{source.path}: columns {first[name]} and {number} are both called {shown(name)}")
+            first[name] = number
+
+
+def find_target(source: Source, names: Sequence[str], target: str | None) -> int:
+    """Position of the column called `target`, or of the first of `CLASS_NAMES` found in any letter case."""
+    if target is None:
+        lower = [name.lower() for name in names]
+        at = next((lower.index(word) for word in CLASS_NAMES if word in lower), None)
+        if at is None:
+            raise DataError(
+                f"{source.path}: no column is called {', '.join(CLASS_NAMES[:-1])} or {CLASS_NAMES[-1]}, "
+                f"so name the class with --target; the columns are {_listed(names)}"
+            )
+    elif target in names:
+        at = names.index(target)
+    else:
+        raise DataError(f"{source.path}: no column is called {shown(target)}; the columns are {_listed(names)}")
+    if len(names) == 1:
+        raise DataError(f"{source.path}: has no feature column beside {shown(names[at])}")
+    return at
+
+
+def labels(source: Source, name: str, column: Any, place: Callable[[int], str]) -> np.ndarray:
+    """Class labels: whole numbers become int, other numbers stay float, words stay str.
+
+    `column` is an array with NaN where missing or a series of strings with null where missing. Words that are
+    all written as whole numbers are taken as such, unless two of them are one number ("1" and "01").
+    """
+    words = isinstance(column, pl.Series)
+    missing = column.is_null().to_numpy() if words else np.isnan(column)
+    if missing.any():
+        raise DataError(f"{source.path}, {place(int(missing.argmax()))}: the class {shown(name)} is missing")
+    if words:
+        return _word_labels(source, name, column, place)
+    if np.isinf(column).any():
+        raise infinity(source, place(int(np.isinf(column).argmax())), name)
+    if np.all((column == np.floor(column)) & (np.abs(column) < _LARGEST_EXACT)):
+        return np.asarray(column.astype(np.int64))
+    return np.array(column)
+
+
+def _word_labels(source: Source, name: str, column: pl.Series, place: Callable[[int], str]) -> np.ndarray:
+    whole = column.cast(pl.Int64, strict=False)
+    if not whole.null_count() and whole.n_unique() == column.n_unique():
+        return whole.to_numpy()
+    lengths = column.str.len_chars().to_numpy()
+    if lengths.max() > _LONGEST_LABEL:
+        raise DataError(
+            f"{source.path}, {place(int(lengths.argmax()))}: the class {shown(name)} is a text of "
+            f"{lengths.max()} characters, and a label has at most {_LONGEST_LABEL}"
+        )
+    return np.array(column.to_list(), dtype=str)
+
+
+def infinity(source: Source, place: str, name: str) -> DataError:
+    """The complaint about an infinite number."""
+    return DataError(f"{source.path}, {place}, column {shown(name)}: holds an infinite number")
+
+
+def refuse_infinity(source: Source, X: sp.csr_array, names: Sequence[str], place: Callable[[int], str]) -> None:
+    """Refuse an infinite number in a sparse matrix whose columns have these names."""
+    if np.isinf(X.data).any():
+        entry = int(np.isinf(X.data).argmax())
+        row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
+        raise infinity(source, place(row), names[X.indices[entry]])
+
+
+def shown(text: str) -> str:
+    """A name or value for a message: quoted, on one line, cut when long.
+
+    >>> print(shown("two\\nlines"))
+    'two\\nlines'
+    """
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(shown, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def _truths(words: pl.DataFrame) -> list[str]:
+    """Names of the columns that say true and false in any letter case, or nothing, and never anything else."""
+    sayings = {None, "true", "false"}
+    first = words.select(pl.all().drop_nulls().first().str.to_lowercase()).row(0)
+    likely = [name for name, word in zip(words.columns, first, strict=True) if word in sayings]
+    only = words.select(pl.col(likely).str.to_lowercase().is_in(["true", "false"]).all())
+    return [name for name in likely if only.item(0, name)]

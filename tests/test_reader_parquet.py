@@ -1,0 +1,160 @@
+"""The Parquet reader: what polars writes comes back, and damaged files cannot bring the process down."""
+
+import datetime
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bad_matrices import damaged
+from bad_tables import BAD_TABLES, GOOD_PARQUET, parquet
+from tamis.base.errors import DataError
+from tamis.data.dataset import Dataset
+from tamis.data.readers.parquet import reader
+from tamis.data.readers.source import Source
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("parquet")
+
+
+def read(folder: Path, content: bytes, target: str | None = None, name: str = "toy.parquet") -> Dataset:
+    path = folder / name
+    path.write_bytes(content)
+    return reader.read(Source(path), target)
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.floats(allow_infinity=False) | st.none(),
+            st.integers(-(2**31), 2**31 - 1) | st.none(),
+            texts.map("w{}".format) | st.none(),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    names=st.lists(texts.map("n{}".format), min_size=3, max_size=3, unique=True),
+    compression=st.sampled_from(("uncompressed", "zstd", "snappy")),
+)
+@settings(max_examples=15)
+def test_reads_what_polars_writes(
+    folder: Path, rows: list[tuple[float | None, int | None, str | None]], names: list[str], compression: str
+) -> None:
+    columns = dict(zip(names, zip(*rows, strict=True), strict=True))
+    frame = pl.DataFrame(columns, schema=dict(zip(names, (pl.Float64, pl.Int64, pl.String), strict=True)))
+    classes = [number % 3 for number in range(len(rows))]
+    content = parquet({**frame.to_dict(), "class": classes}, compression=compression)
+    data = read(folder, content)
+    assert data.feature_names.tolist() == names
+    assert data.y.tolist() == classes
+    kept = frame.cast({names[1]: pl.Float64}).with_columns(pl.col(names[0]).fill_nan(None))
+    if any(row[2] for row in rows):
+        assert data.X.equals(kept)
+    else:
+        np.testing.assert_array_equal(data.X, kept.cast(pl.Float64).to_numpy())
+
+
+def test_kinds_of_columns(folder: Path) -> None:
+    columns = {
+        "small": pl.Series([1, None, 3], dtype=pl.UInt8),
+        "half": pl.Series([0.5, None, 1.5], dtype=pl.Float32),
+        "money": pl.Series(["1.25", "2.50", None]).cast(pl.Decimal(10, 2)),
+        "flag": [True, False, None],
+        "sort": pl.Series(["p", "q", None], dtype=pl.Categorical),
+        "rank": pl.Series(["lo", "hi", None], dtype=pl.Enum(["lo", "hi"])),
+        "void": [None, None, None],
+        "kind": ["x", "y", "x"],
+    }
+    data = read(folder, gzip.compress(parquet(columns)), "kind", "toy.parquet.gz")
+    assert data.X.rows() == [
+        (1.0, 0.5, 1.25, 1.0, "p", "lo", None),
+        (None, None, 2.5, 0.0, "q", "hi", None),
+        (3.0, 1.5, None, None, None, None, None),
+    ]
+    assert data.nominal.tolist() == [False, False, False, False, True, True, False]
+    assert (data.name, data.target) == ("toy", "kind")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (datetime.date(2003, 12, 8), "Date"),
+        (datetime.datetime(2003, 12, 8, 9, 30), "Datetime"),
+        (datetime.time(9, 30), "Time"),
+        (datetime.timedelta(days=1), "Duration"),
+        ([1.0, 2.0], "List"),
+        ({"p": 1}, "Struct"),
+        (b"\x00", "Binary"),
+    ],
+)
+def test_columns_that_are_neither_numbers_nor_text(folder: Path, value: object, kind: str) -> None:
+    with pytest.raises(DataError, match=rf"toy\.parquet, column 'odd one': has type {kind}, which is neither"):
+        read(folder, parquet({"a": [1.0], "odd one": [value], "class": ["x"]}))
+
+
+def test_the_content_tells_the_format(folder: Path) -> None:
+    for content, answer in ((GOOD_PARQUET, True), (gzip.compress(GOOD_PARQUET), True), (b"PAR2", False), (b"", False)):
+        (folder / "unnamed").write_bytes(content)
+        assert reader.looks_right(Source(folder / "unnamed")) is answer
+    assert not reader.looks_right(Source(folder / "absent"))
+
+
+def lie_about_a_page(content: bytes) -> bytes:
+    """The content with the count of values in the first page made negative, for which polars asks for exabytes."""
+    at = content.index(b"\x15\x06", 4)
+    return content[:at] + b"\x15\x01" + content[at + 2 :]
+
+
+def test_a_file_that_would_abort_the_process(folder: Path) -> None:
+    content = parquet({"a": ["p", "q", None], "class": ["x", "y", "x"]}, compression="uncompressed", statistics=False)
+    with pytest.raises(DataError, match=r"toy\.parquet: is a damaged Parquet file"):
+        read(folder, lie_about_a_page(content))
+
+
+BAD = [case for case in BAD_TABLES if case[0].startswith("parquet")]
+
+
+@pytest.mark.parametrize(("name", "content", "piece"), [case[1:] for case in BAD], ids=[case[0] for case in BAD])
+def test_malformed_files_get_one_sentence(folder: Path, name: str, content: bytes, piece: str) -> None:
+    with pytest.raises(DataError) as caught:
+        read(folder, content, name=name)
+    assert piece in str(caught.value)
+    assert str(folder / name) in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def gives_data_or_an_error(folder: Path, content: bytes) -> None:
+    complaint = None
+    try:
+        assert isinstance(read(folder, content), Dataset)
+    except DataError as error:
+        complaint = str(error)
+    assert complaint is None or (str(folder / "toy.parquet") in complaint and len(complaint.splitlines()) == 1)
+    assert reader.looks_right(Source(folder / "toy.parquet")) in (True, False)
+
+
+@given(content=st.binary(max_size=60))
+@settings(max_examples=150)
+def test_any_bytes_give_data_or_an_error(folder: Path, content: bytes) -> None:
+    gives_data_or_an_error(folder, content)
+
+
+def fuzz(examples: int) -> Callable[[Path], None]:
+    files = [GOOD_PARQUET, parquet({"a": [0.5, 1.5], "b": [True, None], "class": [1, 2]}, compression="uncompressed")]
+    # Damage that leaves the first and last bytes alone is damage that polars gets to see.
+    inner = damaged([file[4:-4] for file in files]).map(lambda content: b"PAR1" + content + b"PAR1")
+    return settings(max_examples=examples)(given(content=inner)(gives_data_or_an_error))
+
+
+test_damaged_files_give_data_or_an_error = fuzz(20)
+test_many_damaged_files_give_data_or_an_error = pytest.mark.slow(fuzz(300))
