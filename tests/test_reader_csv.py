@@ -183,7 +183,7 @@ def test_the_same_table_in_many_dresses(folder: Path, text: str) -> None:
         ("colour,size\nred,small\nred,large\n", "size", ["colour"], ["small", "large"]),
         ("colour,kind\nred,p\nred,q\n", "kind", ["colour"], ["p", "q"]),
         ("400,402.5,class\n1,2,p\n3,4,q\n", None, ["400", "402.5"], ["p", "q"]),
-        (",0,1,class\n0,1,2,p\n1,3,4,q\n", None, ["x1", "0", "1"], ["p", "q"]),
+        (",0,1,class\n0,1,2,p\n1,3,4,q\n", None, ["0", "1"], ["p", "q"]),
         ("0,1,2,3\n5,6,7,0\n9,9,9,1\n", "3", ["0", "1", "2"], [0, 1]),
         ("2,3\n5,6\n", "3", ["2"], [6]),
         ("a,,class\n1,2,p\n", None, ["a", "x2"], ["p"]),
@@ -259,7 +259,7 @@ def test_text_longer_than_a_block(folder: Path, monkeypatch: pytest.MonkeyPatch)
     text = "a,b,class\n" + "".join(f'{number},"p,\n""{number}",{"xy"[number % 2]}\n' for number in range(50))
     whole = rows_of(read(folder, text))
     for size in (1, 7, 64):
-        monkeypatch.setattr("tamis.data.readers.csv._BLOCK_BYTES", size)
+        monkeypatch.setattr("tamis.data.readers.layout._BLOCK_BYTES", size)
         assert rows_of(read(folder, text)) == whole
 
 
@@ -301,3 +301,20 @@ def test_any_bytes_give_data_or_an_error(folder: Path, content: bytes, target: s
 @settings(max_examples=150)
 def test_damaged_files_give_data_or_an_error(folder: Path, content: bytes, target: str | None) -> None:
     gives_data_or_an_error(folder, content, "damaged.csv", target)
+
+
+@pytest.mark.parametrize(
+    ("text", "features"),
+    [
+        (",a,class\ns1,1,x\ns2,2,y\n", ["a"]),
+        ('"",a,class\n1,1,x\n2,2,y\n', ["a"]),
+        (",a,class\ns1,1,x\ns1,2,y\n", ["x1", "a"]),
+        ("id,a,class\ns1,1,x\ns2,2,y\n", ["id", "a"]),
+        ("a,,class\n1,7,x\n2,8,y\n", ["a", "x2"]),
+    ],
+    ids=["words", "numbers", "repeated", "named", "elsewhere"],
+)
+def test_an_unnamed_first_column_of_distinct_values_names_the_rows(tmp_path, text, features):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    assert reader.read(Source(path), None).feature_names.tolist() == features

@@ -108,21 +108,31 @@ class Dataset:
             groups=None if self.groups is None else self.groups[index],
         )
 
+    def without(self, *columns: str) -> "Dataset":
+        """The data set without some columns; a frame that is left with numbers alone becomes an array."""
+        keep = np.flatnonzero(~np.isin(self.feature_names, columns))
+        if keep.size == 0:
+            raise DataError(f"{self.name}: no feature is left without {', '.join(map(repr, columns))}")
+
+        def taken(X: Any) -> Any:
+            if not hasattr(X, "schema"):
+                return X[:, keep]
+            X = X[:, keep.tolist()]
+            return X.to_numpy().astype(np.float64) if all(t.is_numeric() for t in X.schema.values()) else X
+
+        return replace(
+            self,
+            X=taken(self.X),
+            feature_names=self.feature_names[keep],
+            unlabelled={part: taken(X) for part, X in self.unlabelled.items()},
+            roles=None if self.roles is None else self.roles[keep],
+        )
+
     def grouped_by(self, column: str) -> "Dataset":
         """The data set with a column taken out of the features to tell the groups."""
         places = np.flatnonzero(self.feature_names == column)
         if places.size == 0:
             raise DataError(f"{self.name}: there is no column called {column!r} to group by")
-        keep = np.flatnonzero(self.feature_names != column)
-        if hasattr(self.X, "schema"):
-            groups = self.X[:, int(places[0])].to_numpy()
-        else:
-            taken = self.X[:, [int(places[0])]]
-            groups = (taken.toarray() if self.is_sparse else taken).ravel()
-        return replace(
-            self,
-            X=self.X[:, keep.tolist()] if hasattr(self.X, "schema") else self.X[:, keep],
-            feature_names=self.feature_names[keep],
-            roles=None if self.roles is None else self.roles[keep],
-            groups=groups,
-        )
+        taken = self.X[:, [int(places[0])]]
+        groups = taken.toarray() if self.is_sparse else taken.to_numpy() if hasattr(taken, "schema") else taken
+        return replace(self.without(column), groups=groups.ravel())

@@ -130,7 +130,7 @@ def find(name: str, target: str | None = None) -> Dataset | None:
         return None
     parts = {part: read(_file(folder, file), target or entry.target) for part, file in entry.files.items()}
     data = parts[""] if "" in parts else _joined(parts, name)
-    return replace(_without(data, entry.drop), name=name)
+    return replace(data.without(*entry.drop) if entry.drop else data, name=name)
 
 
 def _first_line(make: Any) -> str:
@@ -208,17 +208,3 @@ def _joined(parts: dict[str, Dataset], name: str) -> Dataset:
 
 def _kinds(data: Dataset) -> Any:
     return data.X.schema if isinstance(data.X, pl.DataFrame) else None
-
-
-def _without(data: Dataset, drop: tuple[str, ...]) -> Dataset:
-    """The data set without some columns; a table of numbers alone becomes an array."""
-    keep = ~np.isin(data.feature_names, drop)
-    if keep.all():
-        return data
-    if not isinstance(data.X, pl.DataFrame):
-        X = data.X[:, keep]
-    else:
-        X = data.X.drop(drop, strict=False)
-        if all(dtype.is_numeric() for dtype in X.schema.values()):
-            X = X.to_numpy().astype(np.float64)
-    return replace(data, X=X, feature_names=data.feature_names[keep])

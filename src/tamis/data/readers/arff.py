@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from tamis.base.errors import DataError
 from tamis.base.types import FloatArray
 from tamis.data.dataset import Dataset
-from tamis.data.readers.csv import Layout, pick
+from tamis.data.readers.layout import Layout, pick
 from tamis.data.readers.reader import Reader
 from tamis.data.readers.source import Source
 from tamis.data.table import Table, check_names, find_target, labels, refuse_infinity, shown

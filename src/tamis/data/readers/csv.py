@@ -4,7 +4,8 @@ What the text does not say is found in it. The delimiter is the one of tab, semi
 blanks that cuts the first lines into rows of one width. The first row is a header when it looks unlike the rows
 below it; without a header the columns are called x1, x2, ..., and asking for the class by such a name says that
 there is no header. Quotes follow RFC 4180: a quoted value may hold delimiters, line ends and doubled quotes.
-Blanks around values, blank lines, a byte-order mark and any kind of line end are fine.
+Blanks around values, blank lines, a byte-order mark and any kind of line end are fine. A first column that the
+header gives no name and whose values are all different, as R and pandas write it, names the rows and is no feature.
 
 A column of numbers may have any of `MARKS` where a value is missing. In a column of words "None", "-" and "."
 are words like others. A column in which at least nine in ten of the known values are numbers and the rest are
@@ -23,6 +24,7 @@ import polars as pl
 from tamis.base.errors import DataError
 from tamis.base.types import Mask
 from tamis.data.dataset import Dataset
+from tamis.data.readers.layout import Layout, line_of, pick
 from tamis.data.readers.reader import Reader
 from tamis.data.readers.source import Source
 from tamis.data.table import CLASS_NAMES, Table, find_target, shown
@@ -33,10 +35,6 @@ _WORD_MARKS = MARKS[:7]
 _DELIMITERS = ("\t", ";", "|", ",")
 _MOSTLY_NUMBERS = 0.9
 _SAMPLE_BYTES = 1 << 18
-_BLOCK_BYTES = 1 << 24
-_LINE_END = b"\n"
-# No text that comes this far has these two characters, so they can stand for anything.
-_END, _GAP = "\x00", "\r"
 
 
 def read(source: Source, target: str | None) -> Dataset:
@@ -48,13 +46,15 @@ def read(source: Source, target: str | None) -> Dataset:
     if delimiter == " ":
         data, delimiter = _tabbed(data), "\t"
     rows = _split(source, data, delimiter)
+    names = [f"x{number}" for number in range(1, rows.width + 1)]
+    row_names = False
     if _has_header(rows, target):
-        first = rows.cells[: rows.width].to_list()
-        names = [name or f"x{number}" for number, name in enumerate(first, start=1)]
+        first = rows.cells[: rows.width].fill_null("").to_list()
+        names = [name or own for name, own in zip(first, names, strict=True)]
         rows = replace(rows, cells=rows.cells[rows.width :], starts=rows.starts[1:])
-    else:
-        names = [f"x{number}" for number in range(1, rows.width + 1)]
-    return _table(source, names, rows, target).dataset(target)
+        row_names = first[0] == "" and rows.cells.gather_every(rows.width).n_unique() == len(rows.starts)
+    found = _table(source, names, rows, target).dataset(target)
+    return found.without(names[0]) if row_names and found.target != names[0] else found
 
 
 def looks_right(source: Source) -> bool:
@@ -67,93 +67,6 @@ def looks_right(source: Source) -> bool:
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Where rows and values begin and end, by the delimiters and line ends that are outside quotes.
-
-    Blank lines are left out. One long column of values, rather than many short ones, costs the same for any width
-    of the table.
-
-    Attributes
-    ----------
-    data : bytes
-        The text, with its line ends where they were.
-    delimiter : str
-    closed : bool
-        Whether the last quote is closed.
-    starts, widths : arrays of int of shape (n_rows,)
-        Where in `data` each row begins, and how many values it has.
-    blank : array of int
-        Values that are blank lines.
-    packed : bytes
-        The text with `_END` after every value.
-    """
-
-    data: bytes
-    delimiter: str
-    closed: bool
-    starts: np.ndarray
-    widths: np.ndarray
-    blank: np.ndarray
-    packed: bytes
-
-    @classmethod
-    def of(cls, data: bytes, delimiter: str, *, quotes: bool) -> "Layout":
-        """The layout of text, with or without quotes that hide delimiters and line ends."""
-        data = data if data.endswith(_LINE_END) else data + _LINE_END
-        packed = np.frombuffer(bytearray(data), dtype=np.uint8)
-        inside, values = False, 0
-        row_ends, last_values = [], []
-        for begin in range(0, len(packed), _BLOCK_BYTES):
-            block = packed[begin : begin + _BLOCK_BYTES]
-            line_end = block == ord(_LINE_END)
-            cut = line_end | (block == ord(delimiter))
-            if quotes:
-                # An odd number of quotes so far means inside; this holds for doubled quotes too.
-                quoted = np.bitwise_xor.accumulate((block == ord('"')).view(np.uint8)).view(bool) ^ inside
-                inside = bool(quoted[-1])
-                cut &= ~quoted
-            where = np.flatnonzero(cut)
-            last = np.flatnonzero(line_end[where])
-            row_ends.append(where[last] + begin)
-            last_values.append(last + values)
-            values += len(where)
-            block[where] = ord(_END)
-        ends, last = np.concatenate(row_ends), np.concatenate(last_values)
-        starts, widths = np.concatenate([[0], ends[:-1] + 1])[: len(ends)], np.diff(last, prepend=-1)
-        blank = [i for i in np.flatnonzero(widths == 1).tolist() if not data[starts[i] : ends[i]].strip()]
-        kept = np.ones(len(ends), dtype=bool)
-        kept[blank] = False
-        return cls(data, delimiter, not inside, starts[kept], widths[kept], last[blank], packed.tobytes())
-
-    def cells(self) -> pl.Series:
-        """All values as strings without blanks around them, row after row; null where there is none."""
-        table = pl.read_csv(
-            self.packed,
-            has_header=False,
-            schema={"cell": pl.String},
-            separator=_GAP,
-            eol_char=_END,
-            quote_char=None,
-        )
-        cells = table.get_column("cell")
-        if len(self.blank):
-            kept = np.ones(len(cells), dtype=bool)
-            kept[self.blank] = False
-            cells = cells.filter(pl.Series(kept))
-        return cells.str.strip_chars(" \t") if b" " in self.packed or b"\t" in self.packed else cells
-
-    def place(self, row: int) -> str:
-        """The line on which a row begins."""
-        return _line(self.data, int(self.starts[row]))
-
-
-def pick(cells: pl.Series, width: int, columns: Sequence[int]) -> pl.DataFrame:
-    """Some columns of rows of one width, named by their positions."""
-    every = pl.col("cell")
-    return cells.alias("cell").to_frame().select(every.gather_every(width, j).alias(str(j)) for j in columns)
-
-
-@dataclass(frozen=True)
 class _Rows:
     """Values of rows that all have one width, row after row, and where in the text each row begins."""
 
@@ -163,7 +76,7 @@ class _Rows:
     starts: np.ndarray
 
     def place(self, row: int) -> str:
-        return _line(self.data, int(self.starts[row]))
+        return line_of(self.data, int(self.starts[row]))
 
 
 def _split(source: Source, data: bytes, delimiter: str) -> _Rows:
@@ -203,7 +116,7 @@ def _scan(source: Source, data: bytes, delimiter: str) -> _Rows:
     while at < len(data):
         match = value.match(data, at)
         if match is None:
-            place = f"{_line(data, at)}, column {len(row) + 1}"
+            place = f"{line_of(data, at)}, column {len(row) + 1}"
             raise DataError(f"{source.path}, {place}: a quote is not closed, or text follows where it closes")
         row.append(match[2].decode().strip(blanks) if match[1] is None else match[1].decode().replace('""', '"'))
         at = match.end() + 1
@@ -212,15 +125,11 @@ def _scan(source: Source, data: bytes, delimiter: str) -> _Rows:
         if len(row) > 1 or data[begin:at].strip():
             width = width or len(row)
             if len(row) != width:
-                raise _ragged(source, _line(data, begin), len(row), _line(data, starts[0]), width)
+                raise _ragged(source, line_of(data, begin), len(row), line_of(data, starts[0]), width)
             cells += row
             starts.append(begin)
         row, begin = [], at
     return _Rows(pl.Series("cell", cells, dtype=pl.String), width, data, np.array(starts))
-
-
-def _line(data: bytes, at: int) -> str:
-    return f"line {data.count(_LINE_END, 0, at) + 1}"
 
 
 def _ragged(source: Source, place: str, got: int, first: str, width: int) -> DataError:
