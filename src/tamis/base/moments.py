@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from tamis.base.errors import DataError
 from tamis.base.labels import class_pairs
+from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.kernels.moments import csc_class_moments, csr_class_moments, dense_class_moments
 from tamis.kernels.totals import csc_class_totals, csr_class_totals, dense_class_totals
@@ -42,7 +43,7 @@ class ClassMoments:
         weight, mean, scatter = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         row_weight = _row_weight(sample_weight, X.shape[0])
         if sp.issparse(X):
-            X = _canonical(X)
+            X = canonical(X)
             weight += _class_weight(y, row_weight, n_classes)
             kernel = csr_class_moments if X.format == "csr" else csc_class_moments
             kernel(X.data, X.indices, X.indptr, y, row_weight, weight, mean, scatter)
@@ -111,7 +112,7 @@ def class_totals(
     known += _class_weight(y, row_weight, n_classes)
     lowest = 0.0
     if sp.issparse(X):
-        X = _canonical(X)
+        X = canonical(X)
         kernel = csr_class_totals if X.format == "csr" else csc_class_totals
         lowest = kernel(X.data, X.indices, X.indptr, y, row_weight, presence, total, known)
     else:
@@ -141,14 +142,6 @@ def _row_weight(sample_weight: FloatArray | None, n_rows: int) -> FloatArray:
 def _class_weight(y: Codes, row_weight: FloatArray, n_classes: int) -> FloatArray:
     """Total weight of each class, as a column."""
     return np.bincount(y, weights=row_weight, minlength=n_classes).astype(np.float64)[:, None]
-
-
-def _canonical(X: Matrix) -> Matrix:
-    """The same matrix with at most one stored value per place; the caller's matrix is left alone."""
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
 
 
 def _blocks(X: FloatArray) -> Iterator[tuple[int, FloatArray]]:

@@ -1,0 +1,148 @@
+"""Kernel functions between two sets of rows, dense or CSR, in float64.
+
+A kernel is computed in two steps. :func:`ground` gives what it rests on (inner products, squared distances or
+cosines), which costs a pass over the columns and depends on no parameter; :func:`apply` turns that into kernel
+values for given parameters, entry by entry. One ground matrix serves every width, degree and C of a search.
+
+Products are always summed in float64: float32 rows are widened a block of columns at a time, so that the distance
+of two near rows does not drown in the rounding of their norms and no second copy of the data is made.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis.base.errors import TamisError
+from tamis.base.types import FloatArray, Matrix
+
+#: What each kernel rests on.
+GROUNDS = {
+    "linear": "products",
+    "gaussian": "distances",
+    "exponential": "distances",
+    "polynomial": "products",
+    "cosine": "cosines",
+    "sigmoid": "products",
+}
+
+#: Numbers in a block that is widened to float64, or in a block of a sparse product.
+_BLOCK = 4_000_000
+
+
+def inner_products(X: Matrix, Z: Matrix | None = None) -> FloatArray:
+    """Inner product of every row of `X` with every row of `Z`, or of `X` itself: dense, float64.
+
+    Examples
+    --------
+    >>> inner_products(np.array([[1.0, 2.0], [0.0, 1.0]]))
+    array([[5., 2.],
+           [2., 1.]])
+    """
+    Z = X if Z is None else Z
+    if not sp.issparse(X) and not sp.issparse(Z):
+        return _dense_products(X, Z)
+    if not sp.issparse(X):
+        return inner_products(Z, X).T
+    other = Z.T.tocsr().astype(np.float64, copy=False) if sp.issparse(Z) else np.ascontiguousarray(Z.T, np.float64)
+    products = np.empty((X.shape[0], Z.shape[0]))
+    height = max(1, _BLOCK // max(1, Z.shape[0]))
+    for top in range(0, X.shape[0], height):
+        block = X[top : top + height].astype(np.float64, copy=False) @ other
+        products[top : top + height] = block.toarray() if sp.issparse(block) else block
+    return products
+
+
+def _dense_products(X: FloatArray, Z: FloatArray) -> FloatArray:
+    if X.dtype == Z.dtype == np.float64:
+        return X @ Z.T
+    products = np.zeros((X.shape[0], Z.shape[0]))
+    width = max(1, _BLOCK // max(1, X.shape[0] + Z.shape[0]))
+    for left in range(0, X.shape[1], width):
+        x = X[:, left : left + width].astype(np.float64)
+        # The product of a matrix with its own transpose costs BLAS half as much.
+        z = x if Z is X else Z[:, left : left + width].astype(np.float64)
+        products += x @ z.T
+    return products
+
+
+def squared_norms(X: Matrix) -> FloatArray:
+    """Squared length of every row, in float64."""
+    if sp.issparse(X):
+        wide = X.astype(np.float64, copy=False)
+        return np.asarray(wide.multiply(wide).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def squared_distances(products: FloatArray, x_norms: FloatArray, z_norms: FloatArray) -> FloatArray:
+    """Squared distances |x|^2 + |z|^2 - 2 x.z from inner products and squared norms; never below zero."""
+    distances = -2.0 * products
+    distances += x_norms[:, None]
+    distances += z_norms
+    return np.maximum(distances, 0.0, out=distances)
+
+
+def cosines(products: FloatArray, x_norms: FloatArray, z_norms: FloatArray) -> FloatArray:
+    """Cosine of the angle between rows; 0 with a row of zeros."""
+    x_lengths, z_lengths = (np.sqrt(np.where(norms > 0, norms, 1.0)) for norms in (x_norms, z_norms))
+    return products / x_lengths[:, None] / z_lengths
+
+
+def ground(kernel: str, X: Matrix, Z: Matrix | None = None) -> FloatArray:
+    """What `kernel` rests on between the rows of `X` and of `Z` (or of `X` itself); free of parameters."""
+    products = inner_products(X, Z)
+    if GROUNDS[kernel] == "products":
+        return products
+    if Z is None:
+        # The norms as the products have them: a row is then at distance exactly 0 from itself.
+        x_norms = z_norms = products.diagonal()
+    else:
+        x_norms, z_norms = squared_norms(X), squared_norms(Z)
+    return (squared_distances if GROUNDS[kernel] == "distances" else cosines)(products, x_norms, z_norms)
+
+
+def apply(kernel: str, grounds: FloatArray, *, sigma: float = 1.0, degree: int = 3, offset: float = 0.0) -> FloatArray:
+    """Kernel values from what the kernel rests on; `grounds` is left as it is.
+
+    ============ ================================
+    linear       x.x'
+    gaussian     exp(-|x - x'|^2 / sigma)
+    exponential  exp(-|x - x'| / sigma)
+    polynomial   (x.x' / sigma + offset)^degree
+    cosine       (cos(x, x') + offset)^degree
+    sigmoid      tanh(x.x' / sigma + offset)
+    ============ ================================
+
+    Examples
+    --------
+    >>> apply("gaussian", np.array([[0.0, 2.0]]), sigma=2.0).round(4)
+    array([[1.    , 0.3679]])
+    """
+    # Overflow is reported once, below, in words that say what to do about it.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if kernel == "linear":
+            values = grounds
+        elif kernel == "gaussian":
+            values = np.exp(grounds / -sigma)
+        elif kernel == "exponential":
+            values = np.exp(np.sqrt(grounds) / -sigma)
+        elif kernel == "polynomial":
+            values = (grounds / sigma + offset) ** degree
+        elif kernel == "cosine":
+            values = (grounds + offset) ** degree
+        else:
+            values = np.tanh(grounds / sigma + offset)
+    if not np.isfinite(values).all():
+        raise TamisError(f"the {kernel} kernel overflows on this data; scale the columns first, or set a larger sigma")
+    return values
+
+
+def kernel_values(
+    kernel: str, X: Matrix, Z: Matrix | None = None, *, sigma: float = 1.0, degree: int = 3, offset: float = 0.0
+) -> FloatArray:
+    """Kernel between every row of `X` and every row of `Z` (or of `X` itself).
+
+    Examples
+    --------
+    >>> kernel_values("polynomial", np.array([[1.0, 2.0]]), np.array([[3.0, 0.0]]), degree=2, offset=1.0)
+    array([[16.]])
+    """
+    return apply(kernel, ground(kernel, X, Z), sigma=sigma, degree=degree, offset=offset)

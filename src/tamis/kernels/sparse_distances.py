@@ -1,0 +1,64 @@
+"""Distances between the rows of two CSR matrices that do not follow from inner products."""
+
+import numpy as np
+
+from tamis.kernels.compiler import kernel
+
+#: What `metric` says: the sum of powers (its root is left to the caller), Canberra's sum of ratios, the maximum.
+POWER, CANBERRA, MAXIMUM = 0, 1, 2
+
+
+@kernel(
+    *(
+        f"void(float64[::1], {index}[::1], {index}[::1], float64[::1], {index}[::1], {index}[::1], "
+        "intp, intp, float64, float64[:, ::1])"
+        for index in ("int32", "int64")
+    ),
+    reads=9,
+)
+def csr_distances(x_data, x_indices, x_indptr, z_data, z_indices, z_indptr, n_columns, metric, alpha, out):
+    """Write the distance of every row of x to every row of z into `out`.
+
+    A row must not name a column twice. A column that is zero in both rows adds nothing to any of the metrics, so
+    that only stored values are looked at: those of z against the place of their column in the row of x, then those
+    of x that found no match. What a value adds when the other row has none is worked out once for all pairs.
+    """
+    x_alone = np.abs(x_data)
+    z_alone = np.abs(z_data)
+    if metric == CANBERRA:
+        for s in range(x_alone.shape[0]):
+            x_alone[s] = 1.0 if x_alone[s] > 0.0 else 0.0
+        for t in range(z_alone.shape[0]):
+            z_alone[t] = 1.0 if z_alone[t] > 0.0 else 0.0
+    elif metric == POWER and alpha != 1.0:
+        for s in range(x_alone.shape[0]):
+            x_alone[s] = x_alone[s] ** alpha
+        for t in range(z_alone.shape[0]):
+            z_alone[t] = z_alone[t] ** alpha
+    place = np.full(n_columns, -1, dtype=np.intp)
+    matched = np.full(x_data.shape[0], -1, dtype=np.intp)
+    for i in range(x_indptr.shape[0] - 1):
+        first, end = x_indptr[i], x_indptr[i + 1]
+        for s in range(first, end):
+            place[x_indices[s]] = s
+        for k in range(z_indptr.shape[0] - 1):
+            total = 0.0
+            for t in range(z_indptr[k], z_indptr[k + 1]):
+                s = place[z_indices[t]]
+                if s < 0:
+                    add = z_alone[t]
+                else:
+                    matched[s] = k
+                    add = abs(x_data[s] - z_data[t])
+                    if metric == CANBERRA:
+                        if add > 0.0:
+                            add /= abs(x_data[s]) + abs(z_data[t])
+                    elif metric == POWER and alpha != 1.0:
+                        add **= alpha
+                total = max(total, add) if metric == MAXIMUM else total + add
+            for s in range(first, end):
+                if matched[s] != k:
+                    total = max(total, x_alone[s]) if metric == MAXIMUM else total + x_alone[s]
+            out[i, k] = total
+        for s in range(first, end):
+            place[x_indices[s]] = -1
