@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# One test process a core; more threads inside would only fight.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 .PHONY: demo test test-all lint bench docs clean
 
@@ -11,10 +13,10 @@ demo: $(READY)
 	$(BIN)/tamis validate madelon-like "cc(20) | knn(5)" --leak-check
 
 test: lint
-	$(BIN)/python -m pytest -n auto
+	$(PYTEST)
 
 test-all: lint
-	$(BIN)/python -m pytest -n auto -m ""
+	$(PYTEST) -m ""
 
 lint: $(READY)
 	$(BIN)/ruff check .

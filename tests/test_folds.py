@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from tamis.base.errors import TamisError
 from tamis.base.seeds import spawn
-from tamis.validate.folds import LeaveOneOut, OfficialSplit, Pooled, StratifiedFolds, scheme
+from tamis.validate.folds import LeaveOneOut, OfficialSplit, Pooled, SmallClass, StratifiedFolds, scheme
 
 
 @given(st.integers(2, 5), st.integers(1, 3), st.lists(st.integers(5, 12), min_size=2, max_size=4), st.integers(0, 99))
@@ -119,10 +119,8 @@ def test_words(word: str | None, text: str) -> None:
 
 def test_bad_splits_in_one_sentence() -> None:
     y = np.repeat(["big", "small"], [30, 3])
-    with pytest.raises(TamisError, match=r"class 'small' has 3 rows, fewer than the 10 folds; take 3 folds or leave"):
-        StratifiedFolds(10).splits(y)
-    with pytest.raises(TamisError, match=r"class 7 has 1 row, fewer than the 2 folds; take leave-one-out or drop"):
-        StratifiedFolds(2).splits(np.array([1, 1, 7]))
+    with pytest.raises(TamisError, match="no class has 31 rows for the 31 folds; take 30 folds or leave-one-out"):
+        StratifiedFolds(31).splits(y)
     with pytest.raises(TamisError, match="2 groups cannot be dealt into 3 folds; take at most 2 folds"):
         StratifiedFolds(3).splits(y, groups=np.arange(33) % 2)
     with pytest.raises(TamisError, match="folds must be a whole number of 2 or more; got 1"):
@@ -139,3 +137,14 @@ def test_bad_splits_in_one_sentence() -> None:
         scheme("random")
     with pytest.raises(TamisError, match="repeats must be 1; got 3"):
         scheme("official", repeats=3)
+
+
+def test_a_class_that_cannot_be_in_every_fold_is_told_of_by_name() -> None:
+    y = np.repeat(["big", "small"], [30, 3])
+    with pytest.warns(SmallClass, match="class 'small' has 3 rows, fewer than the 10 folds") as said:
+        splits = StratifiedFolds(10).splits(y)
+    assert len(said) == 1
+    assert sorted(np.concatenate([s.test for s in splits])) == list(range(33))
+    assert sum((y[s.test] == "small").any() for s in splits) == 3
+    with pytest.warns(SmallClass, match="class 7 has 1 row, fewer than the 2 folds"):
+        StratifiedFolds(2).splits(np.array([1, 1, 7]))

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import ortho_group
 
+from tamis.base.checks import check_number, check_whole
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
 from tamis.data.dataset import Dataset
-from tamis.data.planted import check_number, check_whole, planted
+from tamis.data.planted import planted
 
 #: Range of the square roots of the eigenvalues of a bump's matrix.
 _ROOTS = (0.1, 2.0)

@@ -4,11 +4,12 @@ from itertools import product
 
 import numpy as np
 
+from tamis.base.checks import check_number, check_whole
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
 from tamis.data.dataset import Dataset
-from tamis.data.planted import check_number, check_whole, planted
+from tamis.data.planted import planted
 
 #: Each feature is multiplied by a number drawn evenly from this range.
 _SCALES = (1.0, 100.0)

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
+from tamis.base.checks import check_whole
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.types import Mask, Matrix
 from tamis.data.dataset import Dataset
-from tamis.data.planted import check_whole
 
 
 def add_probes(X: Any, share: float = 0.5, *, seed: int = 0) -> tuple[Any, Mask]:

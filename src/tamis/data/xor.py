@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from tamis.base.checks import check_number, check_whole
 from tamis.base.seeds import generator
 from tamis.data.dataset import Dataset
-from tamis.data.planted import check_number, check_whole, planted
+from tamis.data.planted import planted
 
 
 def xor(n_rows: int = 500, *, n_interacting: int = 2, n_probes: int = 48, noise: float = 0.1, seed: int = 0) -> Dataset:

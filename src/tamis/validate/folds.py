@@ -1,14 +1,19 @@
 """Ways to divide the rows into those a model learns from and those it is judged on."""
 
+import warnings
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
+from tamis.base.checks import check_whole
 from tamis.base.errors import TamisError
 from tamis.base.seeds import spawn
-from tamis.data.planted import check_whole
+
+
+class SmallClass(UserWarning):
+    """A class has fewer rows than there are folds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +78,11 @@ class StratifiedFolds:
         found = []
         for repeat in range(self.repeats):
             cv = kind(self.folds, shuffle=True, random_state=spawn(seed, repeat))
-            for fold, (train, test) in enumerate(cv.split(y, y, groups)):
+            with warnings.catch_warnings():
+                # Small classes have been told of above, by name.
+                warnings.simplefilter("ignore", UserWarning)
+                dealt = list(cv.split(y, y, groups))
+            for fold, (train, test) in enumerate(dealt):
                 if not test.size:
                     raise TamisError(f"the groups leave fold {fold + 1} of {self.folds} without rows; take fewer folds")
                 found.append(Split(train, test, repeat, fold))
@@ -162,10 +171,16 @@ def scheme(split: str | None = None, *, folds: int = 10, repeats: int = 1) -> Sc
 
 
 def _check_class_sizes(y: np.ndarray, folds: int) -> None:
+    """Refuse more folds than any class has rows, and say so when a class cannot be in every fold."""
     classes, sizes = np.unique(y, return_counts=True)
     least = int(sizes.argmin())
-    size, name = int(sizes[least]), classes[least].item() if hasattr(classes[least], "item") else classes[least]
+    name, size = classes[[least]].tolist()[0], int(sizes[least])
+    if sizes.max() < folds:
+        raise TamisError(f"no class has {folds} rows for the {folds} folds; take {sizes.max()} folds or leave-one-out")
     if size < folds:
-        remedy = f"take {size} folds or leave-one-out" if size > 1 else "take leave-one-out or drop the class"
         rows = "1 row" if size == 1 else f"{size} rows"
-        raise TamisError(f"class {name!r} has {rows}, fewer than the {folds} folds; {remedy}")
+        warnings.warn(
+            f"class {name!r} has {rows}, fewer than the {folds} folds: where it is absent it is left out of the BER",
+            SmallClass,
+            stacklevel=2,
+        )

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
+from tamis.base.checks import check_whole
 from tamis.base.errors import TamisError
 from tamis.compose.recipe import recipe, to_text
-from tamis.data.planted import check_whole
 from tamis.validate.cases import Cases, cases
 from tamis.validate.fold import FoldResult, evaluate_fold
 from tamis.validate.folds import Split, scheme

@@ -1,0 +1,69 @@
+"""Every score and classifier on real data, as the tables of docs/results.md.
+
+    TAMIS_DATA=/my/data python examples/survey.py
+
+Prints Markdown: the balanced error rate in percent, its standard error in brackets.
+"""
+
+import sys
+import warnings
+from collections.abc import Iterable
+
+import tamis
+from tamis.compose.catalog import catalog
+from tamis.data import load
+
+SCORED = {
+    "arcene": "rms_norm | {}(5000) | svm(linear, C=100)",
+    "dexter": "{}(8000) | svm(linear)",
+    "dorothea": "{}(1000) | svm(linear, C=0.01, balance=true)",
+    "madelon": "{}(20) | knn(5)",
+}
+SMALL = ("iris", "wine", "glass", "sonar", "ionosphere", "vote", "soybean", "colon")
+MODELS = (
+    "standardize | svm(linear)",
+    "standardize | svm(gaussian, C=10)",
+    "standardize | svm(exponential, C=10)",
+    "standardize | svm(polynomial, offset=1.0)",
+    "standardize | svm(cosine, degree=2, offset=1.0)",
+    "standardize | svm(sigmoid)",
+    "standardize | svm(gaussian, C=inf, ridge=1.0)",
+    "standardize | knn(5)",
+    "standardize | knn(auto)",
+    "standardize | knn(5, alpha=1.0)",
+    "standardize | knn(5, metric=canberra)",
+    "standardize | knn(5, metric=chebychev)",
+    "standardize | pca(10) | knn(5)",
+    "rms_norm | svm(linear, C=100)",
+    "normalize | knn(5)",
+)
+
+
+def cell(recipe: str, name: str, split: str) -> str:
+    """One estimate, of the recipe with what the data needs in front."""
+    data = load(name)
+    front = [part for part, needed in (("impute", data.n_missing > 0), ("encode", data.nominal.any())) if needed]
+    found = tamis.validate(" | ".join([*front, recipe]), data, split=split, metrics="ber", n_jobs=2)
+    estimate = found.summary()["ber"]
+    return f"{100 * estimate.mean:.1f} ({100 * estimate.se:.1f})"
+
+
+def table(title: str, columns: Iterable[str], rows: Iterable[tuple[str, dict[str, str]]], split: str) -> None:
+    columns = list(columns)
+    print(f"| {title} | {' | '.join(columns)} |\n|{'---|' * (len(columns) + 1)}")
+    for head, recipes in rows:
+        cells = [cell(recipes[name], name, split) for name in columns]
+        print(f"| `{head}` | {' | '.join(cells)} |", flush=True)
+    print()
+
+
+def main() -> None:
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+    names = sorted(part.name for part in catalog().values() if part.kind == "score")
+    table("score", SCORED, ((s, {d: r.format(s) for d, r in SCORED.items()}) for s in names), "pooled")
+    table("model", SMALL, ((m, dict.fromkeys(SMALL, m)) for m in MODELS), "folds")
+
+
+if __name__ == "__main__":
+    main()
