@@ -29,7 +29,7 @@ def text() -> str:
         ]
         for part in sorted(chosen, key=lambda p: p.name):
             parameters = ", ".join(f"{p.name} ({as_text(p.default)})" for p in part.parameters.values())
-            lines.append(f"| `{part.name}` | {part.summary.replace('|', '&#124;')} | {parameters} | {part.paper} |")
+            lines.append(f"| `{part.name}` | {part.summary} | {parameters} | {part.paper} |")
         lines.append("")
     return "\n".join(lines)
 

@@ -52,8 +52,9 @@ def table(title: str, columns: Iterable[str], rows: Iterable[tuple[str, dict[str
     columns = list(columns)
     print(f"| {title} | {' | '.join(columns)} |\n|{'---|' * (len(columns) + 1)}")
     for head, recipes in rows:
+        escaped = head.replace("|", r"\|")
         cells = [cell(recipes[name], name, split) for name in columns]
-        print(f"| `{head}` | {' | '.join(cells)} |", flush=True)
+        print(f"| `{escaped}` | {' | '.join(cells)} |", flush=True)
     print()
 
 

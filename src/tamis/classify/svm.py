@@ -73,7 +73,7 @@ class SVM(Weighted, Classifier):
         Multiply C by n / (k n_c) for the n_c of n rows in a class, of k classes: every class weighs the same.
     ridge : float, default=0.0
         Add to a training row's kernel with itself `ridge` times its class's share of the rows: a quadratic penalty
-        on slack, heavier for the smaller class. 1 is Lal, Chapelle and Schoelkopf's.
+        on slack, heavier for the smaller class. 1 is Lal, Chapelle and Schölkopf's.
     solver : {"auto", "gram", "liblinear"}, default="auto"
         "gram" solves on the kernel matrix of the training rows, with libsvm, to the optimum; it takes 8 n^2 bytes.
         "liblinear" solves the linear kernel on the columns, which suits many rows with few values each. It weighs
@@ -129,7 +129,7 @@ class SVM(Weighted, Classifier):
             "sigma": geom(1e-3, 1e4),
             "balance": choice(True, False),
         },
-        paper="Boser, Guyon and Vapnik 1992; class ridge: Lal, Chapelle and Schoelkopf 2006, section 1",
+        paper="Boser, Guyon and Vapnik 1992; class ridge: Lal, Chapelle and Schölkopf 2006, section 1",
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions(set(GROUNDS))],

@@ -5,7 +5,7 @@ from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Matrix
 
 
-@score("fisher", paper="Lal, Chapelle and Schoelkopf 2006, section 2")
+@score("fisher", paper="Lal, Chapelle and Schölkopf 2006, section 2")
 def fisher(X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> FloatArray:
     """Squared distance of the class means over the sum of the class variances.
 

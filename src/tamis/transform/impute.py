@@ -14,6 +14,7 @@ from tamis.base.mixed import MixedTable, MixedTransformer
 from tamis.base.moments import ClassMoments
 from tamis.base.part import Part
 from tamis.base.space import choice
+from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
 
 #: What stands in a nominal column of which no value is known.
@@ -70,7 +71,7 @@ class Impute(OneToOneFeatureMixin, MixedTransformer):
         self.strategy = strategy
 
     def _learn(self, X: MixedTable) -> None:
-        numbers = _merged(X.numbers)
+        numbers = canonical(X.numbers) if sp.issparse(X.numbers) else X.numbers
         if numbers.shape[1] == 0:
             self.fill_numbers_ = np.zeros(0)
         elif self.strategy == "mean":
@@ -82,7 +83,7 @@ class Impute(OneToOneFeatureMixin, MixedTransformer):
     def _apply(self, X: MixedTable) -> Any:
         fill = self.fill_numbers_.astype(X.numbers.dtype)
         if sp.issparse(X.numbers):
-            out = _merged(X.numbers).copy()
+            out = canonical(X.numbers).copy()
             missing = np.isnan(out.data)
             out.data[missing] = fill[out.indices[missing]]
             out.eliminate_zeros()
@@ -123,15 +124,6 @@ def _sparse_median(X: Matrix) -> FloatArray:
         return ordered[np.where(zero, -1, first + np.where(place < below, place, place - unstored))]
 
     return (at((known - 1) // 2) + at(known // 2)) / 2
-
-
-def _merged(X: Matrix) -> Matrix:
-    """The matrix with one stored value per place; the caller's matrix is left alone."""
-    sparse = bool(sp.issparse(X))
-    if sparse and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
 
 
 def _commonest(column: pl.Series) -> str:

@@ -14,7 +14,7 @@ from tamis.base.types import Matrix
 
 
 class Normalize(OneToOneFeatureMixin, Transformer):
-    """Divide each row by its own norm: ``x / ||x||``.
+    """Divide each row by its own norm.
 
     A row of zeros stays as it is. Nothing is learnt but the number and the names of the columns.
 
