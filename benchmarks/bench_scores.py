@@ -30,7 +30,11 @@ def _beside(what: str, X: object, y: np.ndarray, *, memory: bool = False) -> Non
             partial(f_classif, X, y),
             "" if extra is None else f"{extra:.0f} MB extra",
         )
+    for name in ("f", "t"):
+        ours = partial(scores.get(name).pvalues, X, y)
+        compare(f"{name} with p-values, {what}", ours, "sklearn f_classif", partial(f_classif, X, y))
     compare(f"chi2, {what}", partial(scores.chi2, X, y), "sklearn chi2", partial(chi2, X, y))
+    compare(f"chi2 with p-values, {what}", partial(scores.chi2.pvalues, X, y), "sklearn chi2", partial(chi2, X, y))
 
 
 def main() -> None:
