@@ -1,23 +1,18 @@
 """Malformed matrix files: what is wrong with each, and a piece of the sentence that must say so.
 
 `BAD_MATRICES` lists single files as (case, file name, content, piece of the message), `BAD_CHALLENGES` folders of
-challenge files as (case, files, piece of the message). `damaged` makes more of them at random.
+challenge files as (case, files, piece of the message).
 """
 
 import struct
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
-from hypothesis import strategies as st
-
-from tamis.base.errors import DataError
-from tamis.data.dataset import Dataset
 
 X = np.array([[1.0, 0.0, 2.5], [0.0, 3.0, 0.0], [4.0, 0.0, 0.0], [0.0, 5.0, 6.0]])
 Y = np.array([1, 2, 1, 2])
@@ -242,34 +237,3 @@ BAD_CHALLENGES: list[tuple[str, dict[str, bytes], str]] = [
     ),
     ("NUL byte", _DENSE | {"toy_train.data": b"1 2\n3 \x00\n5 7\n"}, "toy_train.data, line 2: contains a NUL byte"),
 ]
-
-
-def attempt(read: Callable[[], Dataset], path: Path) -> Dataset | None:
-    """What the reader makes of a file; None when it complains, which must be in one sentence about the path."""
-    try:
-        return read()
-    except DataError as error:
-        message = str(error)
-    assert message.startswith(str(path))
-    assert "\n" not in message
-    return None
-
-
-@st.composite
-def damaged(draw: st.DrawFn, files: Sequence[bytes]) -> bytes:
-    """One of the files with a few bytes changed, added or taken away, or cut short."""
-    content = bytearray(draw(st.sampled_from(files)))
-    for _ in range(draw(st.integers(1, 4))):
-        at = draw(st.integers(0, max(len(content) - 1, 0)))
-        match draw(st.sampled_from(("change", "change", "flip", "insert", "delete", "cut"))):
-            case "change":
-                content[at : at + 1] = draw(st.binary(min_size=1, max_size=1))
-            case "flip" if content:
-                content[at] ^= 1 << draw(st.integers(0, 7))
-            case "insert":
-                content[at:at] = draw(st.binary(min_size=1, max_size=4))
-            case "delete":
-                del content[at : at + draw(st.integers(1, 8))]
-            case "cut":
-                del content[at:]
-    return bytes(content)

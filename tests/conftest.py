@@ -1,4 +1,4 @@
-"""What all tests share: where real data is, and a fixed profile for property tests."""
+"""What tests share: where real data is, folders made for them, and a fixed profile for property tests."""
 
 import os
 from pathlib import Path
@@ -20,3 +20,25 @@ def shared_data() -> Path:
         absent = "the folder of real data sets is absent (set TAMIS_DATA)"
         pytest.fail(absent) if os.environ.get("TAMIS_DATA_REQUIRED") else pytest.skip(absent)
     return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all tests of a file: property tests write to it again and again."""
+    return tmp_path_factory.mktemp("folder")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder of named data sets."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("TAMIS_DATA", str(folder))
+    return folder
+
+
+@pytest.fixture
+def no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No folder of named data sets at all."""
+    monkeypatch.delenv("TAMIS_DATA", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))

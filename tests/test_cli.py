@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 import pytest
-from bad_matrices import BAD_CHALLENGES, BAD_MATRICES
-from bad_tables import BAD_TABLES
 
+from bad_files import BAD_FILES
+from reading import put
 from tamis.cli import main as cli
 from tamis.cli import show
 
@@ -189,34 +189,13 @@ def test_data_commands(tamis, flowers, tmp_path):
     assert "cannot be written" in one_sentence(error)
 
 
-@pytest.mark.parametrize(("name", "content", "fragment"), [c[1:] for c in BAD_TABLES], ids=[c[0] for c in BAD_TABLES])
-def test_bad_tables_get_one_sentence(tamis, tmp_path, name, content, fragment):
-    path = tmp_path / name
-    path.write_bytes(content)
+@pytest.mark.parametrize(("files", "opened", "fragment"), [c[1:] for c in BAD_FILES], ids=[c[0] for c in BAD_FILES])
+def test_bad_files_get_one_sentence(tamis, tmp_path, files, opened, fragment):
+    path = put(tmp_path, files) / opened
     code, out, error = tamis("data", "describe", path)
     assert (code, out) == (2, "")
     assert fragment in one_sentence(error)
-    assert name in error
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "fragment"), [c[1:] for c in BAD_MATRICES], ids=[c[0] for c in BAD_MATRICES]
-)
-def test_bad_matrices_get_one_sentence(tamis, tmp_path, name, content, fragment):
-    path = tmp_path / name
-    path.write_bytes(content)
-    code, out, error = tamis("data", "describe", path)
-    assert (code, out) == (2, "")
-    assert fragment in one_sentence(error)
-
-
-@pytest.mark.parametrize(("files", "fragment"), [c[1:] for c in BAD_CHALLENGES], ids=[c[0] for c in BAD_CHALLENGES])
-def test_bad_challenge_folders_get_one_sentence(tamis, tmp_path, files, fragment):
-    for name, content in files.items():
-        (tmp_path / name).write_bytes(content)
-    code, out, error = tamis("data", "describe", tmp_path)
-    assert (code, out) == (2, "")
-    assert fragment in one_sentence(error)
+    assert error.startswith(f"tamis: {path}")
 
 
 @pytest.mark.parametrize(

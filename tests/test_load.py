@@ -16,22 +16,6 @@ from tamis.data import load
 from tamis.data.dataset import Dataset
 from tamis.data.load import readers
 
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder of named data sets."""
-    folder = tmp_path / "home"
-    folder.mkdir()
-    monkeypatch.setenv("TAMIS_DATA", str(folder))
-    return folder
-
-
-@pytest.fixture
-def no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TAMIS_DATA", raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-
-
 CSV = b"a,b,class\n1,2,u\n3,4,v\n"
 
 

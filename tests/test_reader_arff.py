@@ -1,4 +1,4 @@
-"""The ARFF reader: against liac-arff, scipy and known counts of real files, sparse against dense, malformed files."""
+"""The ARFF reader: against liac-arff, scipy and known counts of real files, sparse against dense, damaged files."""
 
 import gzip
 import io
@@ -13,31 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.externals import _arff as liac_arff
 
-from bad_matrices import damaged
-from bad_tables import BAD_TABLES, GOOD_ARFF, GOOD_SPARSE
+from bad_tables import GOOD_ARFF, GOOD_SPARSE
+from fuzzing import damaged, survives
+from reading import reads, rows_of
 from tamis.base.errors import DataError
-from tamis.data.dataset import Dataset
 from tamis.data.readers.arff import reader
 from tamis.data.readers.source import Source
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("arff")
-
-
-def read(folder: Path, content: bytes | str, target: str | None = None, name: str = "toy.arff") -> Dataset:
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return reader.read(Source(path), target)
-
-
-def rows_of(data: Dataset) -> list[tuple[object, ...]]:
-    if isinstance(data.X, pl.DataFrame):
-        return data.X.rows()
-    X = data.X.toarray() if data.is_sparse else data.X
-    return [tuple(None if np.isnan(value) else value for value in row) for row in X.tolist()]
-
+read = reads(reader, "toy.arff")
 
 # Rows, inputs, classes and size of the largest class, as counted in the files by other means.
 KNOWN = {
@@ -302,38 +285,16 @@ def test_the_content_tells_the_format(folder: Path) -> None:
         assert reader.looks_right(Source(folder / "unnamed")) is answer, content
 
 
-BAD = [case for case in BAD_TABLES if case[0].startswith("arff")]
-
-
-@pytest.mark.parametrize(("name", "content", "piece"), [case[1:] for case in BAD], ids=[case[0] for case in BAD])
-def test_malformed_files_get_one_sentence(folder: Path, name: str, content: bytes, piece: str) -> None:
-    with pytest.raises(DataError) as caught:
-        read(folder, content, name=name)
-    assert piece in str(caught.value)
-    assert str(folder / name) in str(caught.value)
-    assert len(str(caught.value).splitlines()) == 1
-
-
-def gives_data_or_an_error(folder: Path, content: bytes) -> None:
-    complaint = None
-    try:
-        assert isinstance(read(folder, content), Dataset)
-    except DataError as error:
-        complaint = str(error)
-    assert complaint is None or (str(folder / "toy.arff") in complaint and len(complaint.splitlines()) == 1)
-    assert reader.looks_right(Source(folder / "toy.arff")) in (True, False)
-
-
 pieces = st.sampled_from(["@relation r\n", "@attribute ", "@data\n", "class", " numeric\n", *"a {}'\"\\,\n01%?-"])
 
 
 @given(content=st.binary(max_size=60) | st.lists(pieces, max_size=30).map(lambda parts: "".join(parts).encode()))
 @settings(max_examples=150)
 def test_any_bytes_give_data_or_an_error(folder: Path, content: bytes) -> None:
-    gives_data_or_an_error(folder, content)
+    survives(reader, folder / "toy.arff", content)
 
 
 @given(content=damaged([GOOD_ARFF, GOOD_SPARSE, GOOD_SPARSE.replace(b"b numeric", b"b {u, 'v w'}")]))
 @settings(max_examples=150)
 def test_damaged_files_give_data_or_an_error(folder: Path, content: bytes) -> None:
-    gives_data_or_an_error(folder, content)
+    survives(reader, folder / "toy.arff", content)

@@ -1,4 +1,4 @@
-"""Challenge files: the three forms, the official split, the .param file, the writer, and malformed folders."""
+"""Challenge files: the three forms, the official split, the .param file, the writer, and damaged folders."""
 
 import gzip
 from pathlib import Path
@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from bad_matrices import BAD_CHALLENGES, attempt, damaged
+from fuzzing import attempt, damaged
+from reading import put
 from tamis.base.errors import DataError, TamisError
 from tamis.data import load
 from tamis.data.challenge_files import guess_form, parse_rows, write_challenge
@@ -41,13 +42,6 @@ WANTED = {
     "sparse": ([[1, 2.5, 0], [-3, 40, 5], [7, 8, 9]], [[0, 0, 1]]),
     "binary": ([[1, 1, 0], [0, 0, 1], [1, 1, 1]], [[0, 0, 0], [0, 1, 0]]),
 }
-
-
-def put(folder: Path, files: dict[str, Any]) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
-    return folder
 
 
 def dense(X: Any) -> np.ndarray:
@@ -157,11 +151,6 @@ def datasets(draw: st.DrawFn, *, binary: bool = False) -> Dataset:
     return Dataset(X, y, names, split=split, unlabelled=unlabelled)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("challenge")
-
-
 @pytest.mark.parametrize("form", ["dense", "sparse", "binary"])
 @given(data=st.data())
 def test_written_files_read_back(folder: Path, form: str, data: st.DataObject) -> None:
@@ -227,16 +216,6 @@ def test_writer_never_writes_over_a_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["two_train.labels"]
     with pytest.raises(TamisError, match="plain file name"):
         write_challenge(TWO, tmp_path, "../two", "dense")
-
-
-@pytest.mark.parametrize(("files", "piece"), [c[1:] for c in BAD_CHALLENGES], ids=[c[0] for c in BAD_CHALLENGES])
-def test_malformed(tmp_path: Path, files: dict[str, bytes], piece: str) -> None:
-    with pytest.raises(DataError) as caught:
-        load(put(tmp_path, files))
-    message = str(caught.value)
-    assert piece in message
-    assert message.startswith(str(tmp_path))
-    assert "\n" not in message
 
 
 def test_lone_files_tell_what_is_missing(tmp_path: Path) -> None:

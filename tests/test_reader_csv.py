@@ -1,4 +1,4 @@
-"""The CSV reader: against Python's csv module and pandas, what it finds in the text, and malformed files."""
+"""The CSV reader: against Python's csv module and pandas, what it finds in the text, and damaged files."""
 
 import csv
 import gzip
@@ -7,37 +7,20 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bad_matrices import damaged
-from bad_tables import BAD_TABLES, GOOD_CSV
+from bad_tables import GOOD_CSV
+from fuzzing import damaged, survives
+from reading import reads, rows_of
 from tamis.base.errors import DataError
-from tamis.data.dataset import Dataset
 from tamis.data.readers.csv import MARKS, _scan, _split, reader
 from tamis.data.readers.source import Source
 
 WORD_MARKS = MARKS[:7]
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("csv")
-
-
-def read(folder: Path, content: bytes | str, target: str | None = None, name: str = "toy.csv") -> Dataset:
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return reader.read(Source(path), target)
-
-
-def rows_of(data: Dataset) -> list[tuple[object, ...]]:
-    if isinstance(data.X, pl.DataFrame):
-        return data.X.rows()
-    return [tuple(None if np.isnan(value) else value for value in row) for row in data.X.tolist()]
-
+read = reads(reader, "toy.csv")
 
 # Names and words that need quotes, and that are neither numbers, marks nor each other.
 odd_text = st.text(st.characters(exclude_characters="\x00\r", exclude_categories=["Cs"]), max_size=6)
@@ -263,35 +246,13 @@ def test_text_longer_than_a_block(folder: Path, monkeypatch: pytest.MonkeyPatch)
         assert rows_of(read(folder, text)) == whole
 
 
-BAD = [case for case in BAD_TABLES if case[0].startswith("csv")]
-
-
-@pytest.mark.parametrize(("name", "content", "piece"), [case[1:] for case in BAD], ids=[case[0] for case in BAD])
-def test_malformed_files_get_one_sentence(folder: Path, name: str, content: bytes, piece: str) -> None:
-    with pytest.raises(DataError) as caught:
-        read(folder, content, name=name)
-    assert piece in str(caught.value)
-    assert str(folder / name) in str(caught.value)
-    assert len(str(caught.value).splitlines()) == 1
-
-
-def gives_data_or_an_error(folder: Path, content: bytes, name: str, target: str | None) -> None:
-    complaint = None
-    try:
-        assert isinstance(read(folder, content, target, name), Dataset)
-    except DataError as error:
-        complaint = str(error)
-    assert complaint is None or (str(folder / name) in complaint and len(complaint.splitlines()) == 1)
-    assert reader.looks_right(Source(folder / name)) in (True, False)
-
-
 targets = st.sampled_from((None, "class", "x1", "x2"))
 
 
 @given(content=st.binary(max_size=80) | st.text('a1.-?,;|\t "\n\r', max_size=60).map(str.encode), target=targets)
 @settings(max_examples=150)
 def test_any_bytes_give_data_or_an_error(folder: Path, content: bytes, target: str | None) -> None:
-    gives_data_or_an_error(folder, content, "any.csv", target)
+    survives(reader, folder / "any.csv", content, target)
 
 
 @given(
@@ -300,7 +261,7 @@ def test_any_bytes_give_data_or_an_error(folder: Path, content: bytes, target: s
 )
 @settings(max_examples=150)
 def test_damaged_files_give_data_or_an_error(folder: Path, content: bytes, target: str | None) -> None:
-    gives_data_or_an_error(folder, content, "damaged.csv", target)
+    survives(reader, folder / "damaged.csv", content, target)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The MATLAB reader against scipy's writer, and on malformed files."""
+"""The MATLAB reader against scipy's writer, and on damaged files."""
 
 from pathlib import Path
 from typing import Any
@@ -10,23 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from bad_matrices import BAD_MATRICES, X, Y, attempt, damaged, matlab
+from bad_matrices import X, Y, matlab
+from fuzzing import damaged, survives
+from reading import reads
 from tamis.base.errors import DataError
-from tamis.data.dataset import Dataset
 from tamis.data.readers.mat import reader
 from tamis.data.readers.source import Source
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("mat")
-
-
-def read(folder: Path, content: bytes, name: str = "toy.mat") -> Dataset:
-    path = folder / name
-    path.write_bytes(content)
-    return reader.read(Source(path), None)
-
+read = reads(reader, "toy.mat")
 
 OPTIONS = st.sampled_from(({}, {"do_compression": True}, {"format": "4"}))
 TYPES = st.sampled_from((np.float64, np.float32, np.int8, np.uint16, np.int64, np.bool_))
@@ -99,19 +90,6 @@ def test_looks_right(folder: Path, content: bytes, right: bool) -> None:
     assert reader.looks_right(Source(path)) is right
 
 
-CASES = [case for case in BAD_MATRICES if case[1].endswith(".mat")]
-
-
-@pytest.mark.parametrize(("name", "content", "piece"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
-def test_malformed(tmp_path: Path, name: str, content: bytes, piece: str) -> None:
-    with pytest.raises(DataError) as caught:
-        read(tmp_path, content, name)
-    message = str(caught.value)
-    assert piece in message
-    assert message.startswith(str(tmp_path / name))
-    assert "\n" not in message
-
-
 GOOD = [
     matlab({"X": X, "Y": Y[:, None]}),
     matlab({"X": sp.csc_array(X), "y": Y[:, None]}),
@@ -123,10 +101,4 @@ GOOD = [
 @settings(max_examples=300)
 @given(content=st.binary(max_size=200) | damaged(GOOD))
 def test_any_bytes_give_a_data_set_or_one_sentence(folder: Path, content: bytes) -> None:
-    path = folder / "fuzz.mat"
-    path.write_bytes(content)
-    source = Source(path)
-    assert reader.looks_right(source) in (True, False)
-    data = attempt(lambda: reader.read(source, None), path)
-    if data is not None:
-        assert data.X.shape == (len(data.y), len(data.feature_names))
+    survives(reader, folder / "fuzz.mat", content)

@@ -11,24 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bad_matrices import damaged
-from bad_tables import BAD_TABLES, GOOD_PARQUET, parquet
+from bad_tables import GOOD_PARQUET, parquet
+from fuzzing import damaged, survives
+from reading import reads
 from tamis.base.errors import DataError
-from tamis.data.dataset import Dataset
 from tamis.data.readers.parquet import reader
 from tamis.data.readers.source import Source
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("parquet")
-
-
-def read(folder: Path, content: bytes, target: str | None = None, name: str = "toy.parquet") -> Dataset:
-    path = folder / name
-    path.write_bytes(content)
-    return reader.read(Source(path), target)
-
+read = reads(reader, "toy.parquet")
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 
@@ -121,39 +111,23 @@ def test_a_file_that_would_abort_the_process(folder: Path) -> None:
         read(folder, lie_about_a_page(content))
 
 
-BAD = [case for case in BAD_TABLES if case[0].startswith("parquet")]
-
-
-@pytest.mark.parametrize(("name", "content", "piece"), [case[1:] for case in BAD], ids=[case[0] for case in BAD])
-def test_malformed_files_get_one_sentence(folder: Path, name: str, content: bytes, piece: str) -> None:
-    with pytest.raises(DataError) as caught:
-        read(folder, content, name=name)
-    assert piece in str(caught.value)
-    assert str(folder / name) in str(caught.value)
-    assert len(str(caught.value).splitlines()) == 1
-
-
-def gives_data_or_an_error(folder: Path, content: bytes) -> None:
-    complaint = None
-    try:
-        assert isinstance(read(folder, content), Dataset)
-    except DataError as error:
-        complaint = str(error)
-    assert complaint is None or (str(folder / "toy.parquet") in complaint and len(complaint.splitlines()) == 1)
-    assert reader.looks_right(Source(folder / "toy.parquet")) in (True, False)
-
-
 @given(content=st.binary(max_size=60))
 @settings(max_examples=150)
 def test_any_bytes_give_data_or_an_error(folder: Path, content: bytes) -> None:
-    gives_data_or_an_error(folder, content)
+    survives(reader, folder / "toy.parquet", content)
 
 
 def fuzz(examples: int) -> Callable[[Path], None]:
     files = [GOOD_PARQUET, parquet({"a": [0.5, 1.5], "b": [True, None], "class": [1, 2]}, compression="uncompressed")]
     # Damage that leaves the first and last bytes alone is damage that polars gets to see.
     inner = damaged([file[4:-4] for file in files]).map(lambda content: b"PAR1" + content + b"PAR1")
-    return settings(max_examples=examples)(given(content=inner)(gives_data_or_an_error))
+
+    @given(content=inner)
+    @settings(max_examples=examples)
+    def check(folder: Path, content: bytes) -> None:
+        survives(reader, folder / "toy.parquet", content)
+
+    return check
 
 
 test_damaged_files_give_data_or_an_error = fuzz(20)

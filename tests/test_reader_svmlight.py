@@ -1,4 +1,4 @@
-"""The svmlight reader against scikit-learn's, its two paths against each other, and on malformed files."""
+"""The svmlight reader against scikit-learn's, its two paths against each other, and on damaged files."""
 
 from io import BytesIO
 from pathlib import Path
@@ -10,24 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from bad_matrices import BAD_MATRICES, attempt, damaged
+from fuzzing import damaged, survives
+from reading import reads
 from tamis.base.errors import DataError
-from tamis.data.dataset import Dataset
 from tamis.data.index_value import read_plain
 from tamis.data.readers.source import Source
 from tamis.data.readers.svmlight import _scan, reader
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("svmlight")
-
-
-def read(folder: Path, content: bytes, name: str = "toy.svm") -> Dataset:
-    path = folder / name
-    path.write_bytes(content)
-    return reader.read(Source(path), None)
-
+read = reads(reader, "toy.svm")
 
 # The largest numbers overflow when they are written with 16 digits.
 values = st.floats(-1e300, 1e300).filter(bool)
@@ -57,7 +47,7 @@ def test_reads_what_scikit_learn_writes(folder: Path, X: sp.csr_matrix, data: st
 
 
 def test_dataset_in_full(folder: Path) -> None:
-    ours = read(folder, b"# made by hand\n+1 2:0.5 4:-3e2 # first\n\n-1\n1.0 1:.25\t3:1.\n", "some.name.svm")
+    ours = read(folder, b"# made by hand\n+1 2:0.5 4:-3e2 # first\n\n-1\n1.0 1:.25\t3:1.\n", name="some.name.svm")
     assert ours.X.toarray().tolist() == [[0, 0.5, 0, -300], [0, 0, 0, 0], [0.25, 0, 1, 0]]
     assert ours.X.dtype == np.float64
     assert ours.y.tolist() == [1, -1, 1]
@@ -136,30 +126,12 @@ def test_target_cannot_be_chosen(folder: Path) -> None:
         reader.read(Source(path), "x1")
 
 
-CASES = [case for case in BAD_MATRICES if case[1].endswith(".svm")]
-
-
-@pytest.mark.parametrize(("name", "content", "piece"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
-def test_malformed(tmp_path: Path, name: str, content: bytes, piece: str) -> None:
-    with pytest.raises(DataError) as caught:
-        read(tmp_path, content, name)
-    message = str(caught.value)
-    assert piece in message
-    assert message.startswith(str(tmp_path / name))
-    assert "\n" not in message
-
-
 GOOD = [b"1 1:2 3:4.5 # remark\n-1 2:1e3\n", b"1 qid:1 1:2\n2 qid:1 3:1\n", b"1 1:2 3:4.5\n-1 2:1e3 17:3\n+1 1:2\n"]
 
 
 @settings(max_examples=200)
 @given(content=st.binary(max_size=200) | damaged(GOOD))
 def test_any_bytes_give_a_data_set_or_one_sentence(folder: Path, content: bytes) -> None:
-    path = folder / "fuzz.svm"
-    path.write_bytes(content)
-    source = Source(path)
-    assert reader.looks_right(source) in (True, False)
-    data = attempt(lambda: reader.read(source, None), path)
+    data = survives(reader, folder / "fuzz.svm", content)
     if data is not None:
         assert np.isfinite(data.X.data).all()
-        assert data.X.shape == (len(data.y), len(data.feature_names))

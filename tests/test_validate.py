@@ -1,7 +1,7 @@
 """Whole-model validation: held to scikit-learn, watched by a spy, and tried on data with a known answer."""
 
 import json
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -13,36 +13,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import tamis.validate
+from planted import chain, dataset, planted
 from tamis.base.errors import TamisError
-from tamis.data.dataset import Dataset
 from tamis.select import Ranking
 from tamis.validate.fold import evaluate_fold
 from tamis.validate.folds import StratifiedFolds
 from tamis.validate.metrics import Answers, Metric, all_metrics, standard_error
 from tamis.validate.whole import validate
-
-
-def planted(seed: int = 0, rows: int = 60, columns: int = 40) -> tuple[np.ndarray, np.ndarray]:
-    """Noise in which columns 3 and 8 tell the classes apart, though not perfectly."""
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.repeat([0, 1], rows // 2))
-    X = rng.normal(size=(rows, columns))
-    X[:, [3, 8]] += 1.2 * y[:, None]
-    return X, y
-
-
-def chain(k: int = 3, last: Any = None) -> Pipeline:
-    return make_pipeline(StandardScaler(), Ranking("cc", k=k), LogisticRegression() if last is None else last)
-
-
-def dataset(X: Any, y: np.ndarray, **known: Any) -> Dataset:
-    return Dataset(X, y, np.array([f"f{i}" for i in range(X.shape[1])]), name="planted", **known)
-
 
 SCORERS = {
     "balanced_accuracy": "balanced_accuracy",

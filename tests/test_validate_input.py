@@ -1,6 +1,6 @@
 """Whole-model validation: what it takes, and what it says of what it cannot take."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -8,33 +8,15 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import make_pipeline
 
+from planted import chain, dataset, planted
 from tamis.base.errors import RecipeError, TamisError
-from tamis.data.dataset import Dataset
 from tamis.select import Ranking
 from tamis.validate.whole import validate
-
-
-def planted(seed: int = 0, rows: int = 60, columns: int = 40) -> tuple[np.ndarray, np.ndarray]:
-    """Noise in which columns 3 and 8 tell the classes apart, though not perfectly."""
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.repeat([0, 1], rows // 2))
-    X = rng.normal(size=(rows, columns))
-    X[:, [3, 8]] += 1.2 * y[:, None]
-    return X, y
-
-
-def chain(k: int = 3, last: Any = None) -> Pipeline:
-    return make_pipeline(StandardScaler(), Ranking("cc", k=k), LogisticRegression() if last is None else last)
-
-
-def dataset(X: Any, y: np.ndarray, **known: Any) -> Dataset:
-    return Dataset(X, y, np.array([f"f{i}" for i in range(X.shape[1])]), name="planted", **known)
 
 
 def test_every_kind_of_input_gives_the_same() -> None:
