@@ -132,3 +132,18 @@ def test_distances_from_products_alone() -> None:
 def test_overflow_is_said_in_words() -> None:
     with pytest.raises(TamisError, match="polynomial kernel overflows"):
         kernel_values("polynomial", np.full((2, 2), 1e60), degree=5)
+
+
+@given(
+    arrays(
+        np.float64, st.tuples(st.integers(1, 8), st.integers(1, 6)), elements=st.sampled_from([0.0, 0.0, 1.5, -2.0])
+    ),
+    st.sampled_from([np.float32, np.float64]),
+)
+def test_sparse_rows_with_themselves_equal_the_plain_product(X: np.ndarray, dtype: type) -> None:
+    sparse = sp.csr_array(X.astype(dtype))
+    np.testing.assert_array_equal(inner_products(sparse), X @ X.T)
+    twice = sp.csr_array(
+        (np.repeat(sparse.data / 2, 2), np.repeat(sparse.indices, 2), 2 * sparse.indptr), shape=sparse.shape
+    )
+    np.testing.assert_array_equal(inner_products(twice), X @ X.T)

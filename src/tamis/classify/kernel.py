@@ -12,7 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis.base.errors import TamisError
+from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
+from tamis.kernels.gram import csc_gram
 
 #: What each kernel rests on.
 GROUNDS = {
@@ -37,6 +39,11 @@ def inner_products(X: Matrix, Z: Matrix | None = None) -> FloatArray:
     array([[5., 2.],
            [2., 1.]])
     """
+    if Z is None and sp.issparse(X):
+        products = np.zeros((X.shape[0], X.shape[0]))
+        columns = canonical(X.tocsc())
+        csc_gram(columns.data, columns.indices, columns.indptr, products)
+        return products
     Z = X if Z is None else Z
     if not sp.issparse(X) and not sp.issparse(Z):
         return _dense_products(X, Z)
