@@ -16,7 +16,7 @@ from tamis.data import load
 SCORED = {
     "arcene": "rms_norm | {}(5000) | svm(linear, C=100)",
     "dexter": "{}(8000) | svm(linear)",
-    "dorothea": "{}(1000) | svm(linear, C=0.01, balance=true)",
+    "dorothea": "{}(1000) | svm(linear, balance=true)",
     "madelon": "{}(20) | knn(5)",
 }
 SMALL = ("iris", "wine", "glass", "sonar", "ionosphere", "vote", "soybean", "colon")
