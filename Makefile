@@ -9,7 +9,7 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n au
 .PHONY: demo test test-all lint bench docs clean
 
 demo: $(READY)
-	$(BIN)/tamis rank madelon-like cc --top 25
+	$(BIN)/tamis rank madelon-like "cc(20)" --top 25
 	$(BIN)/tamis validate madelon-like "cc(20) | knn(5)" --leak-check
 
 test: lint

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tamis.cli.show import Data, Json, Seed, Target, print_json, print_line, print_table
+from tamis.cli.show import Data, Json, Seed, Target, load_data, print_json, print_line, print_table
 
 app = typer.Typer(help="List, describe, make and fetch data sets.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -30,9 +30,8 @@ def list_sets(json: Json = False) -> None:
 def describe(data: Data, target: Target = None, json: Json = False) -> None:
     """Show what is in DATA: rows, columns and their kinds, classes, missing values, oddities."""
     from tamis.data.describe import describe as facts_of
-    from tamis.data.load import load
 
-    facts = facts_of(load(data, target))
+    facts = facts_of(load_data(data, target))
     if json:
         print_json(facts)
         return

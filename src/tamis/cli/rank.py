@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tamis.cli.show import Data, Json, Target, print_json, print_line, print_table
+from tamis.cli.show import Data, Json, Target, load_data, print_json, print_line, print_table
 
 
 def rank(
@@ -24,12 +24,11 @@ def rank(
     from tamis.base.errors import TamisError
     from tamis.compose.catalog import entry
     from tamis.compose.recipe import completed, parse
-    from tamis.data.load import load
 
     chain = parse(score)
     if entry(chain.parts[-1].name).kind not in ("score", "selector"):
         raise TamisError(f"{chain.parts[-1].name} is not a selector: rank takes a recipe that ends in one")
-    dataset = load(data, target)
+    dataset = load_data(data, target)
     chain = completed(chain, nominal=bool(dataset.nominal.any()), missing=False)
     model = chain.build()
     model.fit(dataset.X, dataset.y)

@@ -2,12 +2,15 @@
 
 import json
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from tamis.data.dataset import Dataset
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
@@ -49,21 +52,28 @@ def print_line(text: str = "") -> None:
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A function ``(done, total)`` that draws a bar on a terminal once a second has passed."""
+    """A bar on a terminal once a second has passed; call what it gives with (done, total), or not at all."""
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    started = time.monotonic()
-    with Progress(
-        console=console, transient=True, auto_refresh=console.is_terminal, disable=not console.is_terminal
-    ) as bar:
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=None, visible=False)
+        appear = threading.Timer(_PATIENCE, bar.update, (task,), {"visible": True})
+        appear.daemon = True
+        appear.start()
+        try:
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+        finally:
+            appear.cancel()
 
-        def report(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, visible=time.monotonic() - started > _PATIENCE)
 
-        yield report
+def load_data(data: str, target: str | None) -> "Dataset":
+    """The data set of a path or a name, with a sign of life while a large file is read."""
+    from tamis.data.load import load
+
+    with progress(f"reading {data}"):
+        return load(data, target)
 
 
 def _cell(value: Any) -> str:

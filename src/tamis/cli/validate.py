@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from tamis.cli.show import Data, Jobs, Json, Seed, Target, print_json, print_line, print_table, progress
+from tamis.cli.show import Data, Jobs, Json, Seed, Target, load_data, print_json, print_line, print_table, progress
 
 
 def validate(
@@ -32,12 +32,11 @@ def validate(
 ) -> None:
     """Validate RECIPE on DATA as a whole: every step is fitted inside each fold, on the training rows alone."""
     from tamis.compose.recipe import completed, parse
-    from tamis.data.load import load
     from tamis.validate.whole import validate as validate_whole
 
     written = parse(recipe)
     written.build()
-    dataset = load(data, target)
+    dataset = load_data(data, target)
     if group is not None:
         dataset = dataset.grouped_by(group)
     chain = completed(written, nominal=bool(dataset.nominal.any()), missing=dataset.n_missing > 0)
