@@ -319,3 +319,12 @@ def test_dexter_hard_margin(shared_data) -> None:
     model = SVM(C=np.inf).fit(X / norm, y)
     assert (y * model.decision_function(X / norm)).min() > 1 - 1e-6
     assert ber(y_valid, model.predict(X_valid / norm)) < 0.09
+
+
+def test_a_second_fit_leaves_nothing_of_the_first() -> None:
+    X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1]
+    model = SVM("linear").fit(X, y)
+    assert model.coef_.shape == (1, 1)
+    model.set_params(kernel="gaussian").fit(X, y)
+    assert not hasattr(model, "coef_")
+    assert model.predict(X).tolist() == y

@@ -73,6 +73,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _fit_checked(self, X: Any, y: Any, weight: tuple[Any, ...]) -> Self:
         self._validate_params()
+        # What an earlier fit with other parameters learnt must not pass for this one's.
+        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
+            delattr(self, name)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
         self.classes_, codes = encode_labels(y, type(self).__name__)
         if weight and weight[0] is not None:
