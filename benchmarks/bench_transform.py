@@ -34,6 +34,8 @@ def _pca() -> None:
     rng = np.random.default_rng(0)
     _beside("dense 200 x 10000", rng.normal(size=(200, 10_000)), "full", "arpack", "randomized")
     _beside("dense 2600 x 500", rng.normal(size=(2600, 500)), "full", "covariance_eigh")
+    _beside("dense 6000 x 5000 float32", rng.standard_normal((6000, 5000), dtype=np.float32), "arpack", "randomized")
+    _beside("CSR 6000 x 5000, 5 %", sp.random_array((6000, 5000), density=0.05, rng=0, format="csr"), "arpack")
 
 
 def _beside(what: str, X: Any, *solvers: str) -> None:

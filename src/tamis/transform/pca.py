@@ -21,7 +21,8 @@ from tamis.base.types import FloatArray, Matrix
 
 #: Up to this many rows or columns, whichever are fewer, all components are found by one dense decomposition.
 _ALL = 2000
-#: Up to this many, the square matrix is formed; beyond, only its products with vectors are.
+#: Up to this many, the square matrix of dense rows is formed; beyond, and for sparse rows, only its products with
+#: vectors are, which sparse rows give cheaply.
 _FORMED = 5000
 #: Above `_ALL` at least this many components are found, so that every smaller k gets the same ones.
 _LEADING = 20
@@ -188,7 +189,7 @@ def _eigen(centred: _Centred, wanted: int) -> tuple[FloatArray, FloatArray]:
     else:
         matrix: Any = (
             centred.square()
-            if size <= _FORMED
+            if size <= _FORMED and not centred.sparse
             else LinearOperator((size, size), matvec=centred.square_times, dtype=np.float64)
         )
         values, vectors = eigsh(matrix, wanted, v0=generator(0).standard_normal(size), **_RESTARTS)
