@@ -34,6 +34,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
     """
 
     part: ClassVar[Part]
+    #: Whether missing values (NaN) may reach `_fit` and `_decision`.
+    accepts_missing: ClassVar[bool] = False
     #: True when `_decision` returns class probabilities; there is then `predict_proba`, else `decision_function`.
     gives_probabilities: ClassVar[bool] = False
 
@@ -76,7 +78,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         # What an earlier fit with other parameters learnt must not pass for this one's.
         for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
             delattr(self, name)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
+        X, y = self._read(X, y, reset=True)
         self.classes_, codes = encode_labels(y, type(self).__name__)
         if weight and weight[0] is not None:
             weight = (_check_sample_weight(weight[0], X, dtype=np.float64, ensure_non_negative=True),)
@@ -85,12 +87,21 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _checked_decision(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
-        return self._decision(X)
+        return self._decision(self._read(X, reset=False))
+
+    def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
+        """Validated rows, with the classes in `fit` (`reset`); one that takes more than numbers reads its own way."""
+        options = {
+            "accept_sparse": "csr",
+            "dtype": (np.float64, np.float32),
+            "ensure_all_finite": "allow-nan" if self.accepts_missing else True,
+        }
+        return validate_data(self, X, y, **options) if reset else validate_data(self, X, reset=False, **options)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.accepts_missing
         return tags
 
 

@@ -1,17 +1,14 @@
 """Nearest neighbours: the class most common among the k nearest training rows."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamis.base.choice import CAUTION, inner_folds, most_confident
 from tamis.base.classifier import Classifier
-from tamis.base.errors import TamisError
 from tamis.base.part import Part
-from tamis.base.seeds import generator
 from tamis.base.space import choice, geom
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.classify.neighbours import METRICS, nearest
@@ -31,8 +28,9 @@ class KNN(Classifier):
     Parameters
     ----------
     k : int or "auto", default=5
-        Number of neighbours; all rows when there are fewer. "auto" takes the k with the highest accuracy, averaged
-        over the folds of an internal stratified cross-validation on the training rows; of equals the smallest.
+        Number of neighbours; all rows when there are fewer. "auto" takes the k with the highest mean
+        accuracy, less `caution` deviations, over the folds of an internal stratified cross-validation on the
+        training rows; of equals the smallest.
     metric : {"minkowski", "canberra", "chebychev"}, default="minkowski"
     alpha : float, default=2.0
         Minkowski's exponent, 1 or more.
@@ -40,6 +38,8 @@ class KNN(Classifier):
         The largest k that "auto" tries; it also stays within the smallest training part of the folds.
     folds : int, default=10
         Folds of the internal cross-validation; fewer when the largest class has fewer rows.
+    caution : float, default=0.0
+        How many deviations over the folds count against a k (Grabczewski and Jankowski, eq. 25).
     random_state : int, Generator, RandomState or None, default=None
         Deals the rows into the internal folds.
 
@@ -83,6 +83,7 @@ class KNN(Classifier):
         "alpha": [Interval(Real, 1, None, closed="left")],
         "k_max": [Interval(Integral, 1, None, closed="left")],
         "folds": [Interval(Integral, 2, None, closed="left")],
+        "caution": CAUTION,
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -94,6 +95,7 @@ class KNN(Classifier):
         alpha: float = 2.0,
         k_max: int = 50,
         folds: int = 10,
+        caution: float = 0.0,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.k = k
@@ -101,12 +103,14 @@ class KNN(Classifier):
         self.alpha = alpha
         self.k_max = k_max
         self.folds = folds
+        self.caution = caution
         self.random_state = random_state
 
     def _fit(self, X: Any, y: Any, *weight: Any) -> None:
         if self.k == "auto":
-            self.cv_accuracy_ = self._try_all(X, y)
-            self.k_ = int(np.argmax(self.cv_accuracy_)) + 1
+            accuracy = self._try_all(X, y)
+            self.cv_accuracy_ = accuracy.mean(axis=0)
+            self.k_ = most_confident(accuracy, self.caution) + 1
         else:
             self.k_ = min(int(self.k), X.shape[0])
         self._rows = X
@@ -122,8 +126,8 @@ class KNN(Classifier):
         return nearest(X, Z, k, metric=self.metric, alpha=float(self.alpha))
 
     def _try_all(self, X: Matrix, y: Codes) -> FloatArray:
-        """Accuracy of every k from 1 on, averaged over the folds; one search for neighbours serves all of them."""
-        parts = self._parts(X, y)
+        """Accuracy of every k from 1 on in each fold; one search for neighbours serves all of them."""
+        parts = inner_folds(y, self.folds, self.random_state, 'KNN: k="auto"')
         k_max = min(self.k_max, min(train.size for train, _ in parts))
         accuracy = np.zeros((len(parts), k_max))
         for fold, (train, test) in enumerate(parts):
@@ -132,16 +136,4 @@ class KNN(Classifier):
             for k in range(k_max):
                 votes[np.arange(test.size), neighbours[:, k]] += 1
                 accuracy[fold, k] = np.mean(votes.argmax(axis=1) == y[test])
-        return accuracy.mean(axis=0)
-
-    def _parts(self, X: Matrix, y: Codes) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Training and test rows of each internal fold."""
-        largest = int(np.bincount(y).max())
-        if largest < 2:
-            raise TamisError('KNN: k="auto" needs a class with at least two rows; give k as a number')
-        seed = int(generator(self.random_state).integers(2**31))
-        splitter = StratifiedKFold(min(self.folds, largest), shuffle=True, random_state=seed)
-        with warnings.catch_warnings():
-            # A class with fewer rows than folds is spread over as many as it has: all that can be done.
-            warnings.simplefilter("ignore", UserWarning)
-            return list(splitter.split(np.zeros(y.shape[0]), y))
+        return accuracy

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from tamis.select import Ranking
-from tamis.validate.features import kept
+from tamis.base.kept import kept
 
 
 class Doubling(TransformerMixin, BaseEstimator):
