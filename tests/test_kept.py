@@ -12,8 +12,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from tamis.select import Ranking
 from tamis.base.kept import kept
+from tamis.select import Ranking
 
 
 class Doubling(TransformerMixin, BaseEstimator):

@@ -14,9 +14,9 @@ from threadpoolctl import threadpool_limits
 
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
+from tamis.base.kept import kept
 from tamis.base.seeds import seeded, spawn
 from tamis.base.types import Codes, FloatArray
-from tamis.base.kept import kept
 from tamis.validate.folds import Split
 from tamis.validate.metrics import Answers, Metric, all_metrics
 
