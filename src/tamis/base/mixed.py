@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -43,6 +43,13 @@ class MixedTable:
             return "polars"
         return "pandas" if _is_pandas(self.source) else "array"
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns; x0, x1, ... where they have none."""
+        if self.kind == "array":
+            return [f"x{j}" for j in range(self.nominal.size)]
+        return [str(name) for name in self.source.columns]
+
 
 class MixedTransformer(Transformer):
     """Base of the transforms that take nominal columns; ``_learn`` and ``_apply`` get a :class:`MixedTable`.
@@ -59,34 +66,68 @@ class MixedTransformer(Transformer):
     """
 
     accepts_missing = True
+    #: Whether nominal columns may come as they are.
+    takes_nominal: ClassVar[bool] = True
     nominal_: Mask
 
     def _checked(self, X: Any, *, reset: bool) -> MixedTable:
-        who = self.part.name
-        seen = np.zeros(0, dtype=bool) if reset else self.nominal_
-        if sp.issparse(X) or (_only_numbers(X) and not seen.any()):
-            if seen.any():
-                raise DataError(f"{who}: a sparse matrix cannot hold the nominal columns that were there in fit")
+        if all_numbers(self, X, reset=reset):
             numbers = super()._checked(X, reset=reset)
             found = MixedTable(np.zeros(numbers.shape[1], dtype=bool), numbers, [], X)
         else:
-            columns = _columns(X, who)
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            nominal = np.array([column.dtype == pl.String for column in columns]) if reset else seen
-            columns = [_as_in_fit(column, text, who) for column, text in zip(columns, nominal, strict=True)]
-            text = [column for column in columns if column.dtype == pl.String]
-            numbers = [column for column in columns if column.dtype != pl.String]
-            found = MixedTable(nominal, _matrix(numbers, len(columns[0]), who), text, X)
+            found = take_apart(self, X, reset=reset)
         if reset:
             self.nominal_ = found.nominal
         return found
+
+
+def all_numbers(estimator: Any, X: Any, *, reset: bool) -> bool:
+    """Whether the rows can go to scikit-learn's own validation: numbers alone, and in `fit` as well.
+
+    Parameters
+    ----------
+    estimator : object
+        With a `part` card, and with the mask ``nominal_`` once it is fitted.
+    X : array, sparse matrix or data frame
+    reset : bool
+        True in `fit`.
+    """
+    nominal = not reset and bool(estimator.nominal_.any())
+    if not sp.issparse(X):
+        return not nominal and only_numbers(X)
+    if nominal:
+        who = estimator.part.name
+        raise DataError(f"{who}: a sparse matrix cannot hold the nominal columns that were there in fit")
+    return True
+
+
+def take_apart(estimator: Any, X: Any, *, reset: bool) -> MixedTable:
+    """The rows of a data frame or of an array of objects, for an estimator that keeps its mask as ``nominal_``.
+
+    In `fit` (`reset`) the number and the names of the columns are noted, later they are compared, as
+    scikit-learn does; a column must then be of the type it had.
+    """
+    who = estimator.part.name
+    columns = columns_of(X, who)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return assembled(X, columns, who, nominal=None if reset else estimator.nominal_)
+
+
+def assembled(X: Any, columns: list[pl.Series], who: str, *, nominal: Mask | None = None) -> MixedTable:
+    """The table made of what :func:`columns_of` returns; `nominal` says which columns have to be text."""
+    if nominal is None:
+        nominal = np.array([column.dtype == pl.String for column in columns])
+    columns = [_as_in_fit(column, text, who) for column, text in zip(columns, nominal, strict=True)]
+    text = [column for column in columns if column.dtype == pl.String]
+    numbers = [column for column in columns if column.dtype != pl.String]
+    return MixedTable(nominal, _matrix(numbers, len(columns[0]), who), text, X)
 
 
 def _is_pandas(X: Any) -> bool:
     return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
-def _only_numbers(X: Any) -> bool:
+def only_numbers(X: Any) -> bool:
     """Whether the rows can go to scikit-learn's own validation, which wants numbers."""
     if isinstance(X, pl.DataFrame):
         return all(dtype.is_numeric() for dtype in X.dtypes)
@@ -96,7 +137,7 @@ def _only_numbers(X: Any) -> bool:
     return array.dtype.kind not in "OUS" or not any(isinstance(value, str | bytes) for value in array.flat)
 
 
-def _columns(X: Any, who: str) -> list[pl.Series]:
+def columns_of(X: Any, who: str) -> list[pl.Series]:
     """Every column as text (String) or numbers (Float64), null where missing."""
     if isinstance(X, pl.DataFrame):
         found = [_of_polars(column, who) for column in X.iter_columns()]

@@ -29,7 +29,7 @@ def rank(
     if entry(chain.parts[-1].name).kind not in ("score", "selector"):
         raise TamisError(f"{chain.parts[-1].name} is not a selector: rank takes a recipe that ends in one")
     dataset = load_data(data, target)
-    chain = completed(chain, nominal=bool(dataset.nominal.any()), missing=False)
+    chain = completed(chain, nominal=bool(dataset.nominal.any()), missing=dataset.n_missing > 0)
     model = chain.build()
     model.fit(dataset.X, dataset.y)
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]

@@ -59,9 +59,11 @@ def validate(
     print_line(f"{dataset.name}: {dataset.n_rows} rows, {dataset.n_features} features, {len(dataset.classes)} classes")
     print_line(f"recipe: {chain}")
     if chain != written:
-        print_line(
-            "  (impute and encode were added for missing values and nominal columns; they are fitted in the folds)"
-        )
+        needed = {"impute": "missing values", "encode": "nominal columns"}
+        added = [part.name for part in chain.parts[: len(chain.parts) - len(written.parts)]]
+        verb, them = ("was", "it is") if len(added) == 1 else ("were", "they are")
+        reasons = " and ".join(needed[name] for name in added)
+        print_line(f"  ({' and '.join(added)} {verb} added for {reasons}; {them} fitted in the folds)")
     print_line(f"{found.split}, seed {seed}")
     _print_estimates(found)
     _print_features(found)

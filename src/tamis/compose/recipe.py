@@ -6,8 +6,10 @@ bare words (``linear``), quoted text, or recipes. A set ``{1, 10}`` or a range `
 stands for many values, and the recipe then for many recipes.
 """
 
+from collections.abc import Callable
 from typing import Any
 
+from tamis.compose.catalog import Entry, entry
 from tamis.compose.chain import Chain, to_text
 from tamis.compose.parser import parse
 
@@ -29,11 +31,35 @@ def recipe(text: str) -> Any:
 def completed(chain: Chain, *, nominal: bool, missing: bool) -> Chain:
     """The recipe with ``impute`` and ``encode`` put in front where the data needs them and it has none.
 
+    Neither is put before parts that all take such columns as they are, recipes among their arguments included.
+
+    Parameters
+    ----------
+    chain : Chain
+    nominal, missing : bool
+        Whether the data has nominal columns, and missing values.
+
     Examples
     --------
     >>> str(completed(parse("cc(10)"), nominal=True, missing=False))
     'encode | cc(10)'
+    >>> str(completed(parse("knn(5)"), nominal=True, missing=True))
+    'impute | knn(5)'
     """
     names = {part.name for part in chain.parts}
-    front = [name for name, needed in (("impute", missing), ("encode", nominal)) if needed and name not in names]
+    front = []
+    if missing and "impute" not in names and not _all_take(chain, lambda part: part.takes_missing):
+        front.append("impute")
+    if nominal and "encode" not in names and not _all_take(chain, lambda part: part.takes_nominal):
+        front.append("encode")
     return Chain((*(part for name in front for part in parse(name).parts), *chain.parts))
+
+
+def _all_take(value: Any, takes: Callable[[Entry], bool]) -> bool:
+    """Whether it holds of every part of a recipe and of the recipes within; a value that is none has no part."""
+    if isinstance(value, Chain):
+        return all(
+            takes(entry(part.name)) and all(_all_take(argument, takes) for _, argument in part.arguments)
+            for part in value.parts
+        )
+    return all(_all_take(v, takes) for v in value) if isinstance(value, tuple) else True
