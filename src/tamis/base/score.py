@@ -12,7 +12,8 @@ from sklearn.utils.validation import _check_sample_weight
 
 from tamis.base.errors import TamisError
 from tamis.base.labels import encode_labels
-from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.nominal import coded
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,9 @@ class Score:
         Where the method comes from.
     constraints : mapping
         What each option may be, in scikit-learn's notation.
+    takes_nominal : bool
+        Whether nominal columns may come as they are; `function` then gets a fourth argument, the mask of the columns
+        that hold level codes, or None.
     """
 
     name: str
@@ -59,6 +63,7 @@ class Score:
     nonnegative: bool = False
     paper: str = ""
     constraints: Mapping[str, list[Any]] = field(default_factory=dict)
+    takes_nominal: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.function.__doc__)
@@ -94,19 +99,31 @@ class Score:
             raise TamisError(f"{self.name} has no p-values")
         return found
 
-    def evaluate(self, X: Matrix, y: Codes | None, sample_weight: FloatArray | None = None, **options: Any) -> Scored:
+    def evaluate(
+        self,
+        X: Matrix,
+        y: Codes | None,
+        sample_weight: FloatArray | None = None,
+        nominal: Mask | None = None,
+        **options: Any,
+    ) -> Scored:
         """Score validated input; what selectors call."""
         unknown = sorted(set(options) - set(self.options))
         if unknown:
             known = ", ".join(self.options) or "none"
             raise TamisError(f"{self.name} has no option {unknown[0]!r}; it takes: {known}")
         validate_parameter_constraints(self.constraints, options, caller_name=self.name)
-        found = self.function(X, y, sample_weight, **options)
+        columns = (nominal,) if self.takes_nominal else ()
+        found = self.function(X, y, sample_weight, *columns, **options)
         return found if isinstance(found, Scored) else Scored(found)
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, options: dict[str, Any]) -> Scored:
         # Kernels leave NaN out and report infinity themselves: a separate pass would cost as much as the score.
-        X = check_array(X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False)
+        nominal = None
+        if self.takes_nominal:
+            X, nominal, _ = coded(X, self.name)
+        else:
+            X = check_array(X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False)
         codes = None
         if self.supervised:
             if y is None:
@@ -115,7 +132,7 @@ class Score:
             _, codes = encode_labels(column_or_1d(y), self.name)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        return self.evaluate(X, codes, sample_weight, **options)
+        return self.evaluate(X, codes, sample_weight, nominal, **options)
 
 
 def score(
@@ -126,10 +143,11 @@ def score(
     nonnegative: bool = False,
     paper: str = "",
     constraints: Mapping[str, list[Any]] | None = None,
+    takes_nominal: bool = False,
 ) -> Callable[[Callable[..., FloatArray | Scored]], Score]:
     """Declare a function as the score called `name`; the keywords are those of :class:`Score`."""
 
     def declare(function: Callable[..., FloatArray | Scored]) -> Score:
-        return Score(name, function, supervised, pvalues, nonnegative, paper, constraints or {})
+        return Score(name, function, supervised, pvalues, nonnegative, paper, constraints or {}, takes_nominal)
 
     return declare

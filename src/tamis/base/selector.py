@@ -78,18 +78,9 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _fit_checked(self, X: Any, y: Any, weight: tuple[Any, ...]) -> Self:
         self._validate_params()
-        tags = self.__sklearn_tags__()
-        X = validate_data(
-            self,
-            X,
-            "no_validation" if not self._supervised() else y,
-            accept_sparse=("csr", "csc"),
-            dtype=(np.float64, np.float32),
-            ensure_all_finite="allow-nan" if tags.input_tags.allow_nan else True,
-        )
+        X, y = self._read(X, y, reset=True)
         codes = None
         if self._supervised():
-            X, y = X
             self.classes_, codes = encode_labels(y, type(self).__name__)
         if weight and weight[0] is not None:
             weight = (_check_sample_weight(weight[0], X, dtype=np.float64, ensure_non_negative=True),)
@@ -98,6 +89,19 @@ class Selector(SelectorMixin, BaseEstimator):
         self.scores_ = found.scores
         self.ranking_ = rank(found.scores) if found.ranking is None else found.ranking
         return self
+
+    def _read(self, X: Any, y: Any = None, *, reset: bool) -> tuple[Any, Any]:
+        """Validated rows and classes; a selector that takes more than numbers reads them its own way."""
+        found = validate_data(
+            self,
+            X,
+            y if self._supervised() else "no_validation",
+            reset=reset,
+            accept_sparse=("csr", "csc"),
+            dtype=(np.float64, np.float32),
+            ensure_all_finite="allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True,
+        )
+        return found if self._supervised() else (found, None)
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)
@@ -113,6 +117,11 @@ class Selector(SelectorMixin, BaseEstimator):
 
 class Weighted:
     """First base of a selector or classifier that takes sample weights."""
+
+    @property
+    def cross_validates(self) -> bool:
+        """Whether `fit` deals the rows into folds: a row of weight 2 is then not quite the same as two rows."""
+        return False
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit, each row counting as much as its weight.

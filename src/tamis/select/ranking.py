@@ -9,14 +9,17 @@ from sklearn.utils._param_validation import Interval
 
 from tamis import scores
 from tamis.base.cut import Cut, rank
+from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
 from tamis.base.score import Score, Scored
 from tamis.base.selector import Selection, Selector, Weighted
 from tamis.base.space import geom
 
 
-class Ranking(Weighted, Selector):
+class Ranking(TakesNominal, Weighted, Selector):
     """Keep the features with the highest scores.
+
+    Nominal columns may come as they are when the score takes them (``ssv``, ``stump``).
 
     In a recipe the score's name stands for the ranking: ``cc(700)``, ``chi2(0.05)``, ``t(fdr=0.05, welch=true)``.
 
@@ -93,7 +96,13 @@ class Ranking(Weighted, Selector):
         score = self._known_score()
         if score is None:
             return Scored(self.by(X, y, **(self.options or {})))  # type: ignore[operator]
-        return score.evaluate(X, y, weight, **(self.options or {}))
+        nominal = self.nominal_ if score.takes_nominal and self.nominal_.any() else None
+        return score.evaluate(X, y, weight, nominal, **(self.options or {}))
+
+    def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
+        score = self._known_score()
+        reader = TakesNominal if score is not None and score.takes_nominal else Selector
+        return reader._read(self, X, y, reset=reset)
 
     def _known_score(self) -> Score | None:
         """The library's score that is meant, or None for a function of the user's own."""

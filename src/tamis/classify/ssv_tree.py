@@ -1,0 +1,216 @@
+"""SSV tree: splits of the largest separability, grown to purity and pruned by cross-validation."""
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tamis.base.choice import CAUTION, inner_folds, most_confident
+from tamis.base.classifier import Classifier
+from tamis.base.nominal import TakesNominal
+from tamis.base.part import Part
+from tamis.base.selector import Weighted
+from tamis.base.space import choice
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.trees.figure import figure
+from tamis.trees.grow import grow
+from tamis.trees.prune import degrees, pruned
+from tamis.trees.rules import Rule, Wording, round_splits, rules
+from tamis.trees.split import CRITERIA
+from tamis.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+#: Degrees of pruning that are compared at most.
+_CANDIDATES = 50
+
+
+class SSVTree(TakesNominal, Weighted, Classifier):
+    """Decision tree of splits that separate most pairs of rows of different classes.
+
+    The split of a node is the best of all columns (see :func:`tamis.trees.split.best_splits` for the criteria and
+    :func:`tamis.trees.grow.grow` for equals). The tree grows until its leaves are pure, so that it answers every
+    consistent training row rightly, and is then pruned: final splits that put no more than `prune` rows right are
+    deleted, then those that have become final, and so on. Nominal columns and missing values may come as they are.
+
+    Parameters
+    ----------
+    criterion : {"ssv", "balanced_error"}, default="ssv"
+        "balanced_error" splits where a stump's balanced error is smallest and counts the classes alike, however many
+        rows they have.
+    prune : float, "auto" or None, default="auto"
+        The degree of pruning: the weight of the rows that a final split must put right to stay, or more. 0 deletes
+        the splits that put nothing right; None leaves the tree as it grew. "auto" takes the degree with the highest
+        accuracy (balanced accuracy for "balanced_error") in an internal stratified cross-validation on the
+        training rows; of equals the largest.
+    max_depth : int, optional
+        Splits between the root and a leaf at most.
+    folds : int, default=10
+        Folds of the internal cross-validation; fewer when the largest class has fewer rows.
+    caution : float, default=0.0
+        How many deviations over the folds count against a degree (Grabczewski and Jankowski, eq. 25).
+    random_state : int, Generator, RandomState or None, default=None
+        Deals the rows into the internal folds.
+
+    Attributes
+    ----------
+    classes_ : array
+    tree_ : tamis.trees.tree.Tree
+        The nodes as arrays.
+    splits_ : float array of shape (n_nodes,)
+        The splits as `rules` and `plot` print them, with as few digits as send every training row the way it went.
+    holes_ : bool array of shape (n_features,)
+        Columns with missing values among the training rows.
+    prune_ : float
+        The degree of pruning; minus infinity when there is none.
+    degrees_, cv_accuracy_ : arrays
+        With ``prune="auto"``: the degrees compared, largest first, and their accuracy averaged over the folds.
+
+    Notes
+    -----
+    A row's class probabilities are the shares of the classes among the training rows of its leaf. A missing value, and
+    a level that training did not have, goes to the heavier side of a split. In the folds, which hold fewer rows, a
+    degree counts for as much less. Rows of weight 2 count as two rows each; the folds deal rows, not weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import SSVTree
+    >>> X = np.array([[1.0, 7.0], [2.0, 5.0], [3.0, 7.0], [4.0, 5.0]])
+    >>> model = SSVTree(prune=None).fit(X, ["a", "a", "b", "b"])
+    >>> model.predict([[2.4, 0.0], [2.6, 0.0]])
+    array(['a', 'b'], dtype='<U1')
+    >>> for rule in model.rules():
+    ...     print(rule)
+    IF x0 < 2.5 THEN a  (2 rows)
+    IF x0 >= 2.5 THEN b  (2 rows)
+    """
+
+    part: ClassVar[Part] = Part(
+        "tree",
+        positional=("criterion",),
+        search={"criterion": choice(*CRITERIA)},
+        paper="Grabczewski and Jankowski 2006, section 2.1; Grabczewski and Duch 2000",
+    )
+    gives_probabilities = True
+    accepts_missing = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "criterion": [StrOptions(set(CRITERIA))],
+        "prune": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "folds": [Interval(Integral, 2, None, closed="left")],
+        "caution": CAUTION,
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        criterion: str = "ssv",
+        *,
+        prune: float | Literal["auto"] | None = "auto",
+        max_depth: int | None = None,
+        folds: int = 10,
+        caution: float = 0.0,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.prune = prune
+        self.max_depth = max_depth
+        self.folds = folds
+        self.caution = caution
+        self.random_state = random_state
+
+    @property
+    def cross_validates(self) -> bool:
+        return self.prune == "auto"
+
+    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+        given = np.ones(X.shape[0]) if weight[0] is None else weight[0]
+        rows = np.flatnonzero(given)
+        X, y, given = (X, y, given) if rows.size == X.shape[0] else (X[rows], y[rows], given[rows])
+        grown = self._grow(X, y, given)
+        if self.prune is None:
+            self.prune_ = -np.inf
+        elif self.prune == "auto":
+            self.degrees_ = _candidates(grown)
+            accuracy = self._try_all(X, y, given)
+            self.cv_accuracy_ = accuracy.mean(axis=0)
+            self.prune_ = float(self.degrees_[most_confident(accuracy, self.caution)])
+        else:
+            self.prune_ = float(self.prune)
+        self.tree_ = pruned(grown, self.prune_)
+        self.splits_ = round_splits(self.tree_, X)
+        self.holes_ = _columns_with_holes(X)
+
+    def rules(self) -> list[Rule]:
+        """The tree as logical formulae, one a leaf, from left to right; ``print`` shows a rule as a sentence.
+
+        The conditions of a path are merged feature by feature. Read literally the rules send every training row where
+        the tree sends it: splits are rounded no further than that. See :func:`tamis.trees.rules.rules` for nominal
+        columns and missing values.
+        """
+        check_is_fitted(self)
+        return rules(self.tree_, self._wording())
+
+    def plot(self) -> "Figure":
+        """The tree as a picture: a plotly figure, to be shown or written to a file (``write_html``).
+
+        Nodes ask, with *yes* to the left; leaves have the colour of their answer; the bar in a node shows the classes
+        of its training rows. Everything is told in full when the pointer rests on a node.
+        """
+        check_is_fitted(self)
+        return figure(self.tree_, self._wording())
+
+    def _wording(self) -> Wording:
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return Wording(names, self.classes_, self.splits_, self.levels_, self.holes_)
+
+    def _decision(self, X: Any) -> FloatArray:
+        counted = self.tree_.weight * self.tree_.priors
+        return (counted / counted.sum(axis=1, keepdims=True))[self.tree_.leaves(X)]
+
+    def _grow(self, X: Matrix, y: Codes, weight: FloatArray) -> Tree:
+        nominal = self.nominal_ if self.nominal_.any() else None
+        return grow(
+            X,
+            y,
+            weight,
+            n_classes=self.classes_.shape[0],
+            criterion=self.criterion,
+            nominal=nominal,
+            max_depth=self.max_depth,
+        )
+
+    def _try_all(self, X: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
+        """Accuracy of every degree of pruning in each fold; one tree a fold serves all of them."""
+        parts = inner_folds(y, self.folds, self.random_state, 'SSVTree: prune="auto"')
+        accuracy = np.zeros((len(parts), self.degrees_.shape[0]))
+        for fold, (train, test) in enumerate(parts):
+            tree = self._grow(X[train], y[train], weight[train])
+            counted = weight[test] * tree.priors[y[test]]
+            for number, degree in enumerate(self.degrees_ * (weight[train].sum() / weight.sum())):
+                smaller = pruned(tree, degree)
+                right = smaller.answer[smaller.leaves(X[test])] == y[test]
+                accuracy[fold, number] = np.average(right, weights=counted)
+        return accuracy
+
+
+def _candidates(tree: Tree) -> FloatArray:
+    """Degrees of pruning that give different trees, the largest first, none at all last."""
+    found = np.unique(degrees(tree)[~tree.is_leaf])
+    if found.size > _CANDIDATES:
+        found = found[np.linspace(0, found.size - 1, _CANDIDATES).round().astype(int)]
+    return np.append(found[::-1], -np.inf)
+
+
+def _columns_with_holes(X: Matrix) -> Mask:
+    """Which columns have missing values."""
+    if not sp.issparse(X):
+        return np.isnan(X).any(axis=0)
+    found = np.zeros(X.shape[1], dtype=bool)
+    found[X.indices[np.isnan(X.data)]] = True
+    return found

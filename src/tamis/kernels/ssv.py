@@ -1,0 +1,277 @@
+"""Best split of every column by separability or by balanced error, on columns sorted by value.
+
+A column is a segment of `rows` and `values`: its non-zero values in ascending order with their rows, the missing
+values (NaN) behind them. All other rows of the node hold zero: they are one block, counted and never listed.
+
+Moving one row of class c and weight w from right to left changes two sums, those of L_c R_c and of min(L_c, R_c)
+over the classes, in their c-th term alone; so a split costs the same for any number of classes.
+"""
+
+import numpy as np
+
+from tamis.kernels.compiler import kernel
+
+#: Worth of a column that cannot be split.
+NO_SPLIT = -np.inf
+
+#: Up to so many levels present every subset is tried.
+EXHAUSTIVE = 12
+
+
+@kernel(
+    *(
+        f"void(int64[::1], int64[::1], int32[::1], {real}[::1], int64[::1], float64[::1], float64[::1], int64, "
+        "boolean, float64[::1], float64[::1], float64[::1], float64[::1])"
+        for real in ("float32", "float64")
+    ),
+    reads=7,
+)
+def column_splits(begin, end, rows, values, codes, weight, total, n_rows, balanced, worth, same, split, gap):
+    """Fill `worth`, `same` (pairs of one class that are separated), `split` and `gap` (around it) of each column."""
+    n_classes = total.shape[0]
+    two = n_classes == 2
+    left = np.empty(n_classes)
+    known = np.empty(n_classes)
+    zero = np.empty(n_classes)
+    for j in range(begin.shape[0]):
+        worth[j] = NO_SPLIT
+        same[j] = 0.0
+        first, last = begin[j], end[j]
+        n_known = n_rows
+        for c in range(n_classes):
+            known[c] = total[c]
+        while last > first and np.isnan(values[last - 1]):
+            last -= 1
+            n_known -= 1
+            known[codes[rows[last]]] -= weight[rows[last]]
+        if n_known < n_rows:
+            # Rounding may leave a trace of a class whose rows are all missing.
+            for c in range(n_classes):
+                if known[c] < 1e-12 * total[c]:
+                    known[c] = 0.0
+        n_zero = n_known - (last - first)
+        if last == first or (n_zero == 0 and values[first] == values[last - 1]):
+            continue
+        if n_zero > 0:
+            for c in range(n_classes):
+                zero[c] = known[c]
+            for t in range(first, last):
+                zero[codes[rows[t]]] -= weight[rows[t]]
+        all_weight = 0.0
+        classes = 0
+        for c in range(n_classes):
+            left[c] = 0.0
+            all_weight += known[c]
+            classes += known[c] > 0.0
+        close = 1e-13 * all_weight * all_weight
+        near = 1e-12 if balanced else close
+
+        weight_left = left_1 = separated = smaller = 0.0
+        best, best_same = NO_SPLIT, 0.0
+        run, run_sum, run_start, run_open = 0, 0.0, 0, False
+        best_split = best_gap = 0.0
+        number = 0
+        started, pending = False, n_zero > 0
+        t = first
+        previous = 0.0
+        while t < last or pending:
+            block = pending and (t == last or values[t] > 0.0)
+            value = 0.0 if block else np.float64(values[t])
+            if started and value != previous:
+                if two:
+                    left_0 = weight_left - left_1
+                    lean_0, lean_1 = known[0] - 2.0 * left_0, known[1] - 2.0 * left_1
+                    separated = left_0 * (known[0] - left_0) + left_1 * (known[1] - left_1)
+                    smaller = 0.5 * (all_weight - abs(lean_0) - abs(lean_1))
+                if balanced:
+                    if two:
+                        left[0], left[1] = left_0, left_1
+                    most_left = most_right = 0.0
+                    for c in range(n_classes):
+                        if known[c] > 0.0:
+                            share = left[c] / known[c]
+                            most_left = max(most_left, share)
+                            most_right = max(most_right, 1.0 - share)
+                    here = (most_left + most_right - 1.0) / (classes - 1) if classes > 1 else 0.0
+                else:
+                    here = 2.0 * (weight_left * (all_weight - weight_left) - separated) - smaller
+                if here < best - near:
+                    run_open = False
+                else:
+                    middle = previous / 2.0 + value / 2.0
+                    if middle <= previous:
+                        middle = value
+                    if here > best + near or separated < best_same - close:
+                        best, best_same = here, separated
+                        run, run_sum, run_start, run_open = 1, middle, number, True
+                        best_split, best_gap = middle, value - previous
+                    elif run_open and separated <= best_same + close:
+                        run += 1
+                        run_sum += middle
+                    else:
+                        run_open = False
+                number += 1
+            if block:
+                pending = False
+                if two:
+                    left_1 += zero[1]
+                    weight_left += zero[0] + zero[1]
+                else:
+                    weight_left = separated = smaller = 0.0
+                    for c in range(n_classes):
+                        left[c] += zero[c]
+                        weight_left += left[c]
+                        separated += left[c] * (known[c] - left[c])
+                        smaller += min(left[c], known[c] - left[c])
+            else:
+                c = codes[rows[t]]
+                w = weight[rows[t]]
+                weight_left += w
+                if two:
+                    left_1 += w * c
+                else:
+                    here_left = left[c]
+                    here_right = known[c] - here_left
+                    separated += w * (here_right - here_left - w)
+                    smaller += min(here_left + w, here_right - w) - min(here_left, here_right)
+                    left[c] = here_left + w
+                t += 1
+            previous = value
+            started = True
+
+        if run > 1:
+            # Of neighbouring splits that are equally good, the one nearest to their average.
+            average = run_sum / run
+            nearest = np.inf
+            number = 0
+            started, pending = False, n_zero > 0
+            t = first
+            while t < last or pending:
+                block = pending and (t == last or values[t] > 0.0)
+                value = 0.0 if block else np.float64(values[t])
+                if started and value != previous:
+                    middle = previous / 2.0 + value / 2.0
+                    if middle <= previous:
+                        middle = value
+                    if run_start <= number < run_start + run and abs(middle - average) < nearest:
+                        nearest = abs(middle - average)
+                        best_split, best_gap = middle, value - previous
+                    number += 1
+                if block:
+                    pending = False
+                else:
+                    t += 1
+                previous = value
+                started = True
+        worth[j], same[j], split[j], gap[j] = best, best_same, best_split, best_gap
+
+
+@kernel(
+    "Tuple((float64, float64))(int32[::1], int64[::1], int64[::1], float64[::1], int64, boolean, boolean[::1])", reads=4
+)
+def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
+    """Best subset of levels for one nominal column: its worth, the pairs of one class separated, and the subset.
+
+    `levels` holds a level for every row of the data, below 0 where it is missing; `inside` receives the subset. Every
+    subset is tried up to EXHAUSTIVE levels. Beyond, the levels are put in order of each class's share, the prefixes
+    of every order are tried, and single levels then change sides as long as that helps.
+    """
+    n_levels = inside.shape[0]
+    table = np.zeros((n_levels, n_classes))
+    for i in rows:
+        if levels[i] >= 0:
+            table[levels[i], codes[i]] += weight[i]
+    known = np.zeros(n_classes)
+    size = np.zeros(n_levels)
+    for level in range(n_levels):
+        for c in range(n_classes):
+            known[c] += table[level, c]
+            size[level] += table[level, c]
+    present = np.flatnonzero(size > 0.0)
+    inside[:] = False
+    m = present.shape[0]
+    if m < 2:
+        return NO_SPLIT, 0.0
+    all_weight = known.sum()
+    classes = 0
+    for c in range(n_classes):
+        classes += known[c] > 0.0
+    close = 1e-13 * all_weight * all_weight
+    near = 1e-12 if balanced else close
+    best, best_same = NO_SPLIT, 0.0
+    chosen = np.zeros(m, dtype=np.bool_)
+    best_chosen = np.zeros(m, dtype=np.bool_)
+    part = np.zeros(n_classes)
+
+    # Candidates come in sequences in which one level after the other changes sides. The order of the first sequences
+    # is fixed beforehand; the last ones follow what has been found.
+    exhaustive = m <= EXHAUSTIVE
+    n_orders = 1 if exhaustive else (1 if n_classes == 2 else n_classes)
+    improving = False
+    order = 0
+    while True:
+        if improving:
+            steps = m
+            moved = False
+            chosen[:] = best_chosen
+        elif order < n_orders:
+            steps = (1 << (m - 1)) - 1 if exhaustive else m - 1
+            chosen[:] = False
+            ranking = np.argsort(table[present, order] / size[present])
+        else:
+            break
+        for step in range(1, steps + 1):
+            if improving:
+                flip = step - 1
+            elif exhaustive:
+                # Gray code: the level that changes sides is the number of trailing zeros of the step.
+                flip = 0
+                while (step >> flip) & 1 == 0:
+                    flip += 1
+            else:
+                flip = ranking[step - 1]
+            chosen[flip] = not chosen[flip]
+            part[:] = 0.0
+            count = 0
+            for k in range(m):
+                if chosen[k]:
+                    count += 1
+                    for c in range(n_classes):
+                        part[c] += table[present[k], c]
+            if 0 < count < m:
+                weight_part = separated = smaller = most_in = most_out = 0.0
+                for c in range(n_classes):
+                    rest = known[c] - part[c]
+                    weight_part += part[c]
+                    separated += part[c] * rest
+                    smaller += min(part[c], rest)
+                    if known[c] > 0.0:
+                        most_in = max(most_in, part[c] / known[c])
+                        most_out = max(most_out, rest / known[c])
+                if balanced:
+                    here = (most_in + most_out - 1.0) / (classes - 1) if classes > 1 else 0.0
+                else:
+                    here = 2.0 * (weight_part * (all_weight - weight_part) - separated) - smaller
+                if here > best + near or (here >= best - near and separated < best_same - close):
+                    best, best_same = here, separated
+                    best_chosen[:] = chosen
+                    if improving:
+                        moved = True
+                        continue
+            if improving:
+                chosen[flip] = not chosen[flip]
+        if improving:
+            if not moved:
+                break
+        else:
+            order += 1
+            improving = not exhaustive and order == n_orders
+    # The subset is the lighter side: what was not seen in training goes with the heavier one.
+    light = 0.0
+    for k in range(m):
+        if best_chosen[k]:
+            light += size[present[k]]
+    swap = light > all_weight - light
+    for k in range(m):
+        inside[present[k]] = best_chosen[k] != swap
+    return best, best_same

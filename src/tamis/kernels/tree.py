@@ -1,0 +1,123 @@
+"""Rows sent down a tree: the sorted columns of a node divided between its children, and new rows to their leaves."""
+
+import numpy as np
+
+from tamis.kernels.compiler import kernel
+
+_REALS = ("float32", "float64")
+
+
+@kernel(*(f"void(int64[::1], int32[::1], {real}[::1])" for real in _REALS), reads=1)
+def sort_segments(starts, rows, values):
+    """Sort each segment by value, in place; NaN last. Most segments of sparse data are short or in order already."""
+    for j in range(starts.shape[0] - 1):
+        first, last = starts[j], starts[j + 1]
+        if last - first > 32:
+            ordered = True
+            for t in range(first + 1, last):
+                if not values[t - 1] <= values[t]:
+                    ordered = False
+                    break
+            if not ordered:
+                order = np.argsort(values[first:last])
+                values[first:last] = values[first:last][order]
+                rows[first:last] = rows[first:last][order]
+            continue
+        for t in range(first + 1, last):
+            value, row = values[t], rows[t]
+            if np.isnan(value):
+                continue
+            s = t
+            while s > first and not values[s - 1] <= value:
+                values[s], rows[s] = values[s - 1], rows[s - 1]
+                s -= 1
+            values[s], rows[s] = value, row
+
+
+@kernel(
+    *(
+        f"void(int64[::1], int64[::1], boolean[::1], boolean, boolean, int32[::1], {real}[::1], int32[::1], "
+        f"{real}[::1], int64[::1])"
+        for real in _REALS
+    ),
+    reads=3,
+)
+def divide_columns(begin, end, goes_left, want_left, want_right, rows, values, spare_rows, spare_values, middle):
+    """Bring the rows that go left to the front of each segment, both parts keeping their order; `middle` parts them.
+
+    A child that is not wanted (it will not be split) is overwritten: the other then starts at the front, and `middle`
+    is where it ends.
+    """
+    for j in range(begin.shape[0]):
+        front = begin[j]
+        if want_left and want_right:
+            spare = 0
+            for t in range(begin[j], end[j]):
+                row, value = rows[t], values[t]
+                rows[front], values[front] = row, value
+                spare_rows[spare], spare_values[spare] = row, value
+                went = goes_left[row]
+                front += went
+                spare += 1 - went
+            for t in range(spare):
+                rows[front + t], values[front + t] = spare_rows[t], spare_values[t]
+        else:
+            for t in range(begin[j], end[j]):
+                row, value = rows[t], values[t]
+                rows[front], values[front] = row, value
+                front += goes_left[row] == want_left
+        middle[j] = front
+
+
+_TREE = "int64[::1], float64[::1], int64[::1], int64[::1], boolean[::1], int64[::1], boolean[::1]"
+
+
+@kernel(*(f"void({real}[:, ::1], {_TREE}, int64[::1])" for real in _REALS), reads=8)
+def dense_leaves(X, feature, split, left, right, missing_left, subset, inside, leaf):
+    """The leaf of each row.
+
+    A node splits on a nominal column when `inside` has entries for it, from ``subset[node]`` up to
+    ``subset[node + 1]``: one for each level, True for those that go right. Levels beyond go left.
+    """
+    for i in range(X.shape[0]):
+        node = 0
+        while feature[node] >= 0:
+            value = np.float64(X[i, feature[node]])
+            if np.isnan(value):
+                go_left = missing_left[node]
+            elif subset[node + 1] > subset[node]:
+                level = subset[node] + np.int64(value)
+                go_left = not (subset[node] <= level < subset[node + 1] and inside[level])
+            else:
+                go_left = value < split[node]
+            node = left[node] if go_left else right[node]
+        leaf[i] = node
+
+
+@kernel(
+    *(
+        f"void({real}[::1], {index}[::1], {index}[::1], int64[::1], float64[::1], int64[::1], int64[::1], "
+        "boolean[::1], int64[::1])"
+        for real in _REALS
+        for index in ("int32", "int64")
+    ),
+    reads=8,
+)
+def csr_leaves(data, indices, indptr, feature, split, left, right, missing_left, leaf):
+    """The leaf of each row of a CSR matrix with sorted indices; there are no nominal columns."""
+    for i in range(indptr.shape[0] - 1):
+        node = 0
+        while feature[node] >= 0:
+            low, high = indptr[i], indptr[i + 1]
+            while low < high:
+                middle = (low + high) // 2
+                if indices[middle] < feature[node]:
+                    low = middle + 1
+                else:
+                    high = middle
+            value = 0.0
+            if low < indptr[i + 1] and indices[low] == feature[node]:
+                value = np.float64(data[low])
+            go_left = missing_left[node] if np.isnan(value) else value < split[node]
+            node = left[node] if go_left else right[node]
+        leaf[i] = node

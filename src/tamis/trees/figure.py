@@ -1,0 +1,254 @@
+"""A tree as a picture."""
+
+from dataclasses import dataclass, replace
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tamis.base.types import FloatArray
+from tamis.trees.rules import Condition, Wording
+from tamis.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+#: Okabe and Ito's colours, which people with any kind of colour vision can tell apart; further classes begin anew.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
+
+#: Pixels from leaf to leaf and from level to level.
+_SLOT, _LEVEL = 112, 118
+#: Boxes as shares of these. Two inner nodes of a level are at least 2 slots apart, an inner node and a leaf 1.5.
+_LEAF_WIDTH, _INNER_WIDTH, _HEIGHT, _BAR = 0.9, 1.86, 0.5, 0.1
+#: Letters that fit into a box.
+_LEAF_LETTERS, _INNER_LETTERS = 13, 27
+#: With more leaves than this the boxes hold no text: it is told when the pointer rests on them.
+_READABLE = 60
+#: Classes that are counted then, the largest first.
+_CLASSES_TOLD = 12
+#: Room for the lines of the outermost boxes.
+_EDGE = 0.02
+#: Pixels around the tree, below and beside, and above, where the classes are explained.
+_MARGIN, _TOP = 12, 44
+
+_INK, _FAINT = "#222222", "#8A8A8A"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the nodes are.
+
+    Attributes
+    ----------
+    x : float array of shape (n_nodes,)
+        Leaves at 0, 1, ... from left to right, every other node halfway between its children.
+    depth : int array of shape (n_nodes,)
+        Splits above it.
+    """
+
+    x: FloatArray
+    depth: np.ndarray
+
+    @classmethod
+    def of(cls, tree: Tree) -> "Layout":
+        """Leaves in a row, parents centred."""
+        x, depth = np.zeros(tree.feature.shape[0]), np.zeros(tree.feature.shape[0], dtype=np.int64)
+        stack, leaves = [0], 0
+        while stack:
+            node = stack.pop()
+            if tree.feature[node] < 0:
+                x[node], leaves = leaves, leaves + 1
+                continue
+            children = [int(tree.right[node]), int(tree.left[node])]
+            depth[children] = depth[node] + 1
+            stack += children
+        # Children come after their parents.
+        for node in np.flatnonzero(~tree.is_leaf)[::-1]:
+            x[node] = (x[tree.left[node]] + x[tree.right[node]]) / 2
+        return cls(x, depth)
+
+
+def figure(tree: Tree, wording: Wording) -> "Figure":
+    """Draw a tree: a box a node with its question and the mix of its classes, *yes* to the left."""
+    # Nobody who does not look at a tree should wait for plotly.
+    from plotly import graph_objects as go
+
+    place = Layout.of(tree)
+    n_leaves = int(tree.is_leaf.sum())
+    width = _SLOT * min(n_leaves, _READABLE) + 2 * _MARGIN
+    height = _LEVEL * (int(place.depth.max()) + _HEIGHT + 2 * _EDGE) + _TOP + _MARGIN
+    traces = [_edges(tree, place), *_boxes(tree, place, wording), *_bars(tree, place, wording)]
+    traces += [_texts(tree, place, wording), *([_branches(tree, place)] if n_leaves <= _READABLE else [])]
+    drawn = go.Figure([go.Scatter(trace) for trace in traces])
+    hidden = {"visible": False, "fixedrange": False}
+    drawn.update_layout(
+        template="none",
+        width=max(420, width),
+        height=height,
+        margin={"l": _MARGIN, "r": _MARGIN, "t": _TOP, "b": _MARGIN},
+        font={"family": "Arial, Helvetica, sans-serif", "size": 12, "color": _INK},
+        hovermode="closest",
+        hoverdistance=40,
+        hoverlabel={"align": "left", "bgcolor": "white", "font": {"size": 13, "color": _INK}},
+        dragmode="pan",
+        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "xanchor": "left", "itemclick": False},
+        xaxis={**hidden, "range": [-0.5, n_leaves - 0.5]},
+        yaxis={**hidden, "range": [-float(place.depth.max()) - _HEIGHT / 2 - _EDGE, _HEIGHT / 2 + _EDGE]},
+    )
+    return drawn
+
+
+def _edges(tree: Tree, place: Layout) -> dict[str, Any]:
+    """A line from every box to the two below it."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for parent, child in _links(tree):
+        x += [place.x[parent], place.x[child], None]
+        y += [-place.depth[parent] - _HEIGHT / 2, -place.depth[child] + _HEIGHT / 2, None]
+    line = {"color": _FAINT, "width": 1.2}
+    return {"x": x, "y": y, "mode": "lines", "line": line, "hoverinfo": "skip", "showlegend": False}
+
+
+def _branches(tree: Tree, place: Layout) -> dict[str, Any]:
+    """*yes* and *no* beside the middle of the lines, where these fall away from them."""
+    links = _links(tree)
+    return {
+        "x": [(place.x[a] + place.x[b]) / 2 for a, b in links],
+        "y": [-(place.depth[a] + place.depth[b]) / 2 for a, b in links],
+        "text": ["yes" if b == tree.left[a] else "no" for a, b in links],
+        "textposition": ["top left" if b == tree.left[a] else "top right" for a, b in links],
+        "textfont": {"color": "#5A5A5A", "size": 11},
+        "mode": "text",
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+def _boxes(tree: Tree, place: Layout, wording: Wording) -> list[dict[str, Any]]:
+    """The inner nodes in white, the leaves in a light shade of their answer's colour."""
+    answer = np.where(tree.is_leaf, tree.answer, -1)
+    half = np.where(tree.is_leaf, _LEAF_WIDTH, _INNER_WIDTH) / 2
+    found = []
+    for number in (-1, *range(len(wording.classes))):
+        nodes = np.flatnonzero(answer == number)
+        corners = [
+            (place.x[n] - half[n], place.x[n] + half[n], -place.depth[n] - _HEIGHT / 2, -place.depth[n] + _HEIGHT / 2)
+            for n in nodes
+        ]
+        colour = _FAINT if number < 0 else COLOURS[number % len(COLOURS)]
+        box = _rectangles(corners, "white" if number < 0 else _light(colour))
+        box["line"] = {"color": colour, "width": 1.4}
+        found.append(box)
+    return found
+
+
+def _bars(tree: Tree, place: Layout, wording: Wording) -> list[dict[str, Any]]:
+    """The shares of the classes among the training rows of each node, along the lower edge of its box."""
+    share = tree.weight / tree.weight.sum(axis=1, keepdims=True)
+    ends = np.cumsum(share, axis=1)
+    full = np.where(tree.is_leaf, _LEAF_WIDTH, _INNER_WIDTH)[:, None]
+    right = place.x[:, None] + full * (ends - 0.5)
+    left = right - full * share
+    bottom = -place.depth - _HEIGHT / 2
+    found = []
+    for c, label in enumerate(wording.classes):
+        corners = [(left[n, c], right[n, c], bottom[n], bottom[n] + _BAR) for n in np.flatnonzero(share[:, c])]
+        bar = _rectangles(corners, COLOURS[c % len(COLOURS)])
+        found.append({**bar, "name": _text(label, _INNER_LETTERS), "showlegend": True})
+    return found
+
+
+def _rectangles(corners: list[tuple[float, float, float, float]], colour: str) -> dict[str, Any]:
+    """Filled rectangles: left, right, bottom and top of each."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for left, right, bottom, top in corners:
+        x += [left, right, right, left, left, None]
+        y += [bottom, bottom, top, top, bottom, None]
+    return {
+        "x": x or [None],
+        "y": y or [None],
+        "mode": "lines",
+        "fill": "toself",
+        "fillcolor": colour,
+        "line": {"width": 0, "color": colour},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+def _texts(tree: Tree, place: Layout, wording: Wording) -> dict[str, Any]:
+    nodes = range(tree.feature.shape[0])
+    readable = int(tree.is_leaf.sum()) <= _READABLE
+    return {
+        "x": place.x,
+        "y": -place.depth + _BAR / 2,
+        "text": [_short(tree, node, wording) for node in nodes] if readable else None,
+        "hovertext": [_long(tree, node, wording) for node in nodes],
+        "hoverinfo": "text",
+        "mode": "markers+text" if readable else "markers",
+        "marker": {"size": 1, "opacity": 0},
+        "textposition": "middle center",
+        "showlegend": False,
+    }
+
+
+def _short(tree: Tree, node: int, wording: Wording) -> str:
+    """What is written in a box."""
+    if tree.feature[node] < 0:
+        first = f"<b>{_text(wording.classes[tree.answer[node]], _LEAF_LETTERS)}</b>"
+    else:
+        asked = _question(tree, node, wording)
+        # What is asked must be seen, so the name gives way; a long set of levels is cut short.
+        room = max(_INNER_LETTERS // 2, _INNER_LETTERS - len(str(replace(asked, name=""))))
+        first = _text(replace(asked, name=_cut(asked.name, room)), _INNER_LETTERS)
+    return f"{first}<br>{_rows(tree.weight[node].sum())}"
+
+
+def _long(tree: Tree, node: int, wording: Wording) -> str:
+    """What is told when the pointer rests on a box."""
+    if tree.feature[node] < 0:
+        lines = [f"<b>{_text(wording.classes[tree.answer[node]])}</b>"]
+    else:
+        side = "yes" if tree.missing_left[node] else "no"
+        lines = [f"<b>{_text(_question(tree, node, wording))} ?</b>", f"missing: {side}"]
+    weight = tree.weight[node]
+    lines.append(_rows(weight.sum()))
+    order = np.argsort(-weight, kind="stable")[:_CLASSES_TOLD]
+    lines += [f"{_text(wording.classes[c])}: {weight[c]:.6g}" for c in order if weight[c] > 0]
+    hidden = int((weight > 0).sum()) - _CLASSES_TOLD
+    return "<br>".join(lines + ([f"and {hidden} classes more"] if hidden > 0 else []))
+
+
+def _question(tree: Tree, node: int, wording: Wording) -> Condition:
+    """What sends rows to the left."""
+    return replace(wording.condition(tree, node, left=True), missing=None)
+
+
+def _rows(weight: float) -> str:
+    return f"{weight:.6g} row" + ("s" if weight != 1 else "")
+
+
+def _text(value: Any, letters: int = 300) -> str:
+    """A name as plotly shows it as it is: shortened, and without anything it would take for markup or a formula.
+
+    Plotly knows few named entities, and no quotes among them.
+    """
+    return escape(_cut(value, letters), quote=False).replace("$", "&#36;")
+
+
+def _cut(value: Any, letters: int) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= letters else text[: letters - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def _links(tree: Tree) -> list[tuple[int, int]]:
+    """Parent and child of every line."""
+    inner = np.flatnonzero(~tree.is_leaf)
+    return [(int(node), int(child)) for node in inner for child in (tree.left[node], tree.right[node])]
+
+
+def _light(colour: str) -> str:
+    """A shade light enough for dark letters."""
+    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - 0.25 * (255 - part)):02X}" for part in parts)

@@ -1,0 +1,227 @@
+"""Growing: the best split of all columns, and again on either side, until the leaves are pure."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.kernels.ssv import NO_SPLIT, nominal_split
+from tamis.kernels.tree import divide_columns
+from tamis.trees.columns import SortedColumns, level_codes, sorted_columns
+from tamis.trees.split import Splits, best_splits
+from tamis.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A split of one column; `inside` is the subset of levels of a nominal one."""
+
+    worth: float
+    same: float
+    feature: int
+    place: int
+    split: float
+    inside: Mask
+
+
+@dataclass
+class _Nodes:
+    """The arrays of a tree while it grows."""
+
+    feature: list[int] = field(default_factory=list)
+    split: list[float] = field(default_factory=list)
+    children: list[list[int]] = field(default_factory=list)
+    missing_left: list[bool] = field(default_factory=list)
+    inside: list[Mask] = field(default_factory=list)
+    weight: list[FloatArray] = field(default_factory=list)
+
+    def add(self, weight: FloatArray) -> int:
+        """A new leaf; returns its number."""
+        self.feature.append(-1)
+        self.split.append(np.nan)
+        self.children.append([-1, -1])
+        self.missing_left.append(False)
+        self.inside.append(np.zeros(0, dtype=bool))
+        self.weight.append(weight)
+        return len(self.feature) - 1
+
+    def tree(self, priors: FloatArray) -> Tree:
+        children = np.array(self.children, dtype=np.int64)
+        return Tree(
+            np.array(self.feature, dtype=np.int64),
+            np.array(self.split),
+            np.ascontiguousarray(children[:, 0]),
+            np.ascontiguousarray(children[:, 1]),
+            np.array(self.missing_left),
+            np.concatenate(([0], np.cumsum([s.size for s in self.inside]))).astype(np.int64),
+            np.concatenate(self.inside),
+            np.array(self.weight),
+            priors,
+        )
+
+
+def grow(
+    X: Matrix,
+    codes: Codes,
+    weight: FloatArray,
+    *,
+    n_classes: int,
+    criterion: str = "ssv",
+    nominal: Mask | None = None,
+    max_depth: int | None = None,
+) -> Tree:
+    """Grow a tree until every leaf is pure or cannot be split.
+
+    Among the best splits of all columns the most worthy is taken; of equals the one that separates fewest pairs of
+    rows of the same class, then the one with the widest gap between the values on its two sides, as a share of the
+    column's range, then the first column. The gap is ours: small nodes are often split equally well by many columns,
+    and the tree would otherwise hang on their order.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_rows, n_features)
+        NaN is missing: it is left out of the search and goes to the heavier side.
+    codes : int array of shape (n_rows,)
+        Class codes 0, 1, ....
+    weight : float array of shape (n_rows,)
+        Weights above zero.
+    n_classes : int
+        Of the whole data; not every class need have a row here.
+    criterion : {"ssv", "balanced_error"}
+        See :func:`tamis.trees.split.best_splits`. Balanced error also counts the classes alike in a node's answer.
+    nominal : bool array of shape (n_features,), optional
+        Columns of level codes 0, 1, ...; dense only.
+    max_depth : int, optional
+        Splits between the root and a leaf at most.
+    """
+    return _Grower(X, codes, weight, n_classes, criterion, nominal).grow(np.inf if max_depth is None else max_depth)
+
+
+class _Grower:
+    def __init__(
+        self, X: Matrix, codes: Codes, weight: FloatArray, n_classes: int, criterion: str, nominal: Mask | None
+    ) -> None:
+        self.codes = codes.astype(np.int64, copy=False)
+        self.weight = weight
+        self.criterion = criterion
+        self.n_classes = n_classes
+        self.names = np.flatnonzero(nominal) if nominal is not None else np.zeros(0, dtype=np.intp)
+        self.levels = [level_codes(X[:, j]) for j in self.names]
+        numeric = np.arange(X.shape[1]) if nominal is None else np.flatnonzero(~nominal)
+        self.columns = next(sorted_columns(X if nominal is None else X[:, numeric], whole=True), None)
+        if self.columns is not None:
+            self.columns = replace(self.columns, features=numeric)
+            self.spare = np.empty(X.shape[0], dtype=np.int32), np.empty(X.shape[0], dtype=self.columns.values.dtype)
+        self.range = _ranges(X)
+        self.goes_left = np.zeros(X.shape[0], dtype=bool)
+
+    def grow(self, max_depth: float) -> Tree:
+        nodes = _Nodes()
+        everything = np.arange(self.codes.shape[0])
+        total = self._total(everything)
+        priors = np.ones(self.n_classes)
+        if self.criterion == "balanced_error":
+            priors = total.sum() / (self.n_classes * np.where(total > 0, total, 1.0))
+        stack = [(nodes.add(total), everything, self.columns, 0)]
+        while stack:
+            node, rows, columns, depth = stack.pop()
+            total = nodes.weight[node]
+            if (total > 0).sum() < 2 or depth >= max_depth:
+                continue
+            splits = self._splits(columns, total, rows.size)
+            choice = self._choose(columns, splits, rows, total)
+            if choice is None:
+                continue
+            nodes.feature[node], nodes.split[node] = choice.feature, choice.split
+            nodes.inside[node] = choice.inside
+            nodes.missing_left[node] = self._send(choice, columns, rows)
+            went = self.goes_left[rows]
+            sides = [rows[went], rows[~went]]
+            totals = [self._total(side) for side in sides]
+            nodes.children[node] = [nodes.add(t) for t in totals]
+            wanted = [bool((t > 0).sum() > 1 and depth + 1 < max_depth) for t in totals]
+            parts = self._divide(columns, splits, wanted)
+            stack += [
+                (child, side, part, depth + 1)
+                for child, side, part, want in zip(nodes.children[node], sides, parts, wanted, strict=True)
+                if want
+            ][::-1]
+        return nodes.tree(priors)
+
+    def _total(self, rows: np.ndarray) -> FloatArray:
+        found = np.bincount(self.codes[rows], weights=self.weight[rows], minlength=self.n_classes)
+        return found.astype(np.float64)
+
+    def _splits(self, columns: SortedColumns | None, total: FloatArray, n_rows: int) -> Splits | None:
+        if columns is None or columns.features.size == 0:
+            return None
+        return best_splits(columns, self.codes, self.weight, total, n_rows, self.criterion)
+
+    def _choose(
+        self, columns: SortedColumns | None, splits: Splits | None, rows: np.ndarray, total: FloatArray
+    ) -> _Choice | None:
+        close = 1e-13 * total.sum() ** 2
+        near = 1e-12 if self.criterion == "balanced_error" else close
+        best = None
+        if splits is not None and columns is not None and splits.worth.max() > NO_SPLIT:
+            top = np.flatnonzero(splits.worth >= splits.worth.max() - near)
+            top = top[splits.same[top] <= splits.same[top].min() + close]
+            place = int(top[np.argmax(splits.gap[top] / self.range[columns.features[top]])])
+            feature = int(columns.features[place])
+            none = np.zeros(0, dtype=bool)
+            best = _Choice(splits.worth[place], splits.same[place], feature, place, splits.split[place], none)
+        for name, (levels, n_levels) in zip(self.names, self.levels, strict=True):
+            inside = np.zeros(n_levels, dtype=bool)
+            balanced = self.criterion == "balanced_error"
+            worth, same = nominal_split(levels, rows, self.codes, self.weight, self.n_classes, balanced, inside)
+            equal = best is not None and worth >= best.worth - near and same < best.same - close
+            if worth > NO_SPLIT and (best is None or worth > best.worth + near or equal):
+                best = _Choice(worth, same, int(name), -1, np.nan, inside)
+        return best
+
+    def _send(self, choice: _Choice, columns: SortedColumns | None, rows: np.ndarray) -> bool:
+        """Mark the rows of a node that go left; returns whether missing values do."""
+        if choice.place < 0 or columns is None:
+            levels, _ = self.levels[int(np.searchsorted(self.names, choice.feature))]
+            # A missing level is -1. It goes with the rows outside the subset, which are the heavier side.
+            self.goes_left[rows] = ~np.append(choice.inside, False)[levels[rows]]
+            return True
+        segment = slice(columns.begin[choice.place], columns.end[choice.place])
+        listed, values = columns.rows[segment], columns.values[segment]
+        self.goes_left[rows] = choice.split > 0
+        self.goes_left[listed] = values < choice.split
+        missing = listed[np.isnan(values)]
+        if missing.size == 0:
+            known = self.weight[rows] @ (2.0 * self.goes_left[rows] - 1.0)
+            return bool(known >= 0)
+        signed = self.weight * (2.0 * self.goes_left - 1.0)
+        left = bool(signed[rows].sum() - signed[missing].sum() >= 0)
+        self.goes_left[missing] = left
+        return left
+
+    def _divide(
+        self, columns: SortedColumns | None, splits: Splits | None, wanted: list[bool]
+    ) -> tuple[SortedColumns | None, SortedColumns | None]:
+        """The columns of both children; a column with but one value left is not looked at again."""
+        if columns is None or splits is None or not any(wanted):
+            return None, None
+        open_ = splits.worth > NO_SPLIT
+        kept = replace(columns, features=columns.features[open_], begin=columns.begin[open_], end=columns.end[open_])
+        middle = np.empty(kept.begin.shape[0], dtype=np.int64)
+        divide_columns(kept.begin, kept.end, self.goes_left, *wanted, kept.rows, kept.values, *self.spare, middle)
+        left = replace(kept, end=middle)
+        right = replace(kept, begin=middle) if wanted[0] else replace(kept, end=middle)
+        return left, right
+
+
+def _ranges(X: Matrix) -> FloatArray:
+    """Largest less smallest value of each column; 1 where there is no such number or it is zero."""
+    if sp.issparse(X):
+        low, high = (np.asarray(v.todense()).ravel() for v in (X.nanmin(axis=0), X.nanmax(axis=0)))
+    else:
+        low = np.fmin.reduce(X, axis=0)
+        high = np.fmax.reduce(X, axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = high.astype(np.float64) - low
+    return np.where(np.isfinite(spread) & (spread > 0), spread, 1.0)

@@ -1,0 +1,39 @@
+"""Pruning: final splits that put few rows right are taken back."""
+
+import numpy as np
+
+from tamis.base.types import FloatArray
+from tamis.trees.tree import Tree
+
+
+def gains(tree: Tree) -> FloatArray:
+    """G(N) = E(N) - E(N1) - E(N2): the counted weight that each split puts right; 0 in leaves.
+
+    E is the weight of the training rows that a node answers wrongly. A split may put nothing right and still be
+    needed by the splits below it.
+    """
+    errors = tree.errors
+    gain = np.zeros(errors.shape[0])
+    inner = ~tree.is_leaf
+    gain[inner] = errors[inner] - errors[tree.left[inner]] - errors[tree.right[inner]]
+    # What is but rounding is nothing; a split never makes the training rows worse.
+    return np.where(gain > 1e-10 * errors[0], gain, 0.0)
+
+
+def degrees(tree: Tree) -> FloatArray:
+    """The degree of pruning from which on each node is a leaf; minus infinity for leaves.
+
+    Pruning to degree d deletes the final splits with G(N) <= d, then those that have become final, and so on. A node
+    is therefore a leaf once d reaches the largest G among itself and all below it.
+    """
+    gain = gains(tree)
+    degree = np.full(gain.shape[0], -np.inf)
+    # Children come after their parents.
+    for node in np.flatnonzero(~tree.is_leaf)[::-1]:
+        degree[node] = max(gain[node], degree[tree.left[node]], degree[tree.right[node]])
+    return degree
+
+
+def pruned(tree: Tree, degree: float) -> Tree:
+    """The tree without the final splits that put `degree` or less right."""
+    return tree.cut_at(degrees(tree) <= degree + 1e-10 * tree.errors[0])

@@ -1,0 +1,229 @@
+"""Rules: each leaf of a tree as a logical formula."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis.base.types import FloatArray, Mask, Matrix
+from tamis.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a rule asks of one feature.
+
+    Attributes
+    ----------
+    name : str
+        The feature.
+    low, high : float
+        A numeric value must be `low` or more and below `high`; infinite where there is no bound.
+    inside : frozenset of str, optional
+        A nominal value must be one of these levels.
+    outside : frozenset of str
+        A nominal value must be none of these levels.
+    missing : bool, optional
+        Whether a missing value will do; None when the training rows had none in this feature.
+    """
+
+    name: str
+    low: float = -np.inf
+    high: float = np.inf
+    inside: frozenset[str] | None = None
+    outside: frozenset[str] = frozenset()
+    missing: bool | None = None
+
+    def __str__(self) -> str:
+        name = _one_line(self.name)
+        if self.inside is not None:
+            said = f"{name} in {_set(self.inside)}"
+        elif self.outside:
+            said = f"{name} not in {_set(self.outside)}"
+        elif np.isinf(self.low):
+            said = f"{name} < {number(self.high)}"
+        elif np.isinf(self.high):
+            said = f"{name} >= {number(self.low)}"
+        else:
+            said = f"{number(self.low)} <= {name} < {number(self.high)}"
+        return f"({said} or missing)" if self.missing else said
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One leaf: rows that meet all conditions get the answer. ``str(rule)`` is the formula.
+
+    Attributes
+    ----------
+    conditions : tuple of Condition
+        One a feature, in the order in which the tree asks for them.
+    answer : object
+        The class label.
+    weight, wrong : float
+        Weight of the training rows of the leaf, and of those among them that are of other classes.
+
+    Examples
+    --------
+    >>> print(Rule((Condition("petal width", 2.5, 4.85),), "virginica", 34.0, 2.0))
+    IF 2.5 <= petal width < 4.85 THEN virginica  (34 rows, 2 of them other classes)
+    """
+
+    conditions: tuple[Condition, ...]
+    answer: Any
+    weight: float
+    wrong: float
+
+    def __str__(self) -> str:
+        asked = " AND ".join(map(str, self.conditions)) or "true"
+        rows = f"{self.weight:.6g} row" + ("s" if self.weight != 1 else "")
+        wrong = f", {self.wrong:.6g} of them other classes" if self.wrong else ""
+        return f"IF {asked} THEN {_one_line(self.answer)}  ({rows}{wrong})"
+
+
+@dataclass(frozen=True, eq=False)
+class Wording:
+    """How a tree is put into words.
+
+    Attributes
+    ----------
+    names : sequence of str
+        The features.
+    classes : sequence
+        The class labels.
+    splits : float array of shape (n_nodes,)
+        The splits with few digits; see :func:`round_splits`.
+    levels : mapping of int to array of str
+        The levels of the nominal columns.
+    holes : bool array of shape (n_features,)
+        Columns with missing values among the training rows.
+    """
+
+    names: Sequence[str]
+    classes: Sequence[Any]
+    splits: FloatArray
+    levels: dict[int, np.ndarray] = field(default_factory=dict)
+    holes: Mask | None = None
+
+    def condition(self, tree: Tree, node: int, *, left: bool) -> Condition:
+        """What the rows on one side of a node have in common."""
+        feature = int(tree.feature[node])
+        missing = None
+        if self.holes is not None and self.holes[feature]:
+            missing = bool(tree.missing_left[node]) == left
+        inside = tree.inside[tree.subset[node] : tree.subset[node + 1]]
+        name = str(self.names[feature])
+        if inside.size:
+            subset = frozenset(str(level) for level in self.levels[feature][: inside.size][inside])
+            return (
+                Condition(name, outside=subset, missing=missing)
+                if left
+                else Condition(name, inside=subset, missing=missing)
+            )
+        split = float(self.splits[node])
+        return Condition(name, high=split, missing=missing) if left else Condition(name, low=split, missing=missing)
+
+
+def rules(tree: Tree, wording: Wording) -> list[Rule]:
+    """The leaves of a tree from left to right, the conditions of each path merged feature by feature.
+
+    A nominal value that is asked for on the right side of some split must be in a set, which is what is left of the
+    subset of that split; on left sides alone it must not be in a set, as new levels are not. Missing values are
+    spoken of in the features that had some in the training rows; in others they go to the heavier side of a split.
+    """
+    found: list[Rule] = []
+    answer = tree.answer
+    stack: list[tuple[int, dict[int, Condition]]] = [(0, {})]
+    while stack:
+        node, path = stack.pop()
+        feature = int(tree.feature[node])
+        if feature < 0:
+            weight = tree.weight[node]
+            total = float(weight.sum())
+            label = wording.classes[answer[node]]
+            found.append(Rule(tuple(path.values()), label, total, total - float(weight[answer[node]])))
+            continue
+        for child, left in ((tree.right[node], False), (tree.left[node], True)):
+            here = wording.condition(tree, node, left=left)
+            stack.append((int(child), {**path, feature: _both(path[feature], here) if feature in path else here}))
+    return found
+
+
+def round_splits(tree: Tree, X: Matrix) -> FloatArray:
+    """Splits with as few digits as send every training row the way it went; NaN in leaves and nominal nodes.
+
+    Each lies in the middle half of the gap that its split parts, so that few new rows would go another way either.
+
+    Parameters
+    ----------
+    tree : Tree
+    X : array or sparse matrix of shape (n_rows, n_features)
+        The training rows.
+    """
+    splits = np.full(tree.feature.shape[0], np.nan)
+    leaf = tree.leaves(X)
+    order = np.argsort(leaf, kind="stable")
+    ends = np.searchsorted(leaf[order], np.arange(tree.feature.shape[0]), side="right")
+    rows = dict(enumerate(np.split(order, ends[:-1])))
+    used = np.unique(tree.feature[~tree.is_leaf])
+    columns = X[:, used].tocsc() if sp.issparse(X) else X[:, used]
+    # Children come after their parents.
+    for node in np.flatnonzero(~tree.is_leaf)[::-1]:
+        left, right = rows.pop(int(tree.left[node])), rows.pop(int(tree.right[node]))
+        rows[int(node)] = np.concatenate((left, right))
+        if tree.subset[node + 1] == tree.subset[node]:
+            column = columns[:, [np.searchsorted(used, tree.feature[node])]]
+            values = (column.toarray() if sp.issparse(column) else column).ravel()
+            splits[node] = few_digits(np.nanmax(values[left]), tree.split[node], np.nanmin(values[right]))
+    return splits
+
+
+def few_digits(below: float, split: float, above: float) -> float:
+    """The number of fewest digits in the middle half of a gap, as near to its split as these digits allow.
+
+    Examples
+    --------
+    >>> few_digits(1.9, 2.45, 3.0), few_digits(0.3141, 0.31412, 0.31414), few_digits(-1.0, 1e-17, 1.0)
+    (2.5, 0.31412, 0.0)
+    """
+    reach = float(above) / 4 - float(below) / 4
+    for digits in range(17):
+        # No digits at all stand for zero.
+        rounded = float(f"{split:.{digits}g}") if digits else 0.0
+        if abs(rounded - split) <= reach and below < rounded <= above:
+            return rounded
+    return float(split)
+
+
+def number(value: float) -> str:
+    """A number as short as it can be written without becoming another."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def _both(one: Condition, other: Condition) -> Condition:
+    """The condition that a value meets which meets both."""
+    sets = [condition.inside for condition in (one, other) if condition.inside is not None]
+    outside = one.outside | other.outside
+    inside = frozenset.intersection(*sets) - outside if sets else None
+    return Condition(
+        one.name,
+        max(one.low, other.low),
+        min(one.high, other.high),
+        inside,
+        frozenset() if sets else outside,
+        None if one.missing is None else bool(one.missing and other.missing),
+    )
+
+
+def _one_line(name: Any) -> str:
+    return " ".join(str(name).split())
+
+
+def _set(levels: frozenset[str]) -> str:
+    """Levels between braces; one that could be misread is quoted."""
+    plain = [
+        level if level and level == _one_line(level) and not set(level) & set(",{}'\"") else repr(level)
+        for level in sorted(levels)
+    ]
+    return "{" + ", ".join(plain) + "}"
