@@ -15,7 +15,8 @@ def kept(model: Any, n_features: int) -> Mask | None:
 
     The steps of a pipeline are followed from the input on: a step with ``get_support`` narrows, a step with
     ``origins_`` (the input column of each output column) is followed back, a one-to-one step passes all on. Any other
-    transform mixes columns, so what reached it counts as used. A model that selects nothing uses every column.
+    transform mixes columns, so what reached it counts as used. A committee, a model with ``members_``, uses what any
+    of its members uses. A model that selects nothing uses every column.
 
     Parameters
     ----------
@@ -47,6 +48,25 @@ def kept(model: Any, n_features: int) -> Mask | None:
     return mask
 
 
+def traced(model: Any, n_features: int) -> np.ndarray | None:
+    """The input column of each column that leaves a fitted transform, or a pipeline of them.
+
+    None when columns are mixed on the way, or when a step speaks of other columns than those that reach it.
+
+    Examples
+    --------
+    >>> from tamis.select import Ranking
+    >>> X = np.array([[1.0, 0.0, 5.0], [2.0, 0.0, 5.0], [1.0, 1.0, 5.0], [2.0, 1.0, 5.0]])
+    >>> traced(Ranking(k=1).fit(X, [0, 0, 1, 1]), 3)
+    array([1])
+    """
+    try:
+        origins, distinct = _follow(model, np.arange(n_features))
+    except _LostTrackError:
+        return None
+    return origins if distinct else None
+
+
 class _LostTrackError(Exception):
     """A step speaks of other columns than those that reach it."""
 
@@ -75,4 +95,6 @@ def _follow(step: Any, origins: np.ndarray) -> tuple[np.ndarray, bool]:
         if sources.size and sources.max() >= origins.size:
             raise _LostTrackError
         return origins[sources], True
+    if hasattr(step, "members_"):
+        return np.unique(np.concatenate([_follow(member, origins)[0] for member in step.members_])), False
     return origins, isinstance(step, OneToOneFeatureMixin)

@@ -1,0 +1,305 @@
+"""An entry's files, one data set at a time: made by a model, written to an archive and read back.
+
+For a data set NAME they are ``NAME_train.resu``, ``NAME_valid.resu`` and ``NAME_test.resu`` (one -1 or +1 a line, in
+the order of the rows), ``.conf`` files of the same names (one confidence a line, zero or above, larger for more certain
+of the label given) and ``NAME.feat`` (the features used, counted from 1, one a line, the most important first). The
+confidences may be left out, and so may the features when all are used.
+"""
+
+import lzma
+import os
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
+
+from tamis.base.errors import DataError, TamisError
+from tamis.base.kept import kept, traced
+from tamis.base.seeds import seeded, spawn
+from tamis.base.selector import Selector
+from tamis.challenge.score import Submission, official_parts, true_labels
+from tamis.compose.recipe import recipe, to_text
+from tamis.data.challenge_files import parse_labels
+from tamis.data.dataset import Dataset
+from tamis.data.index_value import index, number, quoted
+from tamis.data.matrices import PARTS
+
+#: Archives that unpack to more are refused; the five data sets of the challenge need less than a hundredth.
+_MOST_BYTES = 256 * 2**20
+
+_ENDINGS = (".resu", ".conf", ".feat")
+
+#: What zipfile lets through on damaged and on encrypted archives, beside its own error.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError, OverflowError, OSError)
+
+
+def make_submission(
+    model: Any, dataset: Dataset, *, train: Literal["train", "pooled"] = "train", seed: int = 0
+) -> Submission:
+    """Fit a model on the official training rows and let it answer for every part there is.
+
+    Open ``random_state`` parameters are set as :func:`tamis.validate` sets them for the official split, so its test
+    error and the score of these answers agree.
+
+    Parameters
+    ----------
+    model : estimator or str
+        A scikit-learn estimator that ends in a classifier, or a recipe. It is copied before it is fitted.
+    dataset : Dataset
+        Of two classes. Without an official split all rows are "train".
+    train : {"train", "pooled"}, default="train"
+        The rows to learn from: the training part, or the training and the validation part together.
+    seed : int, default=0
+
+    Examples
+    --------
+    >>> from tamis.data import load
+    >>> entry = make_submission("cc(5) | knn(3)", load("xor"))
+    >>> {part: labels.size for part, labels in entry.labels.items()}, entry.features.size
+    ({'train': 500}, 5)
+    """
+    model = recipe(model) if isinstance(model, str) else model
+    if not hasattr(model, "predict"):
+        raise TamisError(f"the model does not predict: end it with a classifier; got {to_text(model)}")
+    parts = official_parts(dataset)
+    if train not in ("train", "pooled"):
+        raise TamisError(f"train must be train or pooled; got {train!r}")
+    learnt = np.isin(parts, ("train", "valid") if train == "pooled" else ("train",))
+    true_labels(dataset, "train")
+    if train == "pooled" and dataset.split is not None and "valid" not in parts:
+        raise DataError(f"{dataset.name}: has no valid rows whose classes are known, to learn from with the train rows")
+    rows = dataset.rows(learnt)
+    labels: dict[str, np.ndarray] = {}
+    confidences: dict[str, np.ndarray] = {}
+    # As in validation: what the linear algebra libraries add up may depend on the number of threads.
+    with threadpool_limits(1):
+        fitted = seeded(clone(model), spawn(seed, 0, 0)).fit(rows.X, rows.y)
+        for part in PARTS:
+            X = dataset.rows(parts == part).X if (parts == part).any() else dataset.unlabelled.get(part)
+            if X is not None:
+                labels[part], certainty = _answers(fitted, X, dataset.classes)
+                if certainty is not None:
+                    confidences[part] = certainty
+    return Submission(_file_name(dataset), labels, confidences, _features_used(fitted, dataset.n_features))
+
+
+def write_submission(submission: Submission, path: str | os.PathLike[str], *, add: bool = False) -> list[str]:
+    """Write an entry as a zip archive, and return the names of the files that went into it.
+
+    The archive appears whole or not at all; equal entries give equal bytes.
+
+    Parameters
+    ----------
+    submission : Submission
+    path : str or path
+    add : bool, default=False
+        Put the files into an archive that may be there already; those it has of the same data set are replaced and all
+        others stay. Without it an archive that is there is refused.
+    """
+    path = Path(path)
+    texts = _texts(submission)
+    members = {name: text.encode("ascii") for name, text in texts.items()}
+    if path.exists():
+        if not add:
+            raise DataError(f"{path}: is already there; to put this data set into it, add to it")
+        own = _all_names(submission.name)
+        members |= {name: raw for name, raw in _zipped(path).items() if PurePosixPath(name).name not in own}
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in sorted(members):
+                # The time of writing would make equal entries differ.
+                info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+                info.external_attr = 0o644 << 16
+                archive.writestr(info, members[name], zipfile.ZIP_DEFLATED)
+        partial.replace(path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror})") from None
+    finally:
+        partial.unlink(missing_ok=True)
+    return list(texts)
+
+
+def read_submission(path: str | os.PathLike[str], dataset: Dataset, *, needed: Iterable[str] = ()) -> Submission:
+    """The answers for a data set in an entry, checked against its rows and columns.
+
+    Parameters
+    ----------
+    path : str or path
+        A zip archive, or a folder of the files.
+    dataset : Dataset
+    needed : iterable of str
+        The parts whose labels must be there.
+    """
+    path, name = Path(path), _file_name(dataset)
+    files = _in_folder(path) if path.is_dir() else _in_archive(path)
+    parts = official_parts(dataset)
+    sizes = {part: X.shape[0] for part, X in dataset.unlabelled.items()}
+    sizes |= {part: int((parts == part).sum()) for part in np.unique(parts).tolist()}
+    labels, confidences = {}, {}
+    for part in PARTS:
+        answers, certain = f"{name}_{part}.resu", f"{name}_{part}.conf"
+        if answers in files:
+            labels[part] = parse_labels(_text(files[answers], path / answers), path / answers)
+            _check_size(labels[part].size, sizes.get(part), path / answers, f"{part} rows")
+            if certain in files:
+                confidences[part] = _parse_confidences(_text(files[certain], path / certain), path / certain)
+                _check_size(confidences[part].size, labels[part].size, path / certain, "labels")
+        elif part in needed or certain in files:
+            raise DataError(f"{path}: has no file {answers}{_holds(files)}")
+    if not labels:
+        raise DataError(f"{path}: has no file {name}_train.resu, nor of another part{_holds(files)}")
+    feat = f"{name}.feat"
+    features = _parse_features(_text(files[feat], path / feat), path / feat, dataset) if feat in files else None
+    return Submission(name, labels, confidences, features)
+
+
+def _texts(submission: Submission) -> dict[str, str]:
+    """The files by name, in the order of the parts."""
+    name, texts = submission.name, {}
+    for part in (part for part in PARTS if part in submission.labels):
+        texts[f"{name}_{part}.resu"] = "".join(f"{sign:+d}\n" for sign in np.asarray(submission.labels[part]).tolist())
+        if part in submission.confidences:
+            given = np.asarray(submission.confidences[part], dtype=np.float64)
+            texts[f"{name}_{part}.conf"] = "".join(f"{value!r}\n" for value in given.tolist())
+    if submission.features is not None:
+        texts[f"{name}.feat"] = "".join(f"{column + 1}\n" for column in np.asarray(submission.features).tolist())
+    return texts
+
+
+def _file_name(dataset: Dataset) -> str:
+    """The data set's name as the start of file names: names of data sets may hold folders, those of files may not."""
+    return dataset.name.replace("/", "-").replace("\\", "-")
+
+
+def _all_names(name: str) -> set[str]:
+    return {f"{name}_{part}{ending}" for part in PARTS for ending in (".resu", ".conf")} | {f"{name}.feat"}
+
+
+def _answers(model: Any, X: Any, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Labels -1 and +1, and the confidence in each where the model tells."""
+    # Labels and evidence are asked for separately: the steps before the classifier need to run but once.
+    if isinstance(model, Pipeline) and len(model.steps) > 1:
+        model, X = model.steps[-1][1], model[:-1].transform(X)
+    signs = np.where(np.asarray(model.predict(X)) == classes[1], 1, -1)
+    if hasattr(model, "decision_function"):
+        evidence = np.asarray(model.decision_function(X), dtype=np.float64)
+    elif hasattr(model, "predict_proba"):
+        probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
+        evidence = probabilities[:, 1] - probabilities[:, 0]
+    else:
+        return signs, None
+    # A label against the evidence, as a shifted threshold gives, has no confidence to speak of.
+    return signs, np.clip(evidence * signs, 0.0, np.finfo(np.float64).max)
+
+
+def _features_used(model: Any, n_features: int) -> np.ndarray:
+    """Columns that the model uses, in the order of its last ranking of columns; those that it lacks come after."""
+    mask = kept(model, n_features)
+    if mask is None:
+        return np.arange(n_features)
+    place = np.full(n_features, n_features)
+    for before, (_, step) in enumerate(model.steps if isinstance(model, Pipeline) else ()):
+        reaching = traced(model[:before], n_features)
+        if isinstance(step, Selector) and reaching is not None:
+            ranked = reaching[step.ranking_]
+            # Backwards, so that a column that was split into several has the place of the best of them.
+            place[ranked[::-1]] = np.arange(ranked.size)[::-1]
+    used = np.flatnonzero(mask)
+    return used[np.argsort(place[used], kind="stable")]
+
+
+def _in_folder(path: Path) -> dict[str, bytes]:
+    try:
+        return {file.name: file.read_bytes() for file in sorted(path.iterdir()) if file.suffix in _ENDINGS}
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _in_archive(path: Path) -> dict[str, bytes]:
+    """The answer files of an archive by name, whatever folder of it they are in."""
+    files: dict[str, bytes] = {}
+    for member, raw in _zipped(path).items():
+        name = PurePosixPath(member)
+        # Some systems keep notes of their own under the same endings.
+        if name.suffix in _ENDINGS and "__MACOSX" not in name.parts and not name.name.startswith("."):
+            if name.name in files:
+                raise DataError(f"{path}: holds two files called {quoted(name.name)}")
+            files[name.name] = raw
+    return files
+
+
+def _zipped(path: Path) -> dict[str, bytes]:
+    """Everything in a zip archive, by name; nothing is unpacked to disk."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [info for info in archive.infolist() if not info.is_dir()]
+            if sum(info.file_size for info in members) > _MOST_BYTES:
+                raise DataError(f"{path}: unpacks to more than {_MOST_BYTES >> 20} MiB, which no entry needs")
+            for info in members:
+                name = PurePosixPath(info.filename.replace("\\", "/"))
+                if name.is_absolute() or ".." in name.parts:
+                    raise DataError(f"{path}: holds a file named {quoted(info.filename)}, outside the archive")
+            found = {info.filename: archive.read(info) for info in members}
+            if len(found) < len(members):
+                raise DataError(f"{path}: holds two files of one name")
+            return found
+    except TamisError:
+        raise
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except PermissionError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    except _DAMAGE:
+        raise DataError(f"{path}: is not a zip archive, or is a damaged one") from None
+
+
+def _text(raw: bytes, where: Path) -> str:
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{where}, line {raw[: error.start].count(10) + 1}: is not UTF-8 text") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _words(text: str) -> list[str]:
+    return [line.strip() for line in text.rstrip().split("\n")]
+
+
+def _parse_confidences(text: str, where: Path) -> np.ndarray:
+    values = []
+    for count, word in enumerate(_words(text), start=1):
+        values.append(number(word, f"confidence {quoted(word)}", f"{where}, line {count}"))
+        if values[-1] < 0:
+            raise DataError(f"{where}, line {count}: confidence {quoted(word)} is negative")
+    return np.array(values)
+
+
+def _parse_features(text: str, where: Path, dataset: Dataset) -> np.ndarray:
+    if not text.strip():
+        raise DataError(f"{where}: is empty; leave it out when all features are used")
+    seen: dict[int, int] = {}
+    for count, word in enumerate(_words(text), start=1):
+        feature = index(word, f"{where}, line {count}")
+        if feature > dataset.n_features:
+            raise DataError(f"{where}, line {count}: feature {feature} is past the last of {dataset.n_features}")
+        if feature in seen:
+            raise DataError(f"{where}, line {count}: feature {feature} is on line {seen[feature]} already")
+        seen[feature] = count
+    return np.array(list(seen), dtype=np.intp) - 1
+
+
+def _check_size(found: int, wanted: int | None, where: Path, what: str) -> None:
+    if wanted is not None and found != wanted:
+        raise DataError(f"{where}: has {found} lines for {wanted} {what}")
+
+
+def _holds(files: Mapping[str, bytes]) -> str:
+    names = sorted({name.rsplit("_", 1)[0] for name in files if name.endswith(".resu")})
+    return f"; it has answers for {', '.join(map(quoted, names[:5]))}{', ...' * (len(names) > 5)}" if names else ""
