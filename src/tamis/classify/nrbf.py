@@ -1,0 +1,347 @@
+"""Normalised radial basis functions: every training row votes for its class, the nearer the more."""
+
+import math
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from tamis.base.choice import CAUTION, inner_folds, most_confident
+from tamis.base.classifier import Classifier
+from tamis.base.errors import TamisError
+from tamis.base.part import Part
+from tamis.base.selector import Weighted
+from tamis.base.sparse import canonical
+from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.classify.kernel import ground
+from tamis.kernels.sparse_distances import POWER, csr_distances
+
+#: Pair values that are held at a time, and those that are summed at a time while they are in the cache.
+_BLOCK, _CACHED = 4_000_000, 130_000
+
+#: Error of a squared distance from inner products, as a share of the squared norms and of the root of their length.
+_ROUNDING = 2e-15
+
+#: Error of an exponent beyond which a row's distances are computed from differences, not from inner products.
+_LOST = 1e-7
+
+#: Distances closer than this share of themselves are equal, when they are computed from differences.
+_EQUAL = 1e-12
+
+#: When a row's highest exponent is further from 0 than the first it is moved there, so that the sum of exp is a number.
+#: They end at minus the second, short of the exp that processors are slow with; against the nearest row it is nothing.
+_DEEP, _FAR = 600.0, 700.0
+
+#: Training rows up to which the search keeps all squared distances, and the most rows that it judges.
+_WHOLE, _JUDGED = 6_000, 6_000
+
+#: The largest sum of whole-number weights whose rows are dealt into folds copy by copy.
+_COPIES = 1_000_000
+
+
+class NRBF(Weighted, Classifier):
+    """Let every training row vote for its class, weighted by a Gaussian of its distance.
+
+    The probability of class c at x, with the sum over the training rows i of class c and that over all rows j, is
+
+        P(c | x) = sum_i G(x, x_i) / sum_j G(x, x_j),   G(x, x') = exp(-|x - x'|^2 / sigma).
+
+    Parameters
+    ----------
+    sigma : float or "auto", default="auto"
+        The width. Towards 0 the nearest row decides alone, towards infinity every class gets its share of the
+        rows. "auto" takes the width with the highest mean accuracy, less `caution` deviations, over the folds of an
+        internal stratified cross-validation on the training rows; of equals the largest, which is the smoothest.
+    n_sigmas : int, default=25
+        Widths that "auto" tries, in geometric progression. The smallest is a quarter of what the second nearest row
+        is further away than the nearest, in squared distance (geometric mean over the rows; equal distances count
+        once), so that little but the nearest is left; the largest is the mean squared distance between rows, where
+        all of them count about the same.
+    folds : int, default=10
+        Folds of the internal cross-validation; fewer when the largest class has fewer rows.
+    caution : float, default=0.0
+        How many deviations over the folds count against a width (Grabczewski and Jankowski, eq. 25).
+    random_state : int, Generator, RandomState or None, default=None
+        Deals the rows into the internal folds.
+
+    Attributes
+    ----------
+    classes_ : array
+    sigma_ : float
+        The width in use.
+    sigmas_ : array
+        With ``sigma="auto"``: the widths tried, from the smallest.
+    cv_accuracy_ : array
+        Their accuracy, averaged over the internal folds.
+
+    Notes
+    -----
+    A row of weight 2 counts as the row twice, in the search as well; a row of weight 0 as absent. Rows are dealt into
+    the internal folds in the order of their distance from the mean, so that neither the order of the rows nor that of
+    the columns matters, but for rows at the same distance. Beyond 6,000 rows, 6,000 of them are judged, each by all
+    rows outside its fold, and their distances are computed a block at a time.
+
+    Multiplying all values by a leaves every probability of a search as it is and multiplies its widths by a^2.
+    However small sigma is, the sums are taken relative to the nearest row; where inner products would be too coarse
+    for it, distances come from differences, and rows that are nearest to within twelve digits share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import NRBF
+    >>> X = np.array([[0.0], [1.0], [2.0], [7.0], [8.0]])
+    >>> model = NRBF(sigma=4.0).fit(X, ["low", "low", "low", "high", "high"])
+    >>> model.predict([[1.5], [7.5]])
+    array(['low', 'high'], dtype='<U4')
+    >>> model.predict_proba([[4.5]]).round(2)
+    array([[0.49, 0.51]])
+    """
+
+    part: ClassVar[Part] = Part("nrbf", ("sigma",), paper="Parzen 1962; Grabczewski and Jankowski 2006, eq. 17-18")
+    gives_probabilities = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "n_sigmas": [Interval(Integral, 2, None, closed="left")],
+        "folds": [Interval(Integral, 2, None, closed="left")],
+        "caution": CAUTION,
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        sigma: float | Literal["auto"] = "auto",
+        *,
+        n_sigmas: int = 25,
+        folds: int = 10,
+        caution: float = 0.0,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.sigma = sigma
+        self.n_sigmas = n_sigmas
+        self.folds = folds
+        self.caution = caution
+        self.random_state = random_state
+
+    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+        given = np.ones(X.shape[0]) if weight[0] is None else weight[0]
+        # Class by class, so that the sum over a class is one over neighbouring places.
+        order = np.argsort(y, kind="stable")
+        order = order[given[order] > 0]
+        X, y, given = X[order], y[order], given[order]
+        size = np.bincount(y, weights=given, minlength=self.classes_.shape[0])
+        if not size.all():
+            empty = self.classes_.tolist()[int(np.argmin(size))]
+            raise TamisError(f"NRBF: no row of class {empty!r} has a sample weight above zero")
+        self._mean = None if sp.issparse(X) else _mean(X, given)
+        rows = self._alike(X)
+        self._norms = norms = _finite_norms(rows)
+        # In the form that products need: column by column, or with a column for exponents from one product.
+        self._rows: Matrix = rows.tocsc() if sp.issparse(X) else np.column_stack([rows, -norms])
+        self._starts = np.searchsorted(y, np.arange(size.shape[0]))
+        self._weight = None if (given == given[0]).all() else _relative(given)
+        if self.sigma == "auto":
+            accuracy = self._try_all(rows, y, given)
+            self.cv_accuracy_ = accuracy.mean(axis=0)
+            last = self.sigmas_.shape[0] - 1
+            self.sigma_ = float(self.sigmas_[last - most_confident(accuracy[:, ::-1], self.caution)])
+        else:
+            self.sigma_ = float(self.sigma)
+
+    def _decision(self, X: Any) -> FloatArray:
+        shares = np.empty((X.shape[0], self.classes_.shape[0]))
+        widest = self._rows.shape[0] if sp.issparse(self._rows) else max(self._rows.shape)
+        height = max(1, _BLOCK // widest)
+        coarse = _ROUNDING * math.sqrt(X.shape[1])
+        for top in range(0, X.shape[0], height):
+            rows = self._alike(X[top : top + height] if height < X.shape[0] else X)
+            norms = _finite_norms(rows)
+            fine = coarse * (norms + self._norms.max()) + np.finfo(np.float64).tiny < _LOST * self.sigma_
+            block = shares[top : top + height]
+            if fine.any():
+                block[fine] = self._shares(self._by_products(rows if fine.all() else rows[fine]))
+            if not fine.all():
+                block[~fine] = self._shares(self._by_differences(rows[~fine]))
+        return shares
+
+    def _alike(self, X: Matrix) -> Matrix:
+        """Rows in the form of the training rows: dense and moved by their mean, or canonical CSR; in float64.
+
+        Inner products of moved rows keep the digits that a common offset would take.
+        """
+        if self._mean is None:
+            return canonical(sp.csr_matrix(X, dtype=np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.subtract(X.toarray() if sp.issparse(X) else X, self._mean, dtype=np.float64)
+
+    def _by_products(self, X: Matrix) -> FloatArray:
+        """Exponents, less what is the same for all training rows, from one product of matrices."""
+        # |x|^2 - |x - x'|^2 = 2 x.x' - |x'|^2: what a row's exponents have in common cancels in its shares.
+        if sp.issparse(X):
+            exponents = safe_sparse_dot(X * (2 / self.sigma_), self._rows.T, dense_output=True)
+            exponents -= self._norms / self.sigma_
+            return exponents
+        left = np.empty((X.shape[0], self._rows.shape[1]))
+        np.multiply(X, 2 / self.sigma_, out=left[:, :-1])
+        left[:, -1] = 1 / self.sigma_
+        return left @ self._rows.T
+
+    def _by_differences(self, X: Matrix) -> FloatArray:
+        """Exponents where sigma is of the size of the rounding of inner products, or below; 0 for the nearest row."""
+        distances = _differences(X, self._rows.tocsr() if sp.issparse(X) else self._rows[:, :-1])
+        nearest = distances.min(axis=1, keepdims=True)
+        beyond = np.where(distances <= nearest * (1 + _EQUAL), 0.0, distances - nearest)
+        with np.errstate(over="ignore"):
+            beyond /= -self.sigma_
+        return beyond
+
+    def _shares(self, exponents: FloatArray) -> FloatArray:
+        """Shares of the classes in the sums of exp; `exponents` are used up."""
+        sums = np.empty((exponents.shape[0], self._starts.shape[0]))
+        height = max(1, _CACHED // exponents.shape[1])
+        for top in range(0, exponents.shape[0], height):
+            block = exponents[top : top + height]
+            highest = block.max(axis=1)
+            if np.abs(highest).max() > _DEEP:
+                block -= highest[:, None]
+            np.maximum(block, -_FAR, out=block)
+            np.exp(block, out=block)
+            if self._weight is not None:
+                block *= self._weight
+            np.add.reduceat(block, self._starts, axis=1, out=sums[top : top + height])
+        return sums / sums.sum(axis=1, keepdims=True)
+
+    def _try_all(self, rows: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
+        """Accuracy of every width in each fold; sets ``sigmas_``."""
+        units = _in_order(rows, self._norms, weight)
+        worth = weight[units]
+        if weight.sum() <= _COPIES and not (weight % 1).any():
+            units = np.repeat(units, worth.astype(np.intp))
+            worth = np.ones(units.shape[0])
+        parts = inner_folds(y[units], self.folds, self.random_state, 'NRBF: sigma="auto"')
+        pairs = _Pairs(rows, self._norms)
+        self.sigmas_ = pairs.widths(units, weight, self.n_sigmas)
+        accuracy = np.zeros((len(parts), self.sigmas_.shape[0]))
+        for fold, (_, test) in enumerate(parts):
+            left = weight - np.bincount(units[test], worth[test], weight.shape[0])
+            base = np.flatnonzero(left > 0)
+            votes = _votes(left[base], y[base], self.classes_.shape[0])
+            judged = test[_evenly(test.shape[0], _JUDGED // len(parts))]
+            counts = np.bincount(units[judged], worth[judged], weight.shape[0])
+            asked = np.flatnonzero(counts)
+            height = max(1, _BLOCK // weight.shape[0])
+            for some in np.split(asked, range(height, asked.shape[0], height)):
+                accuracy[fold] += _right(pairs(some)[:, base], votes, y[some], self.sigmas_) @ counts[some]
+            accuracy[fold] /= counts.sum()
+        return accuracy
+
+
+class _Pairs:
+    """Squared distances of training rows to all of them: kept whole for few rows, computed when asked for many."""
+
+    def __init__(self, rows: Matrix, norms: FloatArray) -> None:
+        self._rows = rows
+        self.error = 2 * _ROUNDING * math.sqrt(rows.shape[1]) * float(norms.max())
+        mean = np.asarray(rows.mean(axis=0)).ravel()
+        # Sparse rows cannot be moved to their mean: far from it, what sets them apart is in the differences alone.
+        self._drowned = self.error * 1e6 > norms.mean() - mean @ mean
+        self.error = 0.0 if self._drowned else self.error
+        self._whole = self._distances(None) if rows.shape[0] <= _WHOLE else None
+
+    def __call__(self, some: np.ndarray) -> FloatArray:
+        return self._whole[some] if self._whole is not None else self._distances(some)
+
+    def _distances(self, some: np.ndarray | None) -> FloatArray:
+        rows = self._rows if some is None else self._rows[some]
+        if self._drowned:
+            return _differences(rows, self._rows)
+        return ground("gaussian", rows, None if some is None else self._rows)
+
+    def widths(self, units: np.ndarray, weight: FloatArray, count: int) -> FloatArray:
+        """Widths to try; 1 when all rows are the same. `units` are the rows, each as often as it counts."""
+        block = self(units[_evenly(units.shape[0], max(1, 3 * _BLOCK // weight.shape[0]))])
+        mean = float(np.average(block, axis=1, weights=weight).mean())
+        if mean <= max(self.error, 1e-290):
+            return np.ones(1)
+        low = max(_gap(block, self.error) / 4, 1000 * self.error)
+        return np.geomspace(low, mean, count) if low < mean else np.array([mean])
+
+
+def _gap(distances: FloatArray, error: float) -> float:
+    """By how much the second nearest row is typically further than the nearest; equal distances count as one."""
+    first = np.where(distances > error, distances, np.inf).min(axis=1)
+    second = np.where(distances > (first * (1 + 1e-9) + error)[:, None], distances, np.inf).min(axis=1)
+    two = np.isfinite(second)
+    gaps = second[two] - first[two] if two.any() else first[np.isfinite(first)]
+    return math.exp(np.log(gaps).mean())
+
+
+def _right(distances: FloatArray, votes: FloatArray, y: Codes, sigmas: FloatArray) -> FloatArray:
+    """For each width and row whether the class with the largest share, the first of equals, is the row's own."""
+    distances -= distances.min(axis=1, keepdims=True)
+    furthest = distances.max()
+    right = np.empty((sigmas.shape[0], y.shape[0]))
+    work = np.empty_like(distances)
+    for number, sigma in enumerate(sigmas):
+        np.multiply(distances, -1 / sigma, out=work)
+        if furthest > _FAR * sigma:
+            np.maximum(work, -_FAR, out=work)
+        shares = np.exp(work, out=work) @ votes
+        # What differs by rounding alone is equal.
+        leading = shares >= shares.max(axis=1, keepdims=True) * (1 - 1e-9)
+        right[number] = leading.argmax(axis=1) == y
+    return right
+
+
+def _votes(weight: FloatArray, y: Codes, n_classes: int) -> FloatArray:
+    """One row a training row: its weight in the column of its class."""
+    votes = np.zeros((y.shape[0], n_classes))
+    votes[np.arange(y.shape[0]), y] = _relative(weight)
+    return votes
+
+
+def _relative(weight: FloatArray) -> FloatArray:
+    # Never so small that it vanishes against another: some row must be left to vote wherever x is.
+    return np.maximum(weight / weight.max(), 1e-40)
+
+
+def _in_order(rows: Matrix, norms: FloatArray, weight: FloatArray) -> np.ndarray:
+    """Row numbers by distance from the mean, of equals by place."""
+    mean = _mean(rows, weight)
+    distances = norms - 2 * np.asarray(rows @ mean).ravel() + mean @ mean
+    largest = distances.max()
+    return np.argsort(np.round(distances / largest, 9) if largest > 0 else distances, kind="stable")
+
+
+def _mean(X: Matrix, weight: FloatArray) -> FloatArray:
+    # Weights that sum to 1 beforehand: the sum of the largest finite values would overflow.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray((weight / weight.sum()) @ X, dtype=np.float64).ravel()
+
+
+def _differences(X: Matrix, Z: Matrix) -> FloatArray:
+    """Squared distances of the rows of `X` to those of `Z`, both dense or both canonical CSR, from differences."""
+    if not sp.issparse(X):
+        return np.asarray(cdist(X, Z, "sqeuclidean"))
+    index = np.result_type(X.indices, X.indptr, Z.indices, Z.indptr)
+    places = [a.astype(index, copy=False) for a in (X.indices, X.indptr, Z.indices, Z.indptr)]
+    block = np.empty((X.shape[0], Z.shape[0]))
+    csr_distances(X.data, *places[:2], Z.data, *places[2:], X.shape[1], POWER, 2.0, block)
+    return block
+
+
+def _evenly(count: int, at_most: int) -> np.ndarray:
+    """Places 0 to `count` - 1, or as many of them as asked, evenly spread."""
+    return np.linspace(0, count - 1, min(count, max(1, at_most))).astype(np.intp)
+
+
+def _finite_norms(rows: Matrix) -> FloatArray:
+    """Squared length of every row; refused where a squared distance could not be written down."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms = np.asarray(row_norms(rows, squared=True))
+    if not (norms < np.finfo(np.float64).max / 8).all():
+        raise TamisError("NRBF: squared distances overflow on values this large; scale the columns first")
+    return norms
