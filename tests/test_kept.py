@@ -12,7 +12,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from tamis.base.kept import kept
+from tamis.base.kept import kept, traced
+from tamis.classify import CVCommittee
 from tamis.select import Ranking
 
 
@@ -89,6 +90,25 @@ def test_passthrough_frozen_and_searched_steps(rows) -> None:
 def test_origins_are_followed_back(rows) -> None:
     assert columns(make_pipeline(Doubling(), Ranking(k=2), GaussianNB()), rows) == [5]
     assert columns(make_pipeline(Doubling(), GaussianNB()), rows) == [1, 2, 3, 4, 5]
+
+
+def test_a_committee_uses_what_any_member_uses(rows) -> None:
+    X, y = rows
+    committee = CVCommittee(2, make_pipeline(Ranking(k=1), GaussianNB()))
+    committee.fit(X, y).members_ = [make_pipeline(Ranking(k=1)).fit(X[:, ::-1], y), Ranking(k=2).fit(X, y)]
+    assert np.flatnonzero(kept(committee, 6)).tolist() == [0, 2, 5]
+    piped = make_pipeline(Ranking(k=3), CVCommittee(2, make_pipeline(Ranking(k=2), GaussianNB())))
+    assert columns(piped, rows) == [2, 5]
+    assert columns(CVCommittee(2, GaussianNB(var_smoothing=1e-3)), rows) == [0, 1, 2, 3, 4, 5]
+    assert columns(CVCommittee(2, make_pipeline(WrongOrigins(), GaussianNB())), rows) is None
+
+
+def test_columns_are_traced_until_they_are_mixed(rows) -> None:
+    X, y = rows
+    assert traced(make_pipeline(StandardScaler(), Ranking(k=2)).fit(X, y), 6).tolist() == [2, 5]
+    assert traced(make_pipeline(Doubling(), Ranking(k=2)).fit(X, y), 6).tolist() == [5, 5]
+    assert traced(make_pipeline(Ranking(k=2), PCA(2)).fit(X, y), 6) is None
+    assert traced(make_pipeline(WrongOrigins(), Ranking(k=2)).fit(X, y), 6) is None
 
 
 def test_a_step_that_speaks_of_other_columns_gives_none(rows) -> None:

@@ -30,6 +30,12 @@ CANONICAL = [
     "cc(geom(50, 5000, 10)) | svm(linear, C={0.01, 1, 100})",
     "f(lin(0.1, 1.0, 4))",
     "knn(auto)",
+    "vote(ssv(30), ssv_tree, standardize | cc(30), at_least=2) | knn(5)",
+    "vote(vote(cc, f(3)), variance)",
+    "repeat(ssv_tree, times=5, k=3)",
+    "wrapper(standardize | knn(5), k=5, base=[0, 'gene 7']) | knn(5)",
+    "committee(9, cc(8000) | svm(linear))",
+    "committee(model=knn)",
 ]
 
 
@@ -62,6 +68,9 @@ def test_a_clone_prints_a_text_that_builds_its_equal(text):
         ("count(threshold=-1e-3)", "count(threshold=-0.001)"),
         ("svm(balance=True)", "svm(balance=true)"),
         ("cc()", "cc"),
+        ("vote(members=[cc(), f])", "vote(cc, f)"),
+        ("committee(model=cc(5)|svm, folds=3)", "committee(3, cc(5) | svm)"),
+        ("repeat(selector=ssv_tree())", "repeat(ssv_tree)"),
     ],
 )
 def test_other_ways_of_writing_come_to_one_text(written, canonical):
@@ -109,6 +118,15 @@ def test_sets_and_ranges_stand_for_many_recipes():
         ("cc(lin(1, inf))", "lin needs finite ends", "lin(1, inf)"),
         ("cc({5, 0})", "got 0", "{5, 0}"),
         ("é | cc(x)", "no part is called 'é'", "é"),
+        ("cc([5])", "cc: k takes a whole number of 1 or more, or none; got [5]", "[5]"),
+        ("vote(cc, swm)", "no part is called 'swm'; did you mean 'svm'?", "swm"),
+        ("vote(cc, {f, 5})", "vote takes recipes here; got 5", "{f, 5}"),
+        ("vote(cc, members=[f])", "vote gets members twice", "members=[f]"),
+        ("vote(members=[f, 3])", "vote: members takes a list of recipes; got 3", "members=[f, 3]"),
+        ("vote(members=f)", "vote: members takes a list of recipes; got f", "members=f"),
+        ("wrapper(cc(5))", "wrapper: model takes an object implementing 'fit' and 'predict', or none", "cc(5)"),
+        ("committee(5, {knn, cc})", "or none; got cc", "{knn, cc}"),
+        ("repeat(knn | cc)", "knn is a classifier: it can only come last in a chain", "knn"),
     ],
 )
 def test_refusals_point_at_the_place(text, message, pointed):
@@ -206,6 +224,25 @@ def test_recipes_inside_recipes(with_own_part):
     assert to_text(model) == text
     assert str(parse("takes_recipes(first=cc(5))")) == "takes_recipes(first=cc(5))"
     assert len(list(parse("takes_recipes({3, 9}, cc({5, 6}), t({1, 2}))").variants())) == 8
+
+
+def test_bare_words_are_recipes_only_where_one_is_due():
+    assert recipe("vote(cc, ssv_tree)").members[0].by == "cc"
+    assert to_text(recipe("committee(3, knn)").model) == "knn"
+    assert recipe("wrapper(knn, base=f)").base == "f"
+    assert recipe("wrapper(none)").model is None
+    assert [str(chain) for chain in parse("wrapper({knn, cc({5, 9}) | svm})").variants()] == [
+        "wrapper(knn)",
+        "wrapper(cc(5) | svm)",
+        "wrapper(cc(9) | svm)",
+    ]
+    assert [str(chain) for chain in parse("vote({cc, f}, t(5))").variants()] == ["vote(cc, t(5))", "vote(f, t(5))"]
+
+
+def test_an_absent_or_empty_list_of_members_is_written_by_name():
+    for text in ("vote(members=none)", "vote(members=[])"):
+        assert str(parse(text)) == text
+        assert to_text(recipe(text)) == text
 
 
 def test_names_are_unique(with_own_part):

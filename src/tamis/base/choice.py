@@ -34,11 +34,15 @@ def most_confident(accuracy: FloatArray, caution: float = 0.0) -> int:
     >>> most_confident(accuracy), most_confident(accuracy, caution=1.0)
     (1, 0)
     """
-    worth = accuracy.mean(axis=0)
-    if caution and accuracy.shape[0] > 1:
-        worth = worth - caution * accuracy.std(axis=0, ddof=1)
+    value = worth(accuracy, caution)
     # What differs by rounding alone is equal: the order of the folds must not decide.
-    return int(np.flatnonzero(worth >= worth.max() - 1e-12)[0])
+    return int(np.flatnonzero(value >= value.max() - 1e-12)[0])
+
+
+def worth(accuracy: FloatArray, caution: float = 0.0) -> FloatArray:
+    """Mean less `caution` deviations of each column; one fold alone has no deviation."""
+    mean: FloatArray = accuracy.mean(axis=0)
+    return mean - caution * accuracy.std(axis=0, ddof=1) if caution and accuracy.shape[0] > 1 else mean
 
 
 def inner_folds(y: Codes, folds: int, random_state: Any, what: str) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -10,6 +10,7 @@ of two near rows does not drown in the rounding of their norms and no second cop
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.extmath import safe_sparse_dot
 
 from tamis.base.errors import TamisError
 from tamis.base.sparse import canonical
@@ -26,8 +27,11 @@ GROUNDS = {
     "sigmoid": "products",
 }
 
-#: Numbers in a block that is widened to float64, or in a block of a sparse product.
+#: Numbers in a block that is widened to float64.
 _BLOCK = 4_000_000
+
+#: Share of non-zeros from which on a column's products are cheaper by BLAS.
+_FULL = 0.15
 
 
 def inner_products(X: Matrix, Z: Matrix | None = None) -> FloatArray:
@@ -40,21 +44,33 @@ def inner_products(X: Matrix, Z: Matrix | None = None) -> FloatArray:
            [2., 1.]])
     """
     if Z is None and sp.issparse(X):
-        products = np.zeros((X.shape[0], X.shape[0]))
-        columns = canonical(X.tocsc())
-        csc_gram(columns.data, columns.indices, columns.indptr, products)
-        return products
+        return _sparse_gram(canonical(X.tocsc()))
     Z = X if Z is None else Z
     if not sp.issparse(X) and not sp.issparse(Z):
         return _dense_products(X, Z)
     if not sp.issparse(X):
         return inner_products(Z, X).T
     other = Z.T.tocsr().astype(np.float64, copy=False) if sp.issparse(Z) else np.ascontiguousarray(Z.T, np.float64)
-    products = np.empty((X.shape[0], Z.shape[0]))
-    height = max(1, _BLOCK // max(1, Z.shape[0]))
-    for top in range(0, X.shape[0], height):
-        block = X[top : top + height].astype(np.float64, copy=False) @ other
-        products[top : top + height] = block.toarray() if sp.issparse(block) else block
+    return np.asarray(safe_sparse_dot(X.astype(np.float64, copy=False), other, dense_output=True))
+
+
+def _sparse_gram(columns: Matrix) -> FloatArray:
+    """Products of the rows of a CSC matrix with each other.
+
+    A column costs its number of non-zeros squared. Those that are nearly full are cheaper as dense columns for BLAS,
+    some at a time.
+    """
+    n_rows = columns.shape[0]
+    products = np.zeros((n_rows, n_rows))
+    sizes = np.diff(columns.indptr)
+    full = sizes > _FULL * n_rows
+    thin = columns if not full.any() else columns[:, ~full]
+    csc_gram(thin.data, thin.indices, thin.indptr, products)
+    width = max(1, _BLOCK // n_rows)
+    for some in np.split(np.flatnonzero(full), range(width, int(full.sum()), width)):
+        if some.size:
+            block = columns[:, some].toarray().astype(np.float64, copy=False)
+            products += block @ block.T
     return products
 
 

@@ -1,7 +1,8 @@
 """The catalog: every part, its parameters, what they take and what the search may try.
 
-Nothing is listed by hand. A part is any estimator class in the rooms ``transform``, ``select`` and ``classify`` that
-carries a card (:class:`tamis.base.part.Part`), and any score: the score's name then stands for a ranking by it.
+Nothing is listed by hand. A part is any estimator class in the rooms ``transform``, ``discretize``, ``select`` and
+``classify`` that carries a card (:class:`tamis.base.part.Part`), and any score: the score's name then stands for a
+ranking by it.
 """
 
 import inspect
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+from sklearn.utils._param_validation import HasMethods, InvalidParameterError, validate_parameter_constraints
 
 from tamis import scores
 from tamis.base.errors import TamisError
@@ -65,12 +66,16 @@ class Entry:
         In the order in which a recipe prints them.
     positional : tuple of str
         Parameters that may be written without their name. The last may begin with ``*``: it takes all that are left,
-        as a list.
+        as a list; they are recipes.
     search : mapping of str to Range or Choice
     make : callable
         Parameters in, estimator out.
     score : Score, optional
         The score behind a ranking.
+    takes_nominal : bool
+        Whether nominal columns may come as they are, without ``encode`` in front.
+    takes_missing : bool
+        Whether missing values may come as they are, without ``impute`` in front.
     """
 
     name: str
@@ -82,6 +87,8 @@ class Entry:
     search: Mapping[str, Range | Choice]
     make: Callable[..., Any] = field(repr=False)
     score: Score | None = None
+    takes_nominal: bool = False
+    takes_missing: bool = False
 
     def positional_name(self, index: int, value: Any) -> str | None:
         """The parameter meant by the argument at a place, or None when there are too many."""
@@ -92,18 +99,24 @@ class Entry:
             return self.positional[index]
         return self.positional[-1] if self.positional and self.positional[-1].startswith("*") else None
 
+    def takes_recipes(self, parameter: str) -> bool:
+        """Whether a parameter stands for an estimator or a list of them, so that a bare word is the name of a part."""
+        constraints = self.parameters[parameter].constraints
+        return f"*{parameter}" in self.positional or any(isinstance(c, HasMethods) for c in constraints)
+
 
 @cache
 def catalog() -> dict[str, Entry]:
     """Every part by name."""
     found: dict[str, Entry] = {}
-    for room in ("transform", "select", "classify"):
+    for room in ("transform", "discretize", "select", "classify"):
         if room == "select":
             for score in scores.all_scores.values():
                 found[score.name] = _score_entry(score)
         for cls in estimators(f"tamis.{room}").values():
             if cls is not Ranking:
-                _add(found, _class_entry(cls, KINDS[room]))
+                # Discretisation is a transform in a room of its own.
+                _add(found, _class_entry(cls, KINDS.get(room, "transform")))
     return found
 
 
@@ -146,7 +159,18 @@ def _class_entry(cls: Any, kind: str) -> Entry:
     part: Part = cls.part
     signature = inspect.signature(cls).parameters
     parameters = {n: Parameter(n, p.default, cls._parameter_constraints[n]) for n, p in signature.items()}
-    return Entry(part.name, kind, _summary(cls), part.paper, parameters, part.positional, part.search, cls)
+    return Entry(
+        part.name,
+        kind,
+        _summary(cls),
+        part.paper,
+        parameters,
+        part.positional,
+        part.search,
+        cls,
+        takes_nominal=getattr(cls, "takes_nominal", False),
+        takes_missing=getattr(cls, "accepts_missing", False),
+    )
 
 
 def _score_entry(score: Score) -> Entry:
@@ -164,7 +188,17 @@ def _score_entry(score: Score) -> Entry:
         return Ranking(score.name, **given, options=options or None)
 
     return Entry(
-        score.name, "score", _summary(score), score.paper, parameters, ("k",), Ranking.part.search, make, score
+        score.name,
+        "score",
+        _summary(score),
+        score.paper,
+        parameters,
+        ("k",),
+        Ranking.part.search,
+        make,
+        score,
+        takes_nominal=score.takes_nominal,
+        takes_missing=Ranking.accepts_missing,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 
 from tamis.base.errors import RecipeError
@@ -31,7 +32,7 @@ class Call:
         for name, value in self.arguments:
             # An argument goes without its name in the first place, and further on when it is a recipe.
             slot = None if named else part.positional_name(len(texts), value)
-            if slot == f"*{name}":
+            if slot == f"*{name}" and isinstance(value, list | tuple) and value:
                 texts += [as_text(v) for v in value]
             elif slot == name and (not texts or isinstance(value, Chain) or hasattr(value, "get_params")):
                 texts.append(as_text(value))
@@ -108,7 +109,8 @@ def to_text(estimator: Any) -> str:
 
 
 def _call_of(estimator: Any, found: Entry) -> Call:
-    parameters = estimator.get_params(deep=False)
+    given = estimator.get_params(deep=False)
+    parameters = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in given.items()}
     if found.score is not None:
         parameters = {**parameters, **(parameters.pop("options") or {})}
     written = getattr(estimator, "_written", ())
@@ -164,6 +166,8 @@ def as_text(value: Any) -> str:
         return "{" + ", ".join(as_text(v) for v in value.options) + "}"
     if isinstance(value, Range):
         return f"{value.spacing}({as_text(value.low)}, {as_text(value.high)}, {value.count})"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(as_text(v) for v in value) + "]"
     if isinstance(value, (Chain, int)):
         return str(value)
     return to_text(value)

@@ -9,7 +9,7 @@ from typing import Any
 from tamis.base.errors import RecipeError
 from tamis.base.space import Choice, Range
 from tamis.compose.catalog import Entry, catalog, entry
-from tamis.compose.chain import CONSTANTS, Call, Chain, variants_of
+from tamis.compose.chain import CONSTANTS, Call, Chain, as_text, variants_of
 
 _RANGES = ("geom", "lin")
 _CUTS = ("k", "fraction", "threshold", "fdr")
@@ -74,20 +74,20 @@ class _Parser:
         part = entry(name)
         bound: dict[str, Any] = {}
         for index, node in enumerate(args):
-            value = self._value(node)
-            parameter = part.positional_name(index, value)
+            parameter = part.positional_name(index, self._value(node))
             if parameter is None:
                 raise self._at(node, f"{name} takes {self._count(len(part.positional))} without a name")
             if parameter.startswith("*"):
-                bound[parameter[1:]] = (*bound.get(parameter[1:], ()), value)
-            else:
-                self._keep(bound, part, parameter, value, node)
+                self._keep(bound, part, parameter[1:], tuple(self._recipe(n, part) for n in args[index:]), node)
+                break
+            self._keep(bound, part, parameter, self._value(node, recipe=part.takes_recipes(parameter)), node)
         for item in keywords:
             if item.arg is None or item.arg not in part.parameters:
                 known = f"; it takes: {', '.join(part.parameters)}" if part.parameters else ""
                 nearest = self._nearest(item.arg or "", part.parameters)
                 raise self._at(item, f"{name} has no parameter {item.arg!r}{nearest or known}")
-            self._keep(bound, part, item.arg, self._value(item.value), item)
+            value = self._value(item.value, recipe=part.takes_recipes(item.arg))
+            self._keep(bound, part, item.arg, value, item)
         cuts = [cut for cut in _CUTS if part.score is not None and cut in bound]
         if len(cuts) > 1:
             raise self._at(place, f"{name} takes one cut; got {' and '.join(cuts)}")
@@ -97,14 +97,34 @@ class _Parser:
         if parameter in bound:
             raise self._at(place, f"{part.name} gets {parameter} twice")
         for single in variants_of(value):
-            refusal = (
-                None if isinstance(single, (Chain, tuple)) else part.parameters[parameter].refusal(single, part.name)
-            )
+            refusal = self._refused(part, parameter, single)
             if refusal:
                 raise self._at(place, refusal)
         bound[parameter] = value
 
-    def _value(self, node: ast.expr) -> Any:
+    def _refused(self, part: Entry, parameter: str, value: Any) -> str | None:
+        """Why a closed value cannot be used, or None when it can."""
+        if f"*{parameter}" in part.positional and value is not None:
+            wrong = [v for v in value if not isinstance(v, Chain)] if isinstance(value, tuple) else [value]
+            return f"{part.name}: {parameter} takes a list of recipes; got {as_text(wrong[0])}" if wrong else None
+        known = part.parameters[parameter]
+        if isinstance(value, Chain):
+            said = known.refusal(value.build(), part.name)
+            return said and f"{part.name}: {parameter} takes {known.takes}; got {value}"
+        return known.refusal(list(value) if isinstance(value, tuple) else value, part.name)
+
+    def _recipe(self, node: ast.expr, part: Entry) -> Any:
+        """The recipe, or set of recipes, written at a place where nothing else may stand."""
+        value = self._value(node, recipe=True)
+        for single in variants_of(value):
+            if isinstance(single, str):
+                raise self._at(node, f"no part is called {single!r}{self._nearest(single, catalog())}")
+            if not isinstance(single, Chain):
+                raise self._at(node, f"{part.name} takes recipes here; got {as_text(single)}")
+        return value
+
+    def _value(self, node: ast.expr, *, recipe: bool = False) -> Any:
+        """The value written at a place; where a recipe is due a bare word that names a part is one."""
         if isinstance(node, ast.Constant) and type(node.value) in (int, float, str, bool, type(None)):
             return node.value
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
@@ -112,15 +132,17 @@ class _Parser:
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 return -value if isinstance(node.op, ast.USub) else value
         if isinstance(node, ast.Name):
-            return CONSTANTS.get(node.id, node.id)
+            return self._chain(node) if recipe and node.id in catalog() else CONSTANTS.get(node.id, node.id)
         if isinstance(node, ast.Set):
-            return Choice(tuple(self._value(n) for n in node.elts))
+            return Choice(tuple(self._value(n, recipe=recipe) for n in node.elts))
+        if isinstance(node, ast.List):
+            return tuple(self._value(n, recipe=recipe) for n in node.elts)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _RANGES:
             return self._range(node, node.func.id)
         if isinstance(node, (ast.Call, ast.BinOp)):
             return self._chain(node)
         raise self._at(
-            node, "a value is a number, a word, quoted text, true, false, none, inf, a set, a range or recipe"
+            node, "a value is a number, a word, quoted text, true, false, none, inf, a list, a set, a range or recipe"
         )
 
     def _range(self, node: ast.Call, spacing: str) -> Range:

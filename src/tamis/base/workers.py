@@ -1,0 +1,50 @@
+"""Tasks run side by side, with one result whatever the number of workers."""
+
+import warnings
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any, TypeVar
+
+from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import ThreadpoolController
+
+Result = TypeVar("Result")
+
+
+def run_all(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], n_jobs: int | None = None) -> list[Result]:
+    """``work(*task)`` for every task, in the order of the tasks.
+
+    Within a task the linear algebra libraries run on one thread, because their sums may depend on the number of
+    threads. What the tasks warn of is said again here, each thing once: a worker's own voice is not heard.
+
+    Parameters
+    ----------
+    work : callable
+        A function that can be pickled.
+    tasks : iterable of tuples
+        The arguments of each task.
+    n_jobs : int, optional
+        Processes, as in scikit-learn.
+
+    Examples
+    --------
+    >>> run_all(pow, [(2, 3), (3, 2)])
+    [8, 9]
+    """
+    done = Parallel(n_jobs=n_jobs)(delayed(_run)(work, task) for task in tasks)
+    for category, said in dict.fromkeys(warning for _, warned in done for warning in warned):
+        warnings.warn(said, category, stacklevel=2)
+    return [result for result, _ in done]
+
+
+def _run(work: Callable[..., Result], task: tuple[Any, ...]) -> tuple[Result, list[tuple[type[Warning], str]]]:
+    with _controller().limit(limits=1), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        result = work(*task)
+    return result, [(warning.category, str(warning.message)) for warning in warned]
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # To find the libraries takes longer than a small task.
+    return ThreadpoolController()

@@ -1,0 +1,167 @@
+"""Repeat: run a selector, keep its best features, remove them, and run it again on what is left."""
+
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils._param_validation import HasMethods, Interval
+
+from tamis.base.cut import NothingPasses
+from tamis.base.errors import TamisError
+from tamis.base.nested import needs_classes, takes_missing, takes_no_negative
+from tamis.base.part import Part
+from tamis.base.picks import Picks, check_selector, picks
+from tamis.base.seeds import generator, seeded, spawn
+from tamis.base.selector import Selection, Selector
+from tamis.base.space import choice, geom
+from tamis.select.ranking import Ranking
+
+
+class Repeat(Selector):
+    """Run a selector again and again, each time without the features it has picked before.
+
+    A selector that looks at features together drops an informative one that adds nothing to those it has picked; a
+    later round picks it up. Grabczewski and Jankowski call this sequential feature selection.
+
+    Parameters
+    ----------
+    selector : estimator, optional
+        A selector, or a pipeline that ends in one and does not mix columns. By default the best tenth by ``cc``.
+    times : int, default=3
+        Number of rounds.
+    k : int, optional
+        Features to take in each round: the best of those that the selector keeps, never more than it keeps. Needs a
+        selector that ranks. By default all that it keeps.
+    random_state : int, Generator, RandomState or None, default=None
+        Seeds a selector that has no seed of its own, another seed for each round.
+
+    Attributes
+    ----------
+    rounds_ : list of int arrays
+        The features taken in each round, best first.
+    scores_ : float array of shape (n_features,)
+        For the feature at place q = 0, 1, ... of the c taken in round r = 0, 1, ...: ``times - r - q / c``; 0 for
+        one that was not taken.
+    ranking_ : int array
+        In the order of being taken; after those what is left, as the last round ranks it.
+
+    Notes
+    -----
+    It stops early when nothing is left, when the selector keeps nothing, and when the selector, or a part of it, warns
+    that nothing passes and keeps something by default (:class:`~tamis.base.cut.NothingPasses`): that round is
+    not counted. Only the first round is, with its warning, for a model needs a column to stand on.
+
+    References
+    ----------
+    Grabczewski and Jankowski (2006), "Mining for complex models comprising feature selection and classification",
+    section 2.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.select import Ranking, Repeat
+    >>> X = np.array([[1.0, 0.0, 5.0], [2.0, 0.1, 5.0], [1.0, 1.0, 6.0], [2.0, 1.2, 6.0]])
+    >>> [taken.tolist() for taken in Repeat(Ranking("fisher"), times=2, k=1).fit(X, [0, 0, 1, 1]).rounds_]
+    [[2], [1]]
+    """
+
+    part: ClassVar[Part] = Part(
+        "repeat",
+        positional=("selector",),
+        search={"times": choice(2, 3, 5, 10), "k": geom(1, 100, 5)},
+        paper="Grabczewski and Jankowski 2006, section 2.2",
+    )
+    #: As far as the selector does.
+    accepts_missing = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "selector": [HasMethods(["fit", "transform"]), None],
+        "times": [Interval(Integral, 1, None, closed="left")],
+        "k": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        selector: Any = None,
+        *,
+        times: int = 3,
+        k: int | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.selector = selector
+        self.times = times
+        self.k = k
+        self.random_state = random_state
+
+    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
+        n_features = X.shape[1]
+        seed = int(generator(self.random_state).integers(2**31))
+        labels = None if y is None else self.classes_[y]
+        # Columns are taken away again and again, which only CSC does well among the sparse formats.
+        rest, left = X.tocsc() if sp.issparse(X) else X, np.arange(n_features)
+        self.rounds_: list[np.ndarray] = []
+        tail = left
+        for number in range(self.times):
+            found = _picked(seeded(clone(self._model()), spawn(seed, number)), rest, labels, first=number == 0)
+            if found is None:
+                break
+            order = _whole_order(found)
+            taken = self._best(found, order)
+            tail = left[order[~np.isin(order, taken)]]
+            if not taken.size:
+                break
+            self.rounds_.append(left[taken])
+            if not tail.size:
+                break
+            stay = np.setdiff1d(order, taken)
+            rest, left = rest[:, stay], left[stay]
+        return self._selection(n_features, tail)
+
+    def _best(self, found: Picks, order: np.ndarray) -> np.ndarray:
+        """Of what the selector keeps, the best `k`, in order."""
+        if self.k is not None and found.order is None:
+            said = " ".join(repr(self.selector).split())
+            raise TamisError(f"repeat: k needs a selector that ranks; {said} only says which features to keep")
+        return order[found.support[order]][: self.k]
+
+    def _selection(self, n_features: int, tail: np.ndarray) -> Selection:
+        scores = np.zeros(n_features)
+        for number, taken in enumerate(self.rounds_):
+            scores[taken] = self.times - number - np.arange(taken.size) / taken.size
+        return Selection(scores > 0, scores, np.concatenate([*self.rounds_, tail]))
+
+    def _model(self) -> Any:
+        if self.selector is None:
+            return Ranking("cc", fraction=0.1)
+        check_selector(self.selector, "repeat: selector")
+        return self.selector
+
+    def _supervised(self) -> bool:
+        return needs_classes(self._model())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = takes_missing(self._model())
+        tags.input_tags.positive_only = takes_no_negative(self._model())
+        return tags
+
+
+def _whole_order(found: Picks) -> np.ndarray:
+    """All columns, best first; those that never reached the selector come last."""
+    columns = np.arange(found.support.shape[0])
+    return columns if found.order is None else np.concatenate([found.order, np.setdiff1d(columns, found.order)])
+
+
+def _picked(selector: Any, X: Any, y: Any, *, first: bool) -> Picks | None:
+    """What a selector picks; None when it keeps something by default alone, unless it is the first to run."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        selector.fit(X, y)
+    by_default = any(issubclass(warning.category, NothingPasses) for warning in warned)
+    for warning in warned:
+        if first or not issubclass(warning.category, NothingPasses):
+            warnings.warn(str(warning.message), warning.category, stacklevel=2)
+    return None if by_default and not first else picks(selector, X.shape[1], "repeat")

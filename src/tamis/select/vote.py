@@ -1,0 +1,187 @@
+"""Vote: several selectors choose independently, and the features that most of them choose are kept."""
+
+import warnings
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval
+
+from tamis.base.cut import NothingPasses
+from tamis.base.errors import TamisError
+from tamis.base.nested import needs_classes, takes_missing, takes_no_negative
+from tamis.base.part import Part
+from tamis.base.picks import Picks, check_selector, picks
+from tamis.base.seeds import generator, seeded, spawn
+from tamis.base.selector import Selection, Selector
+from tamis.base.types import FloatArray
+from tamis.base.workers import run_all
+from tamis.select.ranking import Ranking
+
+
+class Vote(Selector):
+    """Keep the features that at least so many of several selectors keep: a committee of selectors.
+
+    A feature's score is the number of members that keep it. In a recipe the members are written one after another:
+    ``vote(cc(30), fisher(30), standardize | variance(100), at_least=2)``.
+
+    Parameters
+    ----------
+    members : list of estimators, optional
+        Selectors, or pipelines that end in one. Their steps may rescale columns, drop and repeat them, but not mix
+        them. By default the best tenth by ``cc``, by ``fisher`` and by ``s2n``.
+    at_least : int, optional
+        Votes a feature needs: 1 keeps the union of what the members keep, the number of members the intersection.
+        By default more than half of the members.
+    n_jobs : int, optional
+        Processes among which the members are shared out; the result does not depend on it.
+    random_state : int, Generator, RandomState or None, default=None
+        Seeds the members that have no seed of their own.
+
+    Attributes
+    ----------
+    members_ : list of fitted estimators
+    votes_ : int array of shape (n_features,)
+        Number of members that keep the feature.
+    ranking_ : int array
+        By votes; of equals the feature with the better mean place in the members' own rankings comes first (a
+        feature that did not reach a member's selector has the last place there), then column order.
+
+    Notes
+    -----
+    When no feature has enough votes, those with the most are kept, with the warning
+    :class:`~tamis.base.cut.NothingPasses`; when there is not one vote, the first of the ranking. The parameters of the
+    members are reached as ``member_1__k``, ``member_2__k``, ....
+
+    References
+    ----------
+    Grabczewski and Jankowski (2006), "Mining for complex models comprising feature selection and classification",
+    section 2.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.select import Ranking, Vote
+    >>> X = np.array([[1.0, 0.0, 5.0], [2.0, 0.1, 5.0], [1.0, 1.0, 6.0], [2.0, 1.2, 6.0]])
+    >>> vote = Vote([Ranking("cc", k=2), Ranking("fisher", k=1), Ranking("variance", k=1)], at_least=2)
+    >>> vote.fit(X, [0, 0, 1, 1]).votes_
+    array([0, 2, 2])
+    """
+
+    part: ClassVar[Part] = Part(
+        "vote",
+        positional=("*members",),
+        paper="Grabczewski and Jankowski 2006, section 2.2",
+    )
+    #: As far as the members do.
+    accepts_missing = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "members": [list, tuple, None],
+        "at_least": [Interval(Integral, 1, None, closed="left"), None],
+        "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        members: Sequence[Any] | None = None,
+        *,
+        at_least: int | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.members = members
+        self.at_least = at_least
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
+        members = self._checked_members()
+        needed = len(members) // 2 + 1 if self.at_least is None else self.at_least
+        if needed > len(members):
+            raise TamisError(f"vote: at_least must be at most the number of members, {len(members)}; got {needed}")
+        seed = int(generator(self.random_state).integers(2**31))
+        labels = None if y is None else self.classes_[y]
+        tasks = [(seeded(clone(member), spawn(seed, i)), X, labels) for i, member in enumerate(members)]
+        self.members_ = run_all(_fitted, tasks, self.n_jobs)
+        found = [picks(member, X.shape[1], f"vote: member {i}") for i, member in enumerate(self.members_, 1)]
+        self.votes_ = np.sum([one.support for one in found], axis=0)
+        ranking = np.lexsort((_mean_place(found), -self.votes_))
+        return Selection(_elected(self.votes_, ranking, needed), self.votes_.astype(np.float64), ranking)
+
+    def _checked_members(self) -> list[Any]:
+        if self.members is None:
+            return [Ranking(by, fraction=0.1) for by in ("cc", "fisher", "s2n")]
+        if not self.members:
+            raise TamisError("vote needs at least one member; got none")
+        for number, member in enumerate(self.members, 1):
+            check_selector(member, f"vote: member {number}")
+        return list(self.members)
+
+    def _named(self) -> dict[str, Any]:
+        given = self.members if isinstance(self.members, list | tuple) else []
+        return {f"member_{number}": m for number, m in enumerate(given, 1) if hasattr(m, "get_params")}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with `deep` also ``member_1``, ``member_1__k``, ..., the members and theirs."""
+        found: dict[str, Any] = super().get_params(deep=deep)
+        if deep:
+            for name, member in self._named().items():
+                found[name] = member
+                found.update((f"{name}__{inner}", value) for inner, value in member.get_params(deep=True).items())
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by the names of :meth:`get_params`."""
+        if "members" in params:
+            self.members = params.pop("members")
+        replaced = {name: params.pop(name) for name in self._named() if name in params}
+        if replaced:
+            now = enumerate(self.members or [], 1)
+            self.members = [replaced.get(f"member_{number}", member) for number, member in now]
+        super().set_params(**params)
+        return self
+
+    def _supervised(self) -> bool:
+        return any(needs_classes(member) for member in self._checked_members())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        members = self._checked_members()
+        tags.input_tags.allow_nan = all(takes_missing(member) for member in members)
+        tags.input_tags.positive_only = any(takes_no_negative(member) for member in members)
+        return tags
+
+
+def _fitted(member: Any, X: Any, y: Any) -> Any:
+    return member.fit(X, y)
+
+
+def _mean_place(found: list[Picks]) -> FloatArray:
+    """Mean place of every feature in the rankings of the members that rank."""
+    n_features = found[0].support.shape[0]
+    places = []
+    for order in (one.order for one in found if one.order is not None):
+        place = np.full(n_features, float(n_features))
+        place[order] = np.arange(order.shape[0])
+        places.append(place)
+    return np.mean(places, axis=0) if places else np.zeros(n_features)
+
+
+def _elected(votes: np.ndarray, ranking: np.ndarray, needed: int) -> np.ndarray:
+    """Mask of the features with enough votes; failing that, of those with the most."""
+    keep = votes >= needed
+    if not keep.any():
+        most = int(votes.max())
+        if most:
+            keep = votes == most
+        else:
+            keep[ranking[0]] = True
+        warnings.warn(
+            f"no feature has {needed} votes; the best {int(keep.sum())}, with {most}, kept instead",
+            NothingPasses,
+            stacklevel=2,
+        )
+    return keep
