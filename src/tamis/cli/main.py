@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tamis import __version__
-from tamis.cli import data, list_, rank, validate, warm
+from tamis.cli import challenge, data, list_, rank, reproduce, validate, warm
 
 app = typer.Typer(
     name="tamis",
@@ -18,9 +18,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(challenge.app, name="challenge")
 app.add_typer(data.app, name="data")
 app.command("list")(list_.list_parts)
 app.command("rank")(rank.rank)
+app.command("reproduce")(reproduce.reproduce)
 app.command("validate")(validate.validate)
 app.command("warm")(warm.warm)
 

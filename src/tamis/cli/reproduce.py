@@ -1,0 +1,233 @@
+"""``tamis reproduce``: a published table run on the data at hand, printed beside its own figures."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from tamis.cli.show import Json, Seed, load_data, print_json, print_line, print_table, progress
+
+if TYPE_CHECKING:
+    from tamis.challenge.reproduce import Outcome, Row, Table
+
+#: The data set of the figures.
+_PICTURED = "arcene"
+
+#: Letters of a recipe that leave room for a bar in a narrow terminal.
+_ROOM = 36
+
+
+def reproduce(
+    paper: Annotated[Literal["ghostminer", "fs-svm"], typer.Argument(help="Whose table.")],
+    data: Annotated[
+        list[str] | None, typer.Option("--data", help="Only rows on this data set; may be given several times.")
+    ] = None,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="How often the folds are drawn anew.")] = 3,
+    seed: Seed = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", min=1, help="Worker processes, all cores by default; the result does not depend on it."),
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option("--results", help="File that keeps finished rows; tamis-reproduce-PAPER.json by default."),
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Run also the rows that the file has.")] = False,
+    figures: Annotated[
+        Path | None, typer.Option("--figures", help="Draw fs-svm's figures 1, 2 and 4 into this folder; no table.")
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
+    json: Json = False,
+) -> None:
+    """Run the models of PAPER on the data at hand and print each beside its published figures.
+
+    Every finished row is kept at once: a run that is stopped goes on where it was, and a second call only prints.
+    """
+    from tamis.base.errors import DataError, TamisError
+    from tamis.challenge.reproduce import TABLES, Results, run_rows
+
+    table = TABLES[paper]
+    n_jobs = jobs or os.cpu_count() or 1
+    if markdown and json:
+        raise TamisError("--markdown and --json exclude each other")
+    if figures is not None:
+        _draw(table, figures, repeats=repeats, seed=seed, n_jobs=n_jobs, json=json)
+        return
+    rows = _rows(table, data or [])
+    file = Results(results or Path(f"tamis-reproduce-{paper}.json"))
+    outcomes: list[Outcome] = []
+    try:
+        for outcome in run_rows(
+            rows, file, folds=table.folds, repeats=repeats, seed=seed, n_jobs=n_jobs, again=again, watch=_watched
+        ):
+            outcomes.append(outcome)
+            if outcome.new and outcome.found is not None:
+                typer.echo(_news(outcome, len(outcomes), len(rows)), err=True)
+    except KeyboardInterrupt:
+        kept = sum(outcome.found is not None for outcome in outcomes)
+        typer.echo(
+            f"tamis: stopped; {kept} of {len(rows)} rows are in {file.path}, and the same command goes on", err=True
+        )
+        raise typer.Exit(130) from None
+    if all(outcome.found is None for outcome in outcomes):
+        names = ", ".join(dict.fromkeys(row.data for row in rows))
+        raise DataError(f"not at hand: {names}; set TAMIS_DATA to the folder of the data files")
+    if json:
+        print_json(_facts(table, outcomes))
+    else:
+        (_print_markdown if markdown else _print)(table, outcomes, repeats)
+
+
+@contextmanager
+def _watched(row: "Row") -> Iterator[Callable[[int, int], None]]:
+    recipe = row.recipe if len(row.recipe) <= _ROOM else f"{row.recipe[: _ROOM - 3]}..."
+    with progress(f"{row.data}: {recipe}") as report:
+        yield report
+
+
+def _rows(table: "Table", data: Sequence[str]) -> "tuple[Row, ...]":
+    from tamis.base.errors import TamisError
+
+    for name in data:
+        if name not in table.data:
+            raise TamisError(f"--data: {table.name} has no row on {name!r}; it has: {', '.join(table.data)}")
+    return tuple(row for row in table.rows if not data or row.data in data)
+
+
+def _draw(table: "Table", folder: Path, *, repeats: int, seed: int, n_jobs: int, json: bool) -> None:
+    from json import dumps
+
+    from tamis.base.errors import DataError, TamisError
+    from tamis.challenge.reproduce.figures import figure_facts, page
+    from tamis.challenge.reproduce.results import write_whole
+
+    if table.name != "fs-svm":
+        raise TamisError(f"--figures: {table.name} has no figures; fs-svm has")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be made a folder ({error.strerror})") from None
+    dataset = load_data(_PICTURED, None)
+    with progress("figures 1 and 4") as report:
+        facts = figure_facts(dataset, repeats=repeats, seed=seed, n_jobs=n_jobs, progress=report)
+    written = [folder / "fs-svm-figures.html", folder / "fs-svm-figures.json"]
+    for path, text in zip(written, (page(facts), dumps(facts, indent=1)), strict=True):
+        write_whole(path, text)
+    if json:
+        print_json(facts)
+    else:
+        print_line("\n".join(map(str, written)))
+
+
+def _facts(table: "Table", outcomes: "Sequence[Outcome]") -> dict[str, Any]:
+    rows = [
+        {
+            "data": outcome.row.data,
+            "recipe": outcome.row.recipe,
+            "split": outcome.row.split,
+            "published": vars(outcome.row.published),
+            "note": outcome.row.note,
+            "found": outcome.found,
+        }
+        for outcome in outcomes
+    ]
+    return {"table": table.name, "title": table.title, "remarks": list(table.remarks), "rows": rows}
+
+
+def _cells(outcome: "Outcome") -> dict[str, str | None]:
+    """The printed cells of a row by column; None where there is nothing to say."""
+    row, found = outcome.row, outcome.found
+    printed, about = row.published, "about " if row.published.about else ""
+    cells: dict[str, str | None] = {
+        "data": row.data,
+        "rows": "train + valid" if row.split == "pooled" else "train -> valid",
+        "recipe": row.recipe,
+        "published CV": None
+        if printed.cv_error is None
+        else f"{about}{printed.cv_error:g}" + _deviation(printed.cv_sd),
+        "published test": None if printed.test_ber is None else f"{about}{printed.test_ber:.2f}",
+        "winner's test": None if printed.winner_ber is None else f"{printed.winner_ber:.2f}",
+        "published probes": None if printed.f_probe is None else f"{printed.f_probe:g} %",
+    }
+    if found is None:
+        return cells | {"BER here": "not at hand"}
+    ber, kept, real, share = found["metrics"]["ber"], found["kept"], found["real"], found["probe_share"]
+    return cells | {
+        "BER here": f"{100 * ber['mean']:.2f} ({100 * ber['se']:.2f})",
+        "deviation": None if ber["sd"] is None else f"{100 * ber['sd']:.1f}",
+        "features": None if kept is None else _span(kept),
+        "real": None if real is None else _span(real),
+        "probes here": None if share is None else f"{100 * share:.1f} %",
+        "s": f"{found['seconds']:.0f}",
+    }
+
+
+def _deviation(sd: float | None) -> str:
+    return "" if sd is None else f" ± {sd:g}"
+
+
+def _span(sizes: Sequence[int]) -> str:
+    return str(sizes[0]) if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
+
+
+def _news(outcome: "Outcome", number: int, total: int) -> str:
+    cells = _cells(outcome)
+    return f"{number}/{total} {cells['data']}: {cells['recipe']}: BER {cells['BER here']} in {cells['s']} s"
+
+
+def _lines(outcomes: "Sequence[Outcome]", without: str = "") -> tuple[list[str], list[list[str | None]]]:
+    """Column names and cells, numbered; a column that is empty everywhere is left out."""
+    cells = [_cells(outcome) for outcome in outcomes]
+    columns = dict.fromkeys(name for each in cells for name in each if name != without)
+    names = [name for name in columns if any(each.get(name) for each in cells)]
+    lines = [[str(number), *(each.get(name) for name in names)] for number, each in enumerate(cells, 1)]
+    return ["", *names], lines
+
+
+def _remarks(table: "Table", repeats: int) -> list[str]:
+    """How to read the table."""
+    return [
+        "BER here: balanced error rate in percent, its standard error in brackets; the deviation is that over folds.",
+        "Published CV: error in percent with its deviation over folds; test and winner: BER on the test rows.",
+        "The labels of the test rows are not public, so no figure here is on them.",
+        f"train + valid: {table.folds} folds over both, drawn {'once' if repeats == 1 else f'{repeats} times'}.",
+        *table.remarks,
+    ]
+
+
+def _said_of(outcome: "Outcome") -> list[str]:
+    """What there is to say of a row: its note, and what it warned of when it ran."""
+    note = [outcome.row.note] if outcome.row.note else []
+    return note + ([] if outcome.found is None else list(outcome.found["warnings"]))
+
+
+def _print(table: "Table", outcomes: "Sequence[Outcome]", repeats: int) -> None:
+    # Recipes are too long for a column of a terminal.
+    columns, lines = _lines(outcomes, without="recipe")
+    print_table(table.title, columns, lines, right=[name for name in columns if name not in ("data", "rows")])
+    for number, outcome in enumerate(outcomes, 1):
+        print_line(f"{number:3}: {outcome.row.recipe}")
+        for text in _said_of(outcome):
+            print_line(f"     {text}")
+    print_line()
+    for text in _remarks(table, repeats):
+        print_line(text)
+
+
+def _print_markdown(table: "Table", outcomes: "Sequence[Outcome]", repeats: int) -> None:
+    columns, lines = _lines(outcomes)
+    recipe = columns.index("recipe")
+    print_line(f"{table.title}\n")
+    print_line(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
+    for line in lines:
+        line[recipe] = "`{}`".format(str(line[recipe]).replace("|", "\\|"))
+        print_line(f"| {' | '.join(cell or '' for cell in line)} |")
+    print_line()
+    for text in _remarks(table, repeats):
+        print_line(f"- {text}")
+    for number, outcome in enumerate(outcomes, 1):
+        for text in _said_of(outcome):
+            print_line(f"- {number}: {text}")

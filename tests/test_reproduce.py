@@ -1,0 +1,481 @@
+"""Published tables run again: the tables, the rows that are kept and found again, the command, the figures."""
+
+import json
+import re
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from tamis.base.errors import DataError, TamisError
+from tamis.challenge import reproduce
+from tamis.challenge.reproduce import FS_SVM, GHOSTMINER, TABLES, Published, Results, Row, Table, run_rows
+from tamis.challenge.reproduce import run as run_module
+from tamis.challenge.reproduce.figures import error_against_features, figure_facts, page
+from tamis.challenge.reproduce.results import fingerprint
+from tamis.challenge.reproduce.table import REAL_FEATURES
+from tamis.cli import main as cli
+from tamis.compose.recipe import parse
+from tamis.data.dataset import Dataset
+from tamis.data.load import load
+from tamis.data.named import ENTRIES
+from tamis.validate.whole import validate
+
+FINAL = {row.data: row.published for row in reversed(GHOSTMINER.rows) if row.published.f_feat is not None}
+FIRST = [row.published for row in FS_SVM.rows if row.split == "official"]
+SECOND = [row.published for row in FS_SVM.rows if row.split == "pooled"]
+
+SMALL = Table(
+    "ghostminer",
+    "A small table",
+    rows=(
+        Row("tiny", "cc(2) | knn(1)", Published(12.5, 3.0, 11.25, winner_ber=9.0), note="a note"),
+        Row("tiny", "standardize | cc(3) | svm(linear)", Published(20.0, about=True)),
+        Row("tiny", "cc(2) | knn(1)", Published(test_ber=30.0, f_probe=5.0), "official"),
+        Row("absent", "cc(2) | knn(1)", Published(1.0)),
+    ),
+    remarks=("a remark",),
+    folds=4,
+)
+TINY = SMALL.rows[:3]
+
+
+def rows_of(seed, n=40, columns=6):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    X = rng.normal(size=(n, columns))
+    X[:, 0] += 2 * y
+    return X.round(3), y
+
+
+def write_csv(path, X, y):
+    names = [f"f{j}" for j in range(X.shape[1])]
+    pl.DataFrame(X, schema=names).with_columns(pl.Series("class", y)).write_csv(path)
+
+
+@pytest.fixture
+def tiny(home):
+    """A small data set with an official split, called tiny."""
+    for seed, part in enumerate(("train", "valid")):
+        write_csv(home / f"tiny.{part}.csv", *rows_of(seed))
+    return home
+
+
+@pytest.fixture
+def results(tmp_path):
+    return Results(tmp_path / "results.json")
+
+
+@pytest.fixture
+def forbidden(monkeypatch):
+    """From when it is called on, nothing may be validated."""
+
+    def forbid():
+        def refuse(*_, **__):
+            raise AssertionError("validated again")
+
+        monkeypatch.setattr(run_module, "validate", refuse)
+
+    return forbid
+
+
+def run(rows, results, **options):
+    return list(run_rows(rows, results, **{"folds": 4, "repeats": 2, **options}))
+
+
+def lasting(found):
+    """What a run found, without what differs from run to run."""
+    return {k: v for k, v in found.items() if k not in ("seconds", "fit_seconds", "date")}
+
+
+# The tables
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
+def test_every_recipe_can_be_built_and_every_data_set_has_a_name(table):
+    for row in table.rows:
+        model = parse(row.recipe).build()
+        assert hasattr(model, "predict"), row.recipe
+        assert row.data in ENTRIES
+    keys = [(row.data, row.recipe, row.split) for row in table.rows]
+    assert len(set(keys)) == len(keys)
+    names = [row.data for row in table.rows]
+    assert [a for a, b in zip(names, [None, *names], strict=False) if a != b] == list(table.data)
+
+
+def test_published_figures_average_to_the_published_means():
+    def mean(entries, name):
+        return np.mean([getattr(entry, name) for entry in entries])
+
+    assert mean(FINAL.values(), "test_ber") == pytest.approx(7.78, abs=0.005)
+    assert mean(FINAL.values(), "f_feat") == pytest.approx(26.8)
+    assert mean(FINAL.values(), "winner_ber") == pytest.approx(6.45, abs=0.005)
+    for name, published in {"test_ber": 8.99, "test_auc": 91.01, "f_feat": 20.9, "f_probe": 17.3}.items():
+        assert mean(SECOND, name) == pytest.approx(published, abs=0.051 if name.startswith("f_") else 0.0051), name
+    assert mean(SECOND, "winner_ber") == mean(FINAL.values(), "winner_ber")
+    assert [entry.test_ber for entry in FIRST] == [18.20, 4.20, 19.68, 1.69, 14.06]
+    assert [entry.winner_ber for entry in FIRST] == [13.30, 3.90, 8.54, 1.37, 7.17]
+
+
+def test_widths_are_those_of_the_spider_toolbox():
+    printed = {"dorothea": 0.115, "gisette_surrogate": 0.382, "madelon": 0.011}
+    for row in FS_SVM.rows:
+        if match := re.search(r"sigma=([\d.]+)", row.recipe):
+            assert float(match[1]) == pytest.approx(2 * printed[row.data] ** 2)
+
+
+def test_the_printed_widths_are_distances_after_the_selection(shared_data, monkeypatch):
+    """What settled how the widths of Table 1 are to be read."""
+    from sklearn.metrics import pairwise_distances
+
+    monkeypatch.setenv("TAMIS_DATA", str(shared_data))
+    madelon = load("madelon")
+    for steps, width in (("rms_norm", 0.070), ("rms_norm | fisher(20)", 0.011)):
+        X = parse(steps).build().fit_transform(madelon.X, madelon.y)
+        one, other = X[madelon.y == 1], X[madelon.y == -1]
+        distances = pairwise_distances(one, other)
+        nearest = np.concatenate([distances.min(axis=0), distances.min(axis=1)])
+        assert nearest.mean() == pytest.approx(width, abs=0.0005)
+
+
+# Rows that run, and rows that need not
+
+
+def test_a_row_is_what_validation_says(tiny, results):
+    pooled, _, official = run(TINY, results, seed=3)
+    direct = validate("cc(2) | knn(1)", load("tiny"), split="pooled", folds=4, repeats=2, seed=3)
+    for name in ("ber", "auc"):
+        for part in ("mean", "sd", "se"):
+            assert pooled.found["metrics"][name][part] == getattr(direct.estimates[name], part)
+    error, accuracy = pooled.found["metrics"]["error"], direct.estimates["accuracy"]
+    assert (error["mean"], error["sd"], error["se"]) == (1 - accuracy.mean, accuracy.sd, accuracy.se)
+    assert np.mean(error["values"]) == pytest.approx(error["mean"])
+    assert pooled.found["kept"] == [2] * 8
+    assert (pooled.found["n_features"], pooled.found["real"], pooled.found["probe_share"]) == (6, None, None)
+    direct = validate("cc(2) | knn(1)", load("tiny"), split="official", seed=3)
+    assert official.found["metrics"]["ber"]["mean"] == direct.estimates["ber"].mean
+    assert official.found["metrics"]["ber"]["sd"] is None
+    assert (official.found["folds"], official.found["repeats"]) == (None, 1)
+
+
+def test_the_second_call_answers_from_the_file(tiny, results, forbidden):
+    first = run(TINY, results)
+    assert [outcome.new for outcome in first] == [True, True, True]
+    forbidden()
+    second = run(TINY, Results(results.path))
+    assert [outcome.new for outcome in second] == [False, False, False]
+    assert [outcome.found for outcome in second] == [outcome.found for outcome in first]
+
+
+def test_a_stopped_run_goes_on_where_it_was(tiny, results):
+    whole = run(TINY, Results(results.path.with_name("whole.json")))
+    seen = []
+
+    @contextmanager
+    def stop_at_second(row):
+        def report(done, total):
+            seen.append((done, total))
+            if done == 11:
+                raise KeyboardInterrupt
+
+        yield report
+
+    with pytest.raises(KeyboardInterrupt):
+        run(TINY, results, watch=stop_at_second)
+    assert seen == [(done, 17) for done in (*range(9), *range(8, 12))]
+    assert len(json.loads(results.path.read_text())["rows"]) == 1
+    rest = run(TINY, results)
+    assert [outcome.new for outcome in rest] == [False, True, True]
+    assert [lasting(outcome.found) for outcome in rest] == [lasting(outcome.found) for outcome in whole]
+    assert [path.name for path in results.path.parent.glob(".*")] == []
+
+
+@pytest.mark.parametrize("options", [{"repeats": 1}, {"folds": 3}, {"seed": 1}, {"again": True}])
+def test_other_options_run_anew(tiny, results, options):
+    run(TINY[:1], results)
+    assert run(TINY[:1], results, **options)[0].new
+    # What was asked for first is still there, unless it was replaced by the same.
+    assert not run(TINY[:1], results)[0].new
+
+
+def test_other_data_other_recipes_and_other_versions_run_anew(tiny, results, monkeypatch):
+    run(TINY[:1], results)
+    assert run([replace(TINY[0], recipe="cc(1) | knn(1)")], results)[0].new
+    monkeypatch.setattr(run_module, "__version__", "99")
+    assert run(TINY[:1], results)[0].new
+    monkeypatch.undo()
+    monkeypatch.setenv("TAMIS_DATA", str(tiny))
+    assert run(TINY[:1], results)[0].new
+    write_csv(tiny / "tiny.valid.csv", *rows_of(7))
+    assert run(TINY[:1], results)[0].new
+    assert not run(TINY[:1], results)[0].new
+    # One entry for each of the two recipes: what is out of date was replaced.
+    assert len(json.loads(results.path.read_text())["rows"]) == 2
+
+
+def test_two_runs_may_share_a_file(tiny, results):
+    other = Results(results.path)
+    run(TINY[:1], results)
+    run(TINY[1:2], other)
+    assert [outcome.new for outcome in run(TINY[:2], results)] == [False, False]
+
+
+def test_what_is_not_at_hand_is_told_and_the_rest_runs(tiny, results):
+    outcomes = run(SMALL.rows, results)
+    assert [outcome.found is None for outcome in outcomes] == [False, False, False, True]
+
+
+def test_real_features_and_probes_of_madelon_are_counted(home, results):
+    X, y = rows_of(0, columns=500)
+    X[:, 0] = X[:, 499]
+    X[:, 28] += 3 * y
+    X[:, 493] += 3 * y
+    X[:, 100] += 3 * y
+    write_csv(home / "madelon.csv", X, y)
+    assert len(REAL_FEATURES["madelon"]) == 20
+    (outcome,) = run([Row("madelon", "cc(3) | knn(1)", Published())], results, repeats=1)
+    assert outcome.found["kept"] == [3] * 4
+    assert outcome.found["real"] == [2] * 4
+    assert outcome.found["probe_share"] == pytest.approx(1 / 3)
+    write_csv(home / "madelon.csv", *rows_of(0))
+    with pytest.raises(DataError, match="madelon: has 6 columns; column 494 is known to be real"):
+        run([Row("madelon", "cc(3) | knn(1)", Published())], results)
+
+
+def test_what_a_row_warns_of_is_kept_with_it(tiny, results):
+    row = Row("tiny", "cc(threshold=2) | knn(1)", Published())
+    (outcome,) = run([row], results)
+    assert outcome.found["warnings"] == ["0 of 6 features meet the cut; the best 1 kept instead"]
+
+
+def test_nothing_runs_when_a_recipe_is_wrong(tiny, results, forbidden):
+    forbidden()
+    with pytest.raises(TamisError, match="nonsense"):
+        run([*TINY, Row("tiny", "nonsense(2)", Published())], results)
+
+
+def test_an_error_names_the_row(tiny, results):
+    with pytest.raises(TamisError, match=r"^tiny, cc\(2\): the model does not predict"):
+        run([Row("tiny", "cc(2)", Published())], results)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"layout": 99, "rows": []}', '{"layout": 1, "rows": 3}', '"x"'])
+def test_a_file_that_is_no_results_file_is_refused_and_left_alone(tmp_path, content):
+    path = tmp_path / "other.json"
+    path.write_text(content)
+    with pytest.raises(DataError, match=r"other\.json: is not a results file"):
+        Results(path)
+    assert path.read_text() == content
+
+
+def test_a_file_that_cannot_be_written_is_told(tiny, tmp_path):
+    with pytest.raises(DataError, match="cannot be written"):
+        run(TINY[:1], Results(tmp_path / "no" / "folder.json"))
+    with pytest.raises(DataError, match="cannot be read"):
+        Results(tmp_path)
+
+
+def test_fingerprints_tell_data_apart():
+    X, y = rows_of(0)
+    names = np.array([f"f{j}" for j in range(6)])
+    split = np.where(y == 0, "train", "valid")
+    plain = Dataset(X, y, names)
+    other = X.copy()
+    other[0, 0] += 1
+    frame = pl.DataFrame(X, schema=names.tolist()).with_columns(pl.Series("f1", y.astype(str)))
+    variants = [
+        plain,
+        replace(plain, name="b"),
+        replace(plain, y=1 - y),
+        replace(plain, X=other),
+        replace(plain, X=X[:, :5], feature_names=names[:5]),
+        replace(plain, split=split),
+        replace(plain, X=sp.csr_matrix(X)),
+        replace(plain, X=sp.csr_matrix(other)),
+        replace(plain, X=frame),
+        replace(plain, X=frame.reverse()),
+    ]
+    prints = [fingerprint(each) for each in variants]
+    assert len(set(prints)) == len(variants)
+    assert [fingerprint(replace(each)) for each in variants] == prints
+
+
+# The command
+
+
+@pytest.fixture
+def tamis(monkeypatch, capsys, tmp_path):
+    """Run a command in this process, in an empty folder and with the small table: exit code, output, errors."""
+    monkeypatch.setitem(reproduce.TABLES, "ghostminer", SMALL)
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["tamis", "reproduce", *map(str, arguments)])
+        monkeypatch.setattr(cli, "_noted", set())
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return (ended.value.code or 0, *capsys.readouterr())
+
+    return call
+
+
+def test_the_command_from_end_to_end(tiny, tamis, tmp_path, forbidden):
+    code, out, error = tamis("ghostminer", "--repeats", 1, "--jobs", 1)
+    assert code == 0
+    assert [line.split(":")[0] for line in error.splitlines()] == ["1/4 tiny", "2/4 tiny", "3/4 tiny"]
+    assert "12.5 ± 3" in out
+    assert "about 20" in out
+    assert "not at hand" in out
+    assert "2: standardize | cc(3) | svm(linear)" in out
+    assert "4 folds over both, drawn once" in out
+    assert "labels of the test rows are not public" in out
+    assert "a note" in out
+    assert "a remark" in out
+    assert (tmp_path / "tamis-reproduce-ghostminer.json").exists()
+    forbidden()
+    assert tamis("ghostminer", "--repeats", 1, "--jobs", 1) == (0, out, "")
+    code, out, _ = tamis("ghostminer", "--repeats", 1, "--json")
+    facts = json.loads(out)
+    assert [row["found"] is None for row in facts["rows"]] == [False, False, False, True]
+    assert facts["rows"][0]["published"]["cv_error"] == 12.5
+    ber = facts["rows"][0]["found"]["metrics"]["ber"]
+    code, out, _ = tamis("ghostminer", "--repeats", 1, "--markdown")
+    lines = [line for line in out.splitlines() if line.startswith("|")]
+    columns = [cell.strip() for cell in lines[0].strip("|").split("|")]
+    assert columns[1:4] == ["data", "rows", "recipe"]
+    assert "published probes" in columns
+    assert "real" not in columns
+    assert all(len(re.split(r"(?<!\\)\|", line)) == len(columns) + 2 for line in lines)
+    assert r"`cc(2) \| knn(1)`" in lines[2]
+    assert f"{100 * ber['mean']:.2f} ({100 * ber['se']:.2f})" in lines[2]
+    assert "- 1: a note" in out
+
+
+def test_rows_can_be_chosen_by_their_data(tiny, tamis, tmp_path):
+    path = tmp_path / "mine.json"
+    code, out, _ = tamis("ghostminer", "--data", "tiny", "--repeats", 1, "--jobs", 1, "--results", path, "--json")
+    assert (code, len(json.loads(out)["rows"])) == (0, 3)
+    assert path.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ghostminer", "--data", "iris"], "--data: ghostminer has no row on 'iris'; it has: tiny, absent"),
+        (["ghostminer", "--data", "absent"], "not at hand: absent; set TAMIS_DATA"),
+        (["ghostminer", "--json", "--markdown"], "--markdown and --json exclude each other"),
+        (["ghostminer", "--figures", "here"], "--figures: ghostminer has no figures; fs-svm has"),
+        (["fs-svm", "--figures", "here"], "'arcene'"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_one_sentence(tiny, tamis, arguments, message):
+    code, out, error = tamis(*arguments)
+    assert (code, out) == (2, "")
+    assert error.startswith("tamis: ")
+    assert error.count("\n") == 1
+    assert message in error
+
+
+def test_no_data_at_all(no_home, tamis):
+    code, out, error = tamis("ghostminer")
+    assert (code, out) == (2, "")
+    assert error == "tamis: not at hand: tiny, absent; set TAMIS_DATA to the folder of the data files\n"
+
+
+def test_stopping_keeps_what_is_finished(tiny, tamis, monkeypatch):
+    calls = iter([validate])
+
+    def once(*arguments, **options):
+        for one in calls:
+            return one(*arguments, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_module, "validate", once)
+    code, out, error = tamis("ghostminer", "--repeats", 1, "--jobs", 1)
+    assert (code, out) == (130, "")
+    assert "stopped; 1 of 4 rows are in tamis-reproduce-ghostminer.json" in error
+    monkeypatch.setattr(run_module, "validate", validate)
+    code, out, error = tamis("ghostminer", "--repeats", 1, "--jobs", 1)
+    assert code == 0
+    assert "1/4" not in error
+    assert "2/4" in error
+
+
+# The figures
+
+
+@pytest.fixture(scope="module")
+def facts():
+    X, y = rows_of(1, n=60, columns=12)
+    X[:, 3] += 20 * y
+    split = np.where(np.arange(60) < 48, "train", "valid")
+    data = Dataset(X, y, np.arange(12).astype(str), name="<i>arc</i>", split=split)
+    seen = []
+    found = figure_facts(
+        data, costs=(0.1, 10.0), sizes=(2, 5, 4700), progress=lambda done, total: seen.append((done, total))
+    )
+    assert seen == [(done, 60) for done in range(1, 61)]
+    return data, found
+
+
+def test_the_numbers_of_the_figures(facts):
+    data, found = facts
+    train = data.rows(data.split == "train")
+    cost = validate("rms_norm | svm(linear, C=10)", train, folds=20)
+    assert found["figure_1"]["points"][1]["C"] == 10.0
+    assert found["figure_1"]["points"][1]["error"] == 1 - cost.estimates["accuracy"].mean
+    assert found["figure_1"]["points"][1]["error_se"] == cost.estimates["accuracy"].se
+    size = validate("rms_norm | fisher(5) | svm(linear, C=inf)", train, folds=10)
+    assert [point["features"] for point in found["figure_4"]["points"]] == [2, 5]
+    assert found["figure_4"]["points"][1]["ber"] == size.estimates["ber"].mean
+    a, b = train.X[train.y == 0], train.X[train.y == 1]
+    by_hand = (a.mean(axis=0) - b.mean(axis=0)) ** 2 / (a.var(axis=0) + b.var(axis=0))
+    np.testing.assert_allclose(found["figure_2"]["scores"], by_hand)
+    assert sum(found["figure_2"]["histogram"]["counts"]) == 12
+    json.dumps(found, allow_nan=False)
+
+
+def test_the_page_needs_no_other_file(facts):
+    html = page(facts[1])
+    assert page(facts[1]) == html
+    assert "&lt;i&gt;arc" in html
+    assert "<i>arc" not in html
+    assert re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=", html) == []
+    assert [f'id="figure-{number}"' in html for number in (1, 2, 3)] == [True] * 3
+    assert 4_000_000 < len(html) < 6_000_000
+
+
+def test_points_without_a_hard_margin_are_marked(facts):
+    points = facts[1]["figure_4"]["points"]
+    assert [point["warnings"] for point in points] == [[], []]
+    assert "Hollow" not in page(facts[1])
+    marked = [{**points[0], "warnings": ["they overlap"]}, points[1]]
+    unsettled = {**facts[1], "figure_4": {**facts[1]["figure_4"], "points": marked}}
+    assert "Hollow: in some folds the classes overlap" in page(unsettled)
+    assert error_against_features(unsettled).data[0].marker.color == ("white", "#0072B2")
+
+
+def test_figures_are_written_with_their_numbers(tamis, home, tmp_path, monkeypatch):
+    from tamis.challenge.reproduce import figures
+
+    for seed, part in enumerate(("train", "valid")):
+        X, y = rows_of(seed, n=60)
+        X[:, 3] += 20 * y
+        write_csv(home / f"arcene.{part}.csv", X, y)
+    small = {"costs": (1.0,), "sizes": (2,)}
+    whole = figure_facts
+    monkeypatch.setattr(figures, "figure_facts", lambda data, **options: whole(data, **small, **options))
+    folder = tmp_path / "new" / "folder"
+    code, out, _ = tamis("fs-svm", "--figures", folder, "--repeats", 1, "--jobs", 1)
+    assert code == 0
+    written = [folder / "fs-svm-figures.html", folder / "fs-svm-figures.json"]
+    assert out.split() == [str(path) for path in written]
+    assert json.loads(written[1].read_text())["figure_4"]["points"][0]["features"] == 2
+    assert page(json.loads(written[1].read_text())) == written[0].read_text()
+    code, _, error = tamis("fs-svm", "--figures", written[1])
+    assert code == 2
+    assert "cannot be made a folder" in error
