@@ -2,14 +2,16 @@
 
 import pytest
 
+from tamis.classify import KNN
 from tamis.compose.catalog import catalog
 from tamis.testing import checks
 
 #: A new part changes this table: that it was discovered is part of what is tested.
 EXPECTED = {
-    "score": ["cc", "chi2", "count", "f", "fisher", "s2n", "t", "variance"],
-    "transform": ["encode", "impute", "normalize", "pca", "rms_norm", "standardize"],
-    "classifier": ["knn", "svm"],
+    "score": ["cc", "chi2", "count", "f", "fisher", "s2n", "ssv", "stump", "t", "variance"],
+    "selector": ["repeat", "ssv_tree", "vote", "wrapper"],
+    "transform": ["discretize", "encode", "impute", "normalize", "pca", "rms_norm", "standardize"],
+    "classifier": ["committee", "knn", "nrbf", "svm", "tree"],
 }
 
 #: Parts beside their defaults, where a parameter takes the code along another way.
@@ -22,7 +24,18 @@ VARIANTS = [
     ("svm", {"kernel": "gaussian"}),
     ("svm", {"balance": True, "ridge": 1.0}),
     ("knn", {"k": "auto"}),
+    ("svm", {"kernel": "auto"}),
+    ("svm", {"kernel": "gaussian", "C": "auto", "sigma": "auto"}),
     ("knn", {"metric": "canberra"}),
+    ("nrbf", {"sigma": 1.0}),
+    ("ssv", {"k": 3}),
+    ("ssv_tree", {"criterion": "balanced_error", "k": 2}),
+    ("tree", {"prune": None}),
+    ("tree", {"criterion": "balanced_error", "prune": 1.0}),
+    ("discretize", {"min_gain": 1, "max_bins": 3}),
+    ("discretize", {"balance": True}),
+    ("committee", {"folds": 3, "model": KNN(), "how": "average"}),
+    ("wrapper", {"k": 3, "extend": False}),
 ]
 
 

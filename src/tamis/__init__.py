@@ -13,7 +13,18 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_ROOMS = ("challenge", "classify", "compose", "data", "scores", "select", "testing", "transform", "validate")
+_ROOMS = (
+    "challenge",
+    "classify",
+    "compose",
+    "data",
+    "discretize",
+    "scores",
+    "select",
+    "testing",
+    "transform",
+    "validate",
+)
 
 
 def __getattr__(name: str) -> Any:

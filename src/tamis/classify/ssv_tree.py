@@ -17,16 +17,13 @@ from tamis.base.space import choice
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.trees.figure import figure
 from tamis.trees.grow import grow
-from tamis.trees.prune import degrees, pruned
+from tamis.trees.prune import degrees, degrees_to_try, pruned
 from tamis.trees.rules import Rule, Wording, round_splits, rules
 from tamis.trees.split import CRITERIA
 from tamis.trees.tree import Tree
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
-
-#: Degrees of pruning that are compared at most.
-_CANDIDATES = 50
 
 
 class SSVTree(TakesNominal, Weighted, Classifier):
@@ -43,9 +40,9 @@ class SSVTree(TakesNominal, Weighted, Classifier):
         "balanced_error" splits where a stump's balanced error is smallest and counts the classes alike, however many
         rows they have.
     prune : float, "auto" or None, default="auto"
-        The degree of pruning: the weight of the rows that a final split must put right to stay, or more. 0 deletes
-        the splits that put nothing right; None leaves the tree as it grew. "auto" takes the degree with the highest
-        accuracy (balanced accuracy for "balanced_error") in an internal stratified cross-validation on the
+        The degree of pruning: final splits that put no more than this weight of rows right are deleted. 0 deletes
+        those that put nothing right, inf all; None leaves the tree as it grew. "auto" takes the degree with the
+        highest accuracy (balanced accuracy for "balanced_error") in an internal stratified cross-validation on the
         training rows; of equals the largest.
     max_depth : int, optional
         Splits between the root and a leaf at most.
@@ -66,7 +63,7 @@ class SSVTree(TakesNominal, Weighted, Classifier):
     holes_ : bool array of shape (n_features,)
         Columns with missing values among the training rows.
     prune_ : float
-        The degree of pruning; minus infinity when there is none.
+        The degree of pruning; minus infinity when there is none, infinity when one leaf is left.
     degrees_, cv_accuracy_ : arrays
         With ``prune="auto"``: the degrees compared, largest first, and their accuracy averaged over the folds.
 
@@ -100,7 +97,7 @@ class SSVTree(TakesNominal, Weighted, Classifier):
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "criterion": [StrOptions(set(CRITERIA))],
-        "prune": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
+        "prune": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"}), None],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "folds": [Interval(Integral, 2, None, closed="left")],
         "caution": CAUTION,
@@ -136,7 +133,7 @@ class SSVTree(TakesNominal, Weighted, Classifier):
         if self.prune is None:
             self.prune_ = -np.inf
         elif self.prune == "auto":
-            self.degrees_ = _candidates(grown)
+            self.degrees_ = degrees_to_try(degrees(grown)[~grown.is_leaf])
             accuracy = self._try_all(X, y, given)
             self.cv_accuracy_ = accuracy.mean(axis=0)
             self.prune_ = float(self.degrees_[most_confident(accuracy, self.caution)])
@@ -197,14 +194,6 @@ class SSVTree(TakesNominal, Weighted, Classifier):
                 right = smaller.answer[smaller.leaves(X[test])] == y[test]
                 accuracy[fold, number] = np.average(right, weights=counted)
         return accuracy
-
-
-def _candidates(tree: Tree) -> FloatArray:
-    """Degrees of pruning that give different trees, the largest first, none at all last."""
-    found = np.unique(degrees(tree)[~tree.is_leaf])
-    if found.size > _CANDIDATES:
-        found = found[np.linspace(0, found.size - 1, _CANDIDATES).round().astype(int)]
-    return np.append(found[::-1], -np.inf)
 
 
 def _columns_with_holes(X: Matrix) -> Mask:

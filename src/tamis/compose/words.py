@@ -3,7 +3,8 @@
 from numbers import Integral
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, Options, make_constraint
+import numpy as np
+from sklearn.utils._param_validation import HasMethods, Interval, Options, make_constraint
 
 
 def in_words(constraints: list[Any]) -> str:
@@ -31,6 +32,10 @@ def _one(constraint: Any) -> str:
         return " or ".join(sorted(str(option) for option in constraint.options))
     if constraint is callable:
         return "a function"
+    if constraint is np.random.Generator:
+        return "a seed"
+    if isinstance(constraint, HasMethods):
+        return "a recipe"
     return "text" if constraint is str else str(make_constraint(constraint)).removeprefix("an instance of ")
 
 

@@ -239,7 +239,7 @@ def _text(value: Any, letters: int = 300) -> str:
 
 def _cut(value: Any, letters: int) -> str:
     text = " ".join(str(value).split())
-    return text if len(text) <= letters else text[: letters - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    return text if len(text) <= letters else text[: letters - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def _links(tree: Tree) -> list[tuple[int, int]]:

@@ -5,6 +5,9 @@ import numpy as np
 from tamis.base.types import FloatArray
 from tamis.trees.tree import Tree
 
+#: Degrees of pruning that are compared at most.
+_CANDIDATES = 50
+
 
 def gains(tree: Tree) -> FloatArray:
     """G(N) = E(N) - E(N1) - E(N2): the counted weight that each split puts right; 0 in leaves.
@@ -37,3 +40,20 @@ def degrees(tree: Tree) -> FloatArray:
 def pruned(tree: Tree, degree: float) -> Tree:
     """The tree without the final splits that put `degree` or less right."""
     return tree.cut_at(degrees(tree) <= degree + 1e-10 * tree.errors[0])
+
+
+def degrees_to_try(degree: FloatArray) -> FloatArray:
+    """Degrees of pruning that give different trees: the one that leaves no split first, no pruning at all last.
+
+    They lie halfway between those at which splits are deleted, for in the folds of a cross-validation the same splits
+    are deleted a little earlier or later. Infinity makes sure of a single leaf there too.
+
+    Parameters
+    ----------
+    degree : array
+        The degrees at which each split is deleted.
+    """
+    found = np.unique(degree)
+    if found.size > _CANDIDATES:
+        found = found[np.linspace(0, found.size - 1, _CANDIDATES).round().astype(int)]
+    return np.concatenate(([np.inf], (found[1:] / 2 + found[:-1] / 2)[::-1], [-np.inf]))

@@ -100,8 +100,8 @@ class Wording:
         Columns with missing values among the training rows.
     """
 
-    names: Sequence[str]
-    classes: Sequence[Any]
+    names: Sequence[str] | np.ndarray
+    classes: Sequence[Any] | np.ndarray
     splits: FloatArray
     levels: dict[int, np.ndarray] = field(default_factory=dict)
     holes: Mask | None = None

@@ -1,0 +1,111 @@
+"""Cuts by separability (SSV), pruned."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from tamis.base.binning import binning
+from tamis.base.choice import inner_folds, most_confident
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.kernels.cuts import column_cuts, cuts_right
+from tamis.trees.columns import SortedColumns, sorted_columns
+from tamis.trees.prune import degrees_to_try
+
+#: Rows put right may be sums of fractions, which rounding leaves this near to what they are.
+_CLOSE = 1e-9
+
+
+@binning("ssv", paper="Grabczewski 2004; Grabczewski and Jankowski 2006, section 2.2")
+def ssv(
+    X: Matrix,
+    y: Codes,
+    *,
+    min_gain: float | Literal["auto"],
+    max_bins: int | None,
+    balance: bool,
+    folds: int,
+    caution: float,
+    random_state: Any,
+) -> list[FloatArray]:
+    """Split each column where that separates most, again on either side, until the parts are pure; then prune.
+
+    Each column by itself is the tree of :class:`tamis.classify.SSVTree` on that column alone. Its splits that put
+    fewer than `min_gain` rows right are taken back, the last ones first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.discretize import Discretize
+    >>> X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])
+    >>> Discretize("ssv", min_gain=1).fit(X, ["a", "a", "b", "b", "a", "a"]).cuts_
+    [array([2.5, 4.5])]
+    """
+    codes = y.astype(np.int64, copy=False)
+    size = np.bincount(codes).astype(np.float64)
+    priors = codes.shape[0] / (size.shape[0] * size) if balance else np.ones(size.shape[0])
+    parts = []
+    if min_gain == "auto":
+        parts = inner_folds(y, folds, random_state, 'Discretize: min_gain="auto"')
+    cuts: list[FloatArray] = []
+    for columns in sorted_columns(X):
+        found = list(_pruned_cuts(columns, codes, priors, np.ones(codes.shape[0], dtype=bool)))
+        if min_gain == "auto":
+            allowed = _chosen(columns, codes, priors, found, parts, caution)
+        else:
+            allowed = [float(min_gain) - _CLOSE] * len(found)
+        for (cut, degree), least in zip(found, allowed, strict=True):
+            if max_bins is not None and cut.size >= max_bins:
+                least = max(least, float(np.sort(degree)[-max_bins]))
+            cuts.append(cut[degree > least])
+    return cuts
+
+
+def _pruned_cuts(
+    columns: SortedColumns, codes: Codes, priors: FloatArray, used: Mask
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """All cuts of each column, and the degrees of pruning that delete them."""
+    cut, degree, count = _grown(columns, codes, priors, used)
+    for start, size in zip(columns.begin, count, strict=True):
+        yield cut[start : start + size].copy(), degree[start : start + size].copy()
+
+
+def _grown(
+    columns: SortedColumns, codes: Codes, priors: FloatArray, used: Mask
+) -> tuple[FloatArray, FloatArray, np.ndarray]:
+    cut, degree = np.empty(columns.values.shape[0]), np.empty(columns.values.shape[0])
+    count = np.zeros(columns.begin.shape[0], dtype=np.int64)
+    column_cuts(
+        *(columns.begin, columns.end, columns.rows, columns.values),
+        *(codes, used, priors, cut, degree, count),
+    )
+    return cut, degree, count
+
+
+def _chosen(
+    columns: SortedColumns,
+    codes: Codes,
+    priors: FloatArray,
+    found: list[tuple[FloatArray, FloatArray]],
+    parts: list[tuple[np.ndarray, np.ndarray]],
+    caution: float,
+) -> list[float]:
+    """The degree of pruning of each column with the most confident accuracy in the folds; of equals the largest."""
+    candidates = [degrees_to_try(degree) for _, degree in found]
+    first = np.concatenate(([0], np.cumsum([c.size for c in candidates]))).astype(np.int64)
+    tried = np.concatenate(candidates)
+    accuracy = np.zeros((len(parts), tried.shape[0]))
+    for fold, (train, test) in enumerate(parts):
+        used = np.zeros(codes.shape[0], dtype=bool)
+        used[train] = True
+        grown = _grown(columns, codes, priors, used)
+        # The folds hold fewer rows: a degree counts for as much less.
+        share = priors[codes[train]].sum() / priors[codes].sum()
+        right = accuracy[fold]
+        cuts_right(
+            *(columns.begin, columns.end, columns.rows, columns.values),
+            *(codes, used, priors, *grown, first, tried * share, right),
+        )
+        right /= priors[codes[test]].sum()
+    return [float(tried[start + most_confident(accuracy[:, start:end], caution)]) for start, end in pairwise(first)]
