@@ -2,7 +2,7 @@
 
 import warnings
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -14,6 +14,17 @@ from tamis.base.types import Codes, FloatArray
 
 #: What the parameter `caution` of an estimator may be.
 CAUTION: list[Any] = [Interval(Real, 0, None, closed="left")]
+
+
+#: Whole-number weights are counts as long as they add up to no more than this.
+_COPIES = 1_000_000
+
+
+class Fold(NamedTuple):
+    """Weight of every row in the training part and in the test part of a fold; 0 for a row that is not in it."""
+
+    train: FloatArray
+    test: FloatArray
 
 
 def most_confident(accuracy: FloatArray, caution: float = 0.0) -> int:
@@ -67,3 +78,38 @@ def inner_folds(y: Codes, folds: int, random_state: Any, what: str) -> list[tupl
         # A class with fewer rows than folds is spread over as many as it has: all that can be done.
         warnings.simplefilter("ignore", UserWarning)
         return list(splitter.split(np.zeros(y.shape[0]), y))
+
+
+def dealt(key: FloatArray, y: Codes, weight: FloatArray, folds: int, random_state: Any, what: str) -> list[Fold]:
+    """Stratified folds that depend neither on the order of the rows nor on how copies of a row are written.
+
+    When all weights are whole numbers a row is dealt as so many rows, which may come to lie in different folds, just as
+    if it were repeated; otherwise it is dealt as one.
+
+    Parameters
+    ----------
+    key : array of shape (n_rows,)
+        Zero or more. Rows are dealt in its order, of equals the earlier first: a number that does not depend on the
+        order of the columns, such as a row's length.
+    y : array of class codes
+    weight : array of shape (n_rows,)
+        Above zero.
+    folds, random_state, what
+        As for :func:`inner_folds`.
+
+    Examples
+    --------
+    >>> parts = dealt(np.arange(4.0), np.array([0, 0, 1, 1]), np.array([2.0, 1.0, 1.0, 2.0]), 3, 0, "k")
+    >>> np.sum([part.test for part in parts], axis=0), (parts[0].train + parts[0].test)
+    (array([2., 1., 1., 2.]), array([2., 1., 1., 2.]))
+    """
+    largest = float(key.max())
+    # Rounded, since a sum over the columns of a sparse matrix or of permuted ones differs in the last digits.
+    order = np.argsort(np.round(key / largest, 9) if largest > 0 else key, kind="stable")
+    counted = bool((weight == np.rint(weight)).all()) and weight.sum() <= _COPIES
+    counts = weight.astype(np.intp) if counted else np.ones(y.shape[0], dtype=np.intp)
+    copies, each = np.repeat(order, counts[order]), weight / counts
+    return [
+        Fold(*(each * np.bincount(copies[rows], minlength=y.shape[0]) for rows in fold))
+        for fold in inner_folds(y[copies], folds, random_state, what)
+    ]

@@ -118,11 +118,6 @@ class Selector(SelectorMixin, BaseEstimator):
 class Weighted:
     """First base of a selector or classifier that takes sample weights."""
 
-    @property
-    def cross_validates(self) -> bool:
-        """Whether `fit` deals the rows into folds: a row of weight 2 is then not quite the same as two rows."""
-        return False
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit, each row counting as much as its weight.
 

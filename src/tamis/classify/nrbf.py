@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from tamis.base.choice import CAUTION, inner_folds, most_confident
+from tamis.base.choice import CAUTION, dealt, most_confident
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
 from tamis.base.part import Part
@@ -38,9 +38,6 @@ _DEEP, _FAR = 600.0, 700.0
 
 #: Training rows up to which the search keeps all squared distances, and the most rows that it judges.
 _WHOLE, _JUDGED = 6_000, 6_000
-
-#: The largest sum of whole-number weights whose rows are dealt into folds copy by copy.
-_COPIES = 1_000_000
 
 
 class NRBF(Weighted, Classifier):
@@ -216,26 +213,20 @@ class NRBF(Weighted, Classifier):
 
     def _try_all(self, rows: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
         """Accuracy of every width in each fold; sets ``sigmas_``."""
-        units = _in_order(rows, self._norms, weight)
-        worth = weight[units]
-        if weight.sum() <= _COPIES and not (weight % 1).any():
-            units = np.repeat(units, worth.astype(np.intp))
-            worth = np.ones(units.shape[0])
-        parts = inner_folds(y[units], self.folds, self.random_state, 'NRBF: sigma="auto"')
+        parts = dealt(
+            _from_mean(rows, self._norms, weight), y, weight, self.folds, self.random_state, 'NRBF: sigma="auto"'
+        )
         pairs = _Pairs(rows, self._norms)
-        self.sigmas_ = pairs.widths(units, weight, self.n_sigmas)
+        self.sigmas_ = pairs.widths(weight, self.n_sigmas)
         accuracy = np.zeros((len(parts), self.sigmas_.shape[0]))
-        for fold, (_, test) in enumerate(parts):
-            left = weight - np.bincount(units[test], worth[test], weight.shape[0])
-            base = np.flatnonzero(left > 0)
-            votes = _votes(left[base], y[base], self.classes_.shape[0])
-            judged = test[_evenly(test.shape[0], _JUDGED // len(parts))]
-            counts = np.bincount(units[judged], worth[judged], weight.shape[0])
-            asked = np.flatnonzero(counts)
+        for fold, part in enumerate(parts):
+            base, asked = np.flatnonzero(part.train), np.flatnonzero(part.test)
+            votes = _votes(part.train[base], y[base], self.classes_.shape[0])
+            asked = asked[_evenly(asked.shape[0], _JUDGED // len(parts))]
             height = max(1, _BLOCK // weight.shape[0])
             for some in np.split(asked, range(height, asked.shape[0], height)):
-                accuracy[fold] += _right(pairs(some)[:, base], votes, y[some], self.sigmas_) @ counts[some]
-            accuracy[fold] /= counts.sum()
+                accuracy[fold] += _right(pairs(some)[:, base], votes, y[some], self.sigmas_) @ part.test[some]
+            accuracy[fold] /= part.test[asked].sum()
         return accuracy
 
 
@@ -260,23 +251,25 @@ class _Pairs:
             return _differences(rows, self._rows)
         return ground("gaussian", rows, None if some is None else self._rows)
 
-    def widths(self, units: np.ndarray, weight: FloatArray, count: int) -> FloatArray:
-        """Widths to try; 1 when all rows are the same. `units` are the rows, each as often as it counts."""
-        block = self(units[_evenly(units.shape[0], max(1, 3 * _BLOCK // weight.shape[0]))])
-        mean = float(np.average(block, axis=1, weights=weight).mean())
+    def widths(self, weight: FloatArray, count: int) -> FloatArray:
+        """Widths to try; 1 when all rows are the same."""
+        some = _evenly(weight.shape[0], max(1, 3 * _BLOCK // weight.shape[0]))
+        block = self(some)
+        mean = float(np.average(np.average(block, axis=1, weights=weight), weights=weight[some]))
         if mean <= max(self.error, 1e-290):
             return np.ones(1)
-        low = max(_gap(block, self.error) / 4, 1000 * self.error)
+        low = max(_gap(block, weight[some], self.error) / 4, 1000 * self.error)
         return np.geomspace(low, mean, count) if low < mean else np.array([mean])
 
 
-def _gap(distances: FloatArray, error: float) -> float:
+def _gap(distances: FloatArray, weight: FloatArray, error: float) -> float:
     """By how much the second nearest row is typically further than the nearest; equal distances count as one."""
     first = np.where(distances > error, distances, np.inf).min(axis=1)
     second = np.where(distances > (first * (1 + 1e-9) + error)[:, None], distances, np.inf).min(axis=1)
-    two = np.isfinite(second)
-    gaps = second[two] - first[two] if two.any() else first[np.isfinite(first)]
-    return math.exp(np.log(gaps).mean())
+    known = np.isfinite(second)
+    gaps = second - first if known.any() else first
+    known = known if known.any() else np.isfinite(first)
+    return math.exp(np.average(np.log(gaps[known]), weights=weight[known]))
 
 
 def _right(distances: FloatArray, votes: FloatArray, y: Codes, sigmas: FloatArray) -> FloatArray:
@@ -308,12 +301,10 @@ def _relative(weight: FloatArray) -> FloatArray:
     return np.maximum(weight / weight.max(), 1e-40)
 
 
-def _in_order(rows: Matrix, norms: FloatArray, weight: FloatArray) -> np.ndarray:
-    """Row numbers by distance from the mean, of equals by place."""
+def _from_mean(rows: Matrix, norms: FloatArray, weight: FloatArray) -> FloatArray:
+    """Squared distance of every row from the mean."""
     mean = _mean(rows, weight)
-    distances = norms - 2 * np.asarray(rows @ mean).ravel() + mean @ mean
-    largest = distances.max()
-    return np.argsort(np.round(distances / largest, 9) if largest > 0 else distances, kind="stable")
+    return np.maximum(norms - 2 * np.asarray(rows @ mean).ravel() + mean @ mean, 0.0)
 
 
 def _mean(X: Matrix, weight: FloatArray) -> FloatArray:

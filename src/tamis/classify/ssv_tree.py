@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.base.choice import CAUTION, inner_folds, most_confident
+from tamis.base.choice import CAUTION, dealt, most_confident
 from tamis.base.classifier import Classifier
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
@@ -71,7 +71,7 @@ class SSVTree(TakesNominal, Weighted, Classifier):
     -----
     A row's class probabilities are the shares of the classes among the training rows of its leaf. A missing value, and
     a level that training did not have, goes to the heavier side of a split. In the folds, which hold fewer rows, a
-    degree counts for as much less. Rows of weight 2 count as two rows each; the folds deal rows, not weight.
+    degree counts for as much less. Rows of weight 2 count as two rows each, in the folds as well.
 
     Examples
     --------
@@ -120,10 +120,6 @@ class SSVTree(TakesNominal, Weighted, Classifier):
         self.folds = folds
         self.caution = caution
         self.random_state = random_state
-
-    @property
-    def cross_validates(self) -> bool:
-        return self.prune == "auto"
 
     def _fit(self, X: Any, y: Any, *weight: Any) -> None:
         given = np.ones(X.shape[0]) if weight[0] is None else weight[0]
@@ -184,12 +180,13 @@ class SSVTree(TakesNominal, Weighted, Classifier):
 
     def _try_all(self, X: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
         """Accuracy of every degree of pruning in each fold; one tree a fold serves all of them."""
-        parts = inner_folds(y, self.folds, self.random_state, 'SSVTree: prune="auto"')
+        parts = dealt(_lengths(X), y, weight, self.folds, self.random_state, 'SSVTree: prune="auto"')
         accuracy = np.zeros((len(parts), self.degrees_.shape[0]))
-        for fold, (train, test) in enumerate(parts):
-            tree = self._grow(X[train], y[train], weight[train])
-            counted = weight[test] * tree.priors[y[test]]
-            for number, degree in enumerate(self.degrees_ * (weight[train].sum() / weight.sum())):
+        for fold, part in enumerate(parts):
+            train, test = np.flatnonzero(part.train), np.flatnonzero(part.test)
+            tree = self._grow(X[train], y[train], part.train[train])
+            counted = part.test[test] * tree.priors[y[test]]
+            for number, degree in enumerate(self.degrees_ * (part.train.sum() / weight.sum())):
                 smaller = pruned(tree, degree)
                 right = smaller.answer[smaller.leaves(X[test])] == y[test]
                 accuracy[fold, number] = np.average(right, weights=counted)
@@ -203,3 +200,12 @@ def _columns_with_holes(X: Matrix) -> Mask:
     found = np.zeros(X.shape[1], dtype=bool)
     found[X.indices[np.isnan(X.data)]] = True
     return found
+
+
+def _lengths(X: Matrix) -> FloatArray:
+    """Squared length of every row, missing values left out; level codes count as the numbers they are."""
+    if sp.issparse(X):
+        squares = X.astype(np.float64)
+        squares.data = np.nan_to_num(squares.data) ** 2
+        return np.asarray(squares.sum(axis=1)).ravel()
+    return np.nansum(np.square(X, dtype=np.float64), axis=1)

@@ -63,6 +63,9 @@ def column_splits(begin, end, rows, values, codes, weight, total, n_rows, balanc
             left[c] = 0.0
             all_weight += known[c]
             classes += known[c] > 0.0
+        if classes < 2:
+            # There is nothing to separate, however the missing values are classed.
+            continue
         close = 1e-13 * all_weight * all_weight
         near = 1e-12 if balanced else close
 
@@ -92,7 +95,7 @@ def column_splits(begin, end, rows, values, codes, weight, total, n_rows, balanc
                             share = left[c] / known[c]
                             most_left = max(most_left, share)
                             most_right = max(most_right, 1.0 - share)
-                    here = (most_left + most_right - 1.0) / (classes - 1) if classes > 1 else 0.0
+                    here = (most_left + most_right - 1.0) / (classes - 1)
                 else:
                     here = 2.0 * (weight_left * (all_weight - weight_left) - separated) - smaller
                 if here < best - near:
@@ -196,6 +199,8 @@ def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
     classes = 0
     for c in range(n_classes):
         classes += known[c] > 0.0
+    if classes < 2:
+        return NO_SPLIT, 0.0
     close = 1e-13 * all_weight * all_weight
     near = 1e-12 if balanced else close
     best, best_same = NO_SPLIT, 0.0
@@ -249,7 +254,7 @@ def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
                         most_in = max(most_in, part[c] / known[c])
                         most_out = max(most_out, rest / known[c])
                 if balanced:
-                    here = (most_in + most_out - 1.0) / (classes - 1) if classes > 1 else 0.0
+                    here = (most_in + most_out - 1.0) / (classes - 1)
                 else:
                     here = 2.0 * (weight_part * (all_weight - weight_part) - separated) - smaller
                 if here > best + near or (here >= best - near and separated < best_same - close):

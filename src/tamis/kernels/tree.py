@@ -6,22 +6,35 @@ from tamis.kernels.compiler import kernel
 
 _REALS = ("float32", "float64")
 
+#: Entries up to which a segment is sorted by insertion.
+SHORT = 32
 
-@kernel(*(f"void(int64[::1], int32[::1], {real}[::1])" for real in _REALS), reads=1)
-def sort_segments(starts, rows, values):
-    """Sort each segment by value, in place; NaN last. Most segments of sparse data are short or in order already."""
+
+@kernel(*(f"void({real}[:, ::1], int64[::1], int32[::1], {real}[::1])" for real in _REALS), reads=2)
+def list_stored(columns, starts, rows, values):
+    """List the entries that are not zero of each row of `columns`, from its place in `starts` on."""
+    for j in range(columns.shape[0]):
+        t = starts[j]
+        for i in range(columns.shape[1]):
+            if columns[j, i] != 0.0:
+                rows[t], values[t] = i, columns[j, i]
+                t += 1
+
+
+@kernel(*(f"void(int64[::1], int32[::1], {real}[::1], boolean[::1])" for real in _REALS), reads=1)
+def sort_segments(starts, rows, values, unsorted):
+    """Sort each short segment by value, in place, NaN last; `unsorted` marks the long ones that are out of order.
+
+    Most segments of sparse data are short or in order already.
+    """
     for j in range(starts.shape[0] - 1):
         first, last = starts[j], starts[j + 1]
-        if last - first > 32:
-            ordered = True
+        unsorted[j] = False
+        if last - first > SHORT:
             for t in range(first + 1, last):
                 if not values[t - 1] <= values[t]:
-                    ordered = False
+                    unsorted[j] = True
                     break
-            if not ordered:
-                order = np.argsort(values[first:last])
-                values[first:last] = values[first:last][order]
-                rows[first:last] = rows[first:last][order]
             continue
         for t in range(first + 1, last):
             value, row = values[t], rows[t]

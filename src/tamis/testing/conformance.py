@@ -15,7 +15,6 @@ from sklearn.utils.validation import has_fit_parameter
 
 from tamis.base.cut import NothingPasses
 from tamis.base.seeds import generator, seeded
-from tamis.base.selector import Weighted
 from tamis.select.ranking import Ranking
 
 Check = Callable[[Any], None]
@@ -36,7 +35,7 @@ def checks(estimator: Any) -> Iterator[tuple[str, Callable[[], None]]]:
     ]
     if is_classifier(estimator):
         own.append(_permuted_labels_score_at_chance)
-    if has_fit_parameter(estimator, "sample_weight") and not _cross_validates(estimator):
+    if has_fit_parameter(estimator, "sample_weight"):
         own.append(_weights_count_as_repeated_rows)
     if estimator.__sklearn_tags__().input_tags.allow_nan:
         own.append(_missing_values_stay_in_their_column)
@@ -58,18 +57,9 @@ def _quietly(run: Check, estimator: Any) -> None:
 
 
 def _scikit_learn(estimator: Any) -> None:
-    unequal = {}
-    if _cross_validates(estimator):
-        why = "a row of weight 2 goes into one fold, two rows may go into two"
-        unequal = {f"check_sample_weight_equivalence_on_{form}_data": why for form in ("dense", "sparse")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check_estimator(estimator, expected_failed_checks=unequal, on_skip=None)
-
-
-def _cross_validates(estimator: Any) -> bool:
-    """Whether a fit deals its rows into folds, so that weights cannot count as repeated rows exactly."""
-    return isinstance(estimator, Weighted) and estimator.cross_validates
+        check_estimator(estimator)
 
 
 def _problem(n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from tamis.base.errors import DataError
 from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
-from tamis.kernels.tree import sort_segments
+from tamis.kernels.tree import SHORT, list_stored, sort_segments
 
 #: Numbers of a dense matrix that are sorted at a time.
 _BLOCK = 1_000_000
@@ -36,14 +36,29 @@ class SortedColumns:
     values: FloatArray
 
 
-def sorted_columns(X: Matrix, *, whole: bool = False) -> Iterator[SortedColumns]:
-    """The columns of `X` in blocks of a moderate size, or all in one with `whole`; `X` is left alone."""
+def sorted_columns(X: Matrix, features: np.ndarray | None = None, *, whole: bool = False) -> Iterator[SortedColumns]:
+    """Columns of `X` in blocks of a moderate size, or all in one with `whole`; `X` is left alone.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_rows, n_features)
+    features : int array, optional
+        The columns to take; all by default.
+    whole : bool, default=False
+        One block even of a large array. There is none when there are no columns.
+    """
+    features = np.arange(X.shape[1]) if features is None else features
     if sp.issparse(X):
-        yield _of_sparse(X)
+        yield _of_sparse(X if features.size == X.shape[1] else X[:, features], features)
         return
     width = max(1, _BLOCK // max(1, X.shape[0]))
-    blocks = (_of_dense(X[:, left : left + width], left) for left in range(0, X.shape[1], width))
-    if whole and X.shape[1] > 0:
+    # A slice of all columns is a view, which a list of them would not be.
+    columns = X if features.size == X.shape[1] else X[:, features]
+    blocks = (
+        _of_dense(columns[:, left : left + width], features[left : left + width])
+        for left in range(0, features.size, width)
+    )
+    if whole and features.size:
         yield _joined(list(blocks))
     else:
         yield from blocks
@@ -55,30 +70,38 @@ def level_codes(column: FloatArray) -> tuple[np.ndarray, int]:
     return levels, int(levels.max()) + 1
 
 
-def _of_sparse(X: Matrix) -> SortedColumns:
+def _of_sparse(X: Matrix, features: np.ndarray) -> SortedColumns:
     columns = canonical(X.tocsc())
     if columns is X or not columns.data.all():
         columns = columns.copy()
         columns.eliminate_zeros()
     starts = columns.indptr.astype(np.int64)
     rows, values = columns.indices.astype(np.int32, copy=False), columns.data
-    sort_segments(starts, rows, values)
-    return _checked(SortedColumns(np.arange(X.shape[1]), starts[:-1], starts[1:], rows, values))
+    return _sorted(features, starts, rows, values)
 
 
-def _of_dense(block: FloatArray, first: int) -> SortedColumns:
+def _of_dense(block: FloatArray, features: np.ndarray) -> SortedColumns:
     columns = np.ascontiguousarray(block.T)
-    order = np.argsort(columns, axis=1)
-    values = np.take_along_axis(columns, order, axis=1)
-    stored = values != 0
-    if stored.all():
-        ends = np.arange(1, columns.shape[0] + 1, dtype=np.int64) * columns.shape[1]
-        rows, values = order.astype(np.int32).ravel(), values.ravel()
-    else:
-        ends = np.cumsum(stored.sum(axis=1), dtype=np.int64)
-        rows, values = order[stored].astype(np.int32), values[stored]
-    begin = np.concatenate(([0], ends[:-1]))
-    return _checked(SortedColumns(np.arange(first, first + columns.shape[0]), begin, ends, rows, values))
+    starts = np.concatenate(([0], np.cumsum(np.count_nonzero(columns, axis=1), dtype=np.int64)))
+    if starts[-1] == columns.size and columns.shape[1] > SHORT:
+        # Without zeros, which need no sorting, all columns can be sorted in one call.
+        order = np.argsort(columns, axis=1)
+        values = np.take_along_axis(columns, order, axis=1).ravel()
+        return _checked(SortedColumns(features, starts[:-1], starts[1:], order.astype(np.int32).ravel(), values))
+    rows, values = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1], dtype=columns.dtype)
+    list_stored(columns, starts, rows, values)
+    return _sorted(features, starts, rows, values)
+
+
+def _sorted(features: np.ndarray, starts: np.ndarray, rows: np.ndarray, values: FloatArray) -> SortedColumns:
+    """Columns listed in order of rows put in order of values, in place."""
+    unsorted = np.empty(features.shape[0], dtype=bool)
+    sort_segments(starts, rows, values, unsorted)
+    for j in np.flatnonzero(unsorted):
+        segment = slice(starts[j], starts[j + 1])
+        order = np.argsort(values[segment])
+        rows[segment], values[segment] = rows[segment][order], values[segment][order]
+    return _checked(SortedColumns(features, starts[:-1], starts[1:], rows, values))
 
 
 def _joined(blocks: list[SortedColumns]) -> SortedColumns:

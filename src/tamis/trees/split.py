@@ -18,7 +18,7 @@ class Splits:
     Attributes
     ----------
     worth : array
-        The criterion, larger is better; minus infinity where a column has but one known value.
+        The criterion, larger is better; minus infinity where the known values, or their classes, are all the same.
     same : array
         Pairs of rows of one class that the split separates: of equally good splits the one with fewest is best.
     split : array

@@ -35,9 +35,8 @@ def stumps(
     total = np.bincount(codes, weights=weight).astype(np.float64)
     worth = np.zeros(X.shape[1])
     names = np.flatnonzero(nominal) if nominal is not None else np.zeros(0, dtype=np.intp)
-    numeric = np.arange(X.shape[1]) if names.size == 0 else np.flatnonzero(~nominal)  # type: ignore[operator]
-    for columns in sorted_columns(X if names.size == 0 else X[:, numeric]):
-        worth[numeric[columns.features]] = best_splits(columns, codes, weight, total, X.shape[0], criterion).worth
+    for columns in sorted_columns(X, np.setdiff1d(np.arange(X.shape[1]), names)):
+        worth[columns.features] = best_splits(columns, codes, weight, total, X.shape[0], criterion).worth
     rows = np.arange(X.shape[0])
     for name in names:
         levels, n_levels = level_codes(X[:, name])
