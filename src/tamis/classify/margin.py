@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
@@ -23,8 +24,8 @@ _EXACT = 1e-10
 #: What is added to a mean diagonal of 1 so that the system of rows that repeat each other can be solved.
 _JITTER = 1e-11
 
-#: Multiplications that refining may take, and what a round counts for before it does any.
-_WORK, _ROUND = 1e10, 1e6
+#: Multiplications that refining may take by default, and what a round counts for before it does any.
+WORK, _ROUND = 1e10, 1e6
 
 #: Share of the objective that liblinear's penalty on the intercept may have.
 _INTERCEPT = 1e-3
@@ -32,15 +33,31 @@ _INTERCEPT = 1e-3
 
 @dataclass(frozen=True)
 class Solution:
-    """Weights of the rows (Gram matrix) or of the columns, the intercept, the steps taken, and whether it settled."""
+    """What a solver found.
+
+    Attributes
+    ----------
+    weights : array
+        Of the rows (Gram matrix) or of the columns.
+    intercept : float
+    steps : int
+        Steps or passes taken.
+    settled : bool
+        Whether it is optimal within the tolerance.
+    bounded : bool
+        Whether a row's weight meets its cost. Not known, and taken for true, when solved on the columns.
+    """
 
     weights: FloatArray
     intercept: float
     steps: int
     settled: bool
+    bounded: bool = True
 
 
-def solve_gram(gram: FloatArray, positive: Mask, cost: FloatArray, *, tol: float, max_iter: int | None) -> Solution:
+def solve_gram(
+    gram: FloatArray, positive: Mask, cost: FloatArray, *, tol: float, max_iter: int | None, work: float = WORK
+) -> Solution:
     """Solve on a Gram matrix: libsvm to `tol`, then on to the optimum itself.
 
     libsvm keeps the matrix in float32 and stops at `tol`, so that its answer depends a little on the order of the
@@ -58,6 +75,8 @@ def solve_gram(gram: FloatArray, positive: Mask, cost: FloatArray, *, tol: float
         Largest violation of the optimality conditions that counts as none.
     max_iter : int, optional
         Steps of libsvm; by default as many as take a few seconds.
+    work : float
+        Multiplications that refining may take; with few of them the solution may be no better than `tol`.
 
     Returns
     -------
@@ -65,35 +84,70 @@ def solve_gram(gram: FloatArray, positive: Mask, cost: FloatArray, *, tol: float
         Its `weights` are signed: f = gram @ weights + intercept.
     """
     steps = int(np.clip(1e9 / gram.shape[0], 1e5, 1e6)) if max_iter is None else max_iter
-    solver = SVC(kernel="precomputed", C=1.0, tol=tol, max_iter=steps)
-    with warnings.catch_warnings():
+    # Outputs shrink with the cost: held to the same tolerance, small ones would be left to refining.
+    solver = SVC(kernel="precomputed", C=1.0, tol=tol * min(1.0, cost.max()), max_iter=steps)
+    # On few rows most of the time would go into checks of what is known to be right.
+    with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
         warnings.simplefilter("ignore", ConvergenceWarning)
         solver.fit(gram, positive, sample_weight=cost)
     alpha = np.zeros(gram.shape[0])
-    alpha[solver.support_] = np.minimum(np.abs(solver.dual_coef_[0]), cost[solver.support_])
+    alpha[solver.support_] = np.abs(solver.dual_coef_[0])
+    alpha = _within(alpha, cost)
     signs = np.where(positive, 1.0, -1.0)
-    intercept, violation = _refine(gram, signs, cost, alpha)
+    intercept, violation = _refine(gram, signs, cost, alpha, work)
     settled = bool(solver.fit_status_ == 0 or violation <= tol)
-    return Solution(signs * alpha, intercept, int(solver.n_iter_[0]), settled)
+    return Solution(signs * alpha, intercept, int(solver.n_iter_[0]), settled, bool((alpha >= cost).any()))
 
 
-def _refine(gram: FloatArray, signs: FloatArray, cost: FloatArray, alpha: FloatArray) -> tuple[float, float]:
+def grow(gram: FloatArray, positive: Mask, cost: FloatArray, before: Solution, factor: float) -> Solution | None:
+    """The solution at `cost`, if it is the one at ``cost / factor`` with all weights grown in proportion, else None.
+
+    So it is while the cost is small against the margin; the conditions of optimality tell.
+    """
+    signs = np.where(positive, 1.0, -1.0)
+    alpha = _within(factor * signs * before.weights, cost)
+    gain, lose = _pulls(gram @ (signs * alpha), signs, cost, alpha)
+    if gain.max() - lose.min() > _exact(alpha):
+        return None
+    return Solution(signs * alpha, float(gain.max() + lose.min()) / 2, 0, True, bool((alpha >= cost).any()))
+
+
+def _within(alpha: FloatArray, cost: FloatArray) -> FloatArray:
+    """Weights cut off at their cost; what misses it by rounding meets it, lest one row alone fix the intercept."""
+    return np.where(alpha < cost * (1 - 1e-12), alpha, cost)
+
+
+def _pulls(output: FloatArray, signs: FloatArray, cost: FloatArray, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Where the intercept must be for a row to lie on its margin: rows that may gain weight, rows that may lose it.
+
+    At the optimum none of the first wants it above what one of the second wants. Other rows are infinite.
+    """
+    wanted = signs - output
+    gain = np.where((signs > 0) & (alpha < cost) | (signs < 0) & (alpha > 0), wanted, -np.inf)
+    lose = np.where((signs > 0) & (alpha > 0) | (signs < 0) & (alpha < cost), wanted, np.inf)
+    return gain, lose
+
+
+def _exact(alpha: FloatArray) -> float:
+    """The violation of the conditions of optimality that counts as none in a refined solution."""
+    return _EXACT * max(1.0, 1e-4 * float(alpha.sum()))
+
+
+def _refine(
+    gram: FloatArray, signs: FloatArray, cost: FloatArray, alpha: FloatArray, work: float
+) -> tuple[float, float]:
     """Active-set steps in float64 from a feasible `alpha`, which is changed in place, to the optimum.
 
     Every step improves the dual objective, so that stopping early does no harm. Returns the intercept and how much
     the optimality conditions are violated.
     """
     output = gram @ (signs * alpha)
-    work = _WORK
     while True:
-        # Where the intercept must be for a row to lie on its margin; at the optimum no row that may gain weight
-        # wants it above what a row that may lose weight wants.
         wanted = signs - output
-        gain = np.where((signs > 0) & (alpha < cost) | (signs < 0) & (alpha > 0), wanted, -np.inf)
-        lose = np.where((signs > 0) & (alpha > 0) | (signs < 0) & (alpha < cost), wanted, np.inf)
+        gain, lose = _pulls(output, signs, cost, alpha)
         up, down = int(gain.argmax()), int(lose.argmin())
         intercept, violation = (gain[up] + lose[down]) / 2, gain[up] - lose[down]
-        exact = _EXACT * max(1.0, 1e-4 * alpha.sum())
+        exact = _exact(alpha)
         if violation <= exact:
             break
         rows = np.flatnonzero((alpha > 0) & (alpha < cost))

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamis.base.choice import CAUTION, Fold, dealt, most_confident
 from tamis.base.classifier import Classifier, one_vs_one
 from tamis.base.errors import TamisError
 from tamis.base.labels import class_pairs
@@ -16,11 +17,11 @@ from tamis.base.part import Part
 from tamis.base.selector import Weighted
 from tamis.base.space import choice, geom
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.classify.kernel import GROUNDS, inner_products, kernel_values
-from tamis.classify.margin import Solution, solve_columns, solve_gram
-
-#: The cost that stands for a hard margin when the mean diagonal of the centred kernel is 1.
-_HARD = 1e9
+from tamis.classify.kernel import GROUNDS, apply, ground, inner_products, squared_distances, squared_norms
+from tamis.classify.kernel_width import check_width, widths
+from tamis.classify.margin import Solution
+from tamis.classify.margin_pairs import column_path, gram_path, row_terms
+from tamis.classify.margin_path import Candidate, Rule, search_columns, search_grams
 
 #: Below so many rows the Gram matrix always wins, beyond so many it no longer fits an ordinary memory.
 _FEW_ROWS, _MANY_ROWS = 4_000, 15_000
@@ -57,14 +58,20 @@ class SVM(Weighted, Classifier):
     Parameters
     ----------
     kernel : str, default="linear"
-        One of the above.
-    C : float, default=1.0
-        What a unit of slack costs; ``inf`` asks for a hard margin. When the classes overlap there is none: a warning
-        says so, and what the solver had by then is kept.
-    sigma : float or "scale", default="scale"
+        One of the above, or "auto": linear or gaussian, with C and sigma chosen too unless they are given (a sigma
+        of "scale" does not count as given). Where `solver` comes to liblinear "auto" is linear.
+    C : float, "auto" or None, default=None
+        What a unit of slack costs; None is 1, or "auto" with ``kernel="auto"``. ``inf`` asks for a hard margin. When
+        the classes overlap there is none: a warning says so, and what the solver had by then is kept. "auto" tries
+        ten values between 1e-3 and 1e4 in geometric progression, divided by the mean squared distance of the
+        training rows to their mean in the space of the kernel (ridge included).
+    sigma : float, "scale", "classes" or "auto", default="scale"
         The width of the kernels that have one. "scale" takes the number of columns times the variance of all values,
         the mean squared distance of a row to the overall mean (scikit-learn's ``gamma="scale"`` upside down); for
-        the exponential kernel the square root of that.
+        the exponential kernel the square root of that. "classes" is Lal, Chapelle and Schölkopf's: with t the mean
+        over the rows of the distance to the nearest row of another class, 2 t^2 for the gaussian kernel and t for
+        the exponential; "scale" when t is 0. "auto" tries seven multiples of "scale", from 1/256 to 16 times it (for
+        the exponential kernel their roots).
     degree : int, default=3
         Of the polynomial and cosine kernels.
     offset : float, default=0.0
@@ -84,10 +91,25 @@ class SVM(Weighted, Classifier):
     max_iter : int, optional
         Limit per pair of classes: steps for "gram", passes over the rows for "liblinear". By default what takes a
         few seconds. A warning says when it was not enough.
+    folds : int, default=5
+        Folds of the cross-validation on the training rows by which "auto" chooses; fewer when the largest class has
+        fewer rows.
+    caution : float, default=0.0
+        How many deviations over the folds count against a candidate (Grabczewski and Jankowski, eq. 25).
+    random_state : int, Generator, RandomState or None, default=None
+        Deals the rows into those folds.
 
     Attributes
     ----------
     classes_ : array
+    kernel_ : str
+    C_ : float
+    sigma_ : float
+        The kernel, the cost and, for the kernels that have one, the width in use.
+    candidates_ : list of (kernel, sigma, C)
+        What "auto" has tried.
+    cv_accuracy_ : array
+        Their accuracy, averaged over the folds; balanced accuracy with ``balance=True``.
     intercept_ : array of shape (n_pairs,)
         Pairs (0, 1), (0, 2), ..., (1, 2), ... of classes; a decision above zero speaks for the second.
     coef_ : array of shape (n_pairs, n_features)
@@ -98,8 +120,6 @@ class SVM(Weighted, Classifier):
         Their signed weights.
     support_vectors_ : array or CSR matrix of shape (n_support, n_features)
         Those rows, for the kernels other than linear.
-    sigma_ : float
-        The width, for the kernels that have one.
     n_iter_ : array of shape (n_pairs,)
         Steps or passes the solver took.
 
@@ -107,6 +127,13 @@ class SVM(Weighted, Classifier):
     -----
     Sample weights multiply C row by row and divide the ridge, so that a row of weight 2 counts like the row twice;
     a row of weight 0 is as if absent. They do not change a hard margin. There are no class probabilities.
+
+    "auto" takes the candidate with the highest mean accuracy over the folds, each test row weighted; of equals the
+    linear kernel, then the smallest C, then the largest sigma. The classes are balanced and the ridge is added in
+    every training part anew. Widths are found on all training rows, as Lal, Chapelle and Schölkopf do. The folds do
+    not depend on the order of the rows unless some are equally long. When all weights are whole numbers a row's
+    copies are dealt to the folds one by one, and may be trained and tested on, as copies of rows may. Solutions are
+    held less exact in the search than in the fit, which alone warns when one is not settled.
 
     Examples
     --------
@@ -129,12 +156,12 @@ class SVM(Weighted, Classifier):
             "sigma": geom(1e-3, 1e4),
             "balance": choice(True, False),
         },
-        paper="Boser, Guyon and Vapnik 1992; class ridge: Lal, Chapelle and Schölkopf 2006, section 1",
+        paper="Boser, Guyon and Vapnik 1992; class ridge, sigma: Lal, Chapelle and Schölkopf 2006, section 1",
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "kernel": [StrOptions(set(GROUNDS))],
-        "C": [Interval(Real, 0, np.inf, closed="right")],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
+        "kernel": [StrOptions({*GROUNDS, "auto"})],
+        "C": [Interval(Real, 0, np.inf, closed="right"), StrOptions({"auto"}), None],
+        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale", "classes", "auto"})],
         "degree": [Interval(Integral, 1, None, closed="left")],
         "offset": [Interval(Real, None, None, closed="neither")],
         "balance": ["boolean"],
@@ -142,14 +169,17 @@ class SVM(Weighted, Classifier):
         "solver": [StrOptions({"auto", "gram", "liblinear"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "folds": [Interval(Integral, 2, None, closed="left")],
+        "caution": CAUTION,
+        "random_state": ["random_state", np.random.Generator],
     }
 
     def __init__(
         self,
         kernel: str = "linear",
-        C: float = 1.0,
+        C: float | Literal["auto"] | None = None,
         *,
-        sigma: float | Literal["scale"] = "scale",
+        sigma: float | Literal["scale", "classes", "auto"] = "scale",
         degree: int = 3,
         offset: float = 0.0,
         balance: bool = False,
@@ -157,6 +187,9 @@ class SVM(Weighted, Classifier):
         solver: str = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
+        folds: int = 5,
+        caution: float = 0.0,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -168,89 +201,119 @@ class SVM(Weighted, Classifier):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.folds = folds
+        self.caution = caution
+        self.random_state = random_state
 
     def _fit(self, X: Any, y: Any, *weight: Any) -> None:
         given = np.ones(X.shape[0]) if weight[0] is None else weight[0]
         rows = np.flatnonzero(given > 0)
         if rows.size < X.shape[0]:
             X, y, given = X[rows], y[rows], given[rows]
-        size = np.bincount(y, weights=given, minlength=self.classes_.shape[0])
+        size = np.bincount(y, minlength=self.classes_.shape[0])
         if not size.all():
             empty = self.classes_.tolist()[int(np.argmin(size))]
             raise TamisError(f"SVM: no row of class {empty!r} has a sample weight above zero")
-        factor = size.sum() / (size.shape[0] * size) if self.balance else np.ones(size.shape[0])
-        cost = self.C * given * factor[y]
+        check_width(self.kernel, self.sigma)
         if self._by_columns(X):
-            self._fit_columns(X, y, cost)
+            self._fit_columns(X, y, given)
             return
-        if self.kernel not in ("linear", "cosine"):
-            self.sigma_ = self._width(X, given) if self.sigma == "scale" else float(self.sigma)
-        ridge = self.ridge * size[y] / size.sum() / given
-        weights = self._fit_gram(self._kernel(X), y, cost, ridge)
+        gram = self._choose_gram(X, y, given)
+        unit, ridge = row_terms(y, given, balance=self.balance, ridge=self.ridge)
+        pairs = gram_path(gram, y, [self.C_ * unit], ridge, tol=self.tol, max_iter=self.max_iter)[0]
+        weights = self._keep(pairs)
         bears = np.flatnonzero(weights.any(axis=1))
         self.support_ = rows[bears]
         self.dual_coef_ = weights[bears]
-        if self.kernel == "linear":
+        if self.kernel_ == "linear":
             self.coef_ = np.ascontiguousarray((X[bears].T.astype(np.float64, copy=False) @ self.dual_coef_).T)
         else:
             self.support_vectors_ = X[bears]
 
-    def _fit_columns(self, X: Matrix, y: Codes, cost: FloatArray) -> None:
-        pairs = class_pairs(self.classes_.shape[0])
-        self.coef_ = np.empty((len(pairs), X.shape[1]))
-        self.intercept_ = np.empty(len(pairs))
-        self.n_iter_ = np.empty(len(pairs), dtype=np.intp)
-        for number, (a, b) in enumerate(pairs):
-            rows = np.flatnonzero((y == a) | (y == b))
-            found = solve_columns(X[rows], y[rows] == b, cost[rows], tol=self.tol, max_iter=self.max_iter)
-            self._warn_unsettled(found, a, b)
-            self.coef_[number], self.intercept_[number] = found.weights, found.intercept
-            self.n_iter_[number] = found.steps
+    def _fit_columns(self, X: Matrix, y: Codes, weight: FloatArray) -> None:
+        C = self._given_cost()
+        if C is None:
+            self._take_best(*search_columns(X, y, weight, self._deal(X, y, weight), self._rule()))
+        else:
+            self._take(Candidate("linear", None, C))
+        unit, _ = row_terms(y, weight, balance=self.balance, ridge=0.0)
+        pairs = column_path(X, y, [self.C_ * unit], tol=self.tol, max_iter=self.max_iter)[0]
+        self.coef_ = np.ascontiguousarray(self._keep(pairs).T)
 
-    def _fit_gram(self, gram: FloatArray, y: Codes, cost: FloatArray, ridge: FloatArray) -> FloatArray:
-        """Signed weights of the rows for each pair of classes; `gram` is used up."""
-        # Signed weights sum to zero, so moving the origin to the rows' mean changes the intercept and nothing else.
-        # It keeps digits that libsvm's float32 would lose, and makes a hard margin free of the data's place and size.
-        mean = gram.mean(axis=0)
-        gram -= mean
-        gram -= mean[:, None] - mean.mean()
-        gram.flat[:: gram.shape[0] + 1] += ridge
-        scale = float(gram.diagonal().mean())
-        scale = scale if scale > 0 else 1.0
-        gram /= scale
-        cost = cost * scale if np.isfinite(self.C) else np.full(cost.shape[0], _HARD)
-        pairs = class_pairs(self.classes_.shape[0])
-        weights = np.zeros((gram.shape[0], len(pairs)))
-        self.intercept_ = np.empty(len(pairs))
-        self.n_iter_ = np.empty(len(pairs), dtype=np.intp)
-        for number, (a, b) in enumerate(pairs):
-            rows = np.flatnonzero((y == a) | (y == b))
-            part = gram if len(pairs) == 1 else gram[np.ix_(rows, rows)]
-            found = solve_gram(part, y[rows] == b, cost[rows], tol=self.tol, max_iter=self.max_iter)
-            self._warn_unsettled(found, a, b)
-            weights[rows, number] = found.weights / scale
-            self.intercept_[number] = found.intercept - mean @ weights[:, number]
-            self.n_iter_[number] = found.steps
-        return weights
+    def _choose_gram(self, X: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
+        """The kernel matrix of the rows, for the kernel and width that are given or chosen."""
+        grounds = self._grounds(X)
+        sigma = "auto" if self.kernel == "auto" and self.sigma == "scale" else self.sigma
+        tried = {kernel: widths(kernel, sigma, X, base, y, weight) for kernel, base in grounds.items()}
+
+        def values(kernel: str, width: float | None) -> FloatArray:
+            return self._values(kernel, grounds[kernel], width)
+
+        C = self._given_cost()
+        if C is None or sum(map(len, tried.values())) > 1:
+            self._take_best(*search_grams(tried, values, y, weight, self._deal(X, y, weight), C, self._rule()))
+        else:
+            self._take(Candidate(self.kernel, tried[self.kernel][0], C))
+        return values(self.kernel_, getattr(self, "sigma_", None))
+
+    def _grounds(self, X: Matrix) -> dict[str, FloatArray]:
+        """What the kernels to try rest on, from one pass over the columns; the simplest kernel first."""
+        if self.kernel != "auto":
+            return {self.kernel: ground(self.kernel, X)}
+        products = inner_products(X)
+        norms = products.diagonal()
+        return {"linear": products, "gaussian": squared_distances(products, norms, norms)}
+
+    def _given_cost(self) -> float | None:
+        """C as a number, or None when it is to be chosen."""
+        if self.C is None:
+            return None if self.kernel == "auto" else 1.0
+        return None if self.C == "auto" else float(self.C)
+
+    def _deal(self, X: Matrix, y: Codes, weight: FloatArray) -> list[Fold]:
+        what = "C" if self._given_cost() is None else "kernel" if self.kernel == "auto" else "sigma"
+        return dealt(squared_norms(X), y, weight, self.folds, self.random_state, f'SVM: {what}="auto"')
+
+    def _rule(self) -> Rule:
+        return Rule(self.balance, self.ridge, self.tol, self.max_iter)
+
+    def _take_best(self, candidates: list[Candidate], accuracy: FloatArray) -> None:
+        self.candidates_ = candidates
+        self.cv_accuracy_ = accuracy.mean(axis=0)
+        self._take(candidates[most_confident(accuracy, self.caution)])
+
+    def _take(self, best: Candidate) -> None:
+        self.kernel_, self.C_ = best.kernel, best.C
+        if best.sigma is not None:
+            self.sigma_ = best.sigma
+
+    def _keep(self, pairs: list[Solution]) -> FloatArray:
+        """Weights of the pairs side by side; intercepts and steps are kept, and what did not settle is told."""
+        for classes, found in zip(class_pairs(self.classes_.shape[0]), pairs, strict=True):
+            self._warn_unsettled(found, *classes)
+        self.intercept_ = np.array([found.intercept for found in pairs])
+        self.n_iter_ = np.array([found.steps for found in pairs], dtype=np.intp)
+        return np.column_stack([found.weights for found in pairs])
 
     def _decision(self, X: Any) -> FloatArray:
-        if self.kernel == "linear":
+        if self.kernel_ == "linear":
             decisions = inner_products(X, self.coef_)
         else:
             decisions = np.empty((X.shape[0], self.intercept_.shape[0]))
+            sigma = getattr(self, "sigma_", None)
             height = max(1, _BLOCK // self.support_.shape[0])
             for top in range(0, X.shape[0], height):
-                block = self._kernel(X[top : top + height], self.support_vectors_)
-                decisions[top : top + height] = block @ self.dual_coef_
+                block = ground(self.kernel_, X[top : top + height], self.support_vectors_)
+                decisions[top : top + height] = self._values(self.kernel_, block, sigma) @ self.dual_coef_
         decisions += self.intercept_
         return decisions[:, 0] if decisions.shape[1] == 1 else one_vs_one(decisions, self.classes_.shape[0])
 
-    def _kernel(self, X: Matrix, Z: Matrix | None = None) -> FloatArray:
-        sigma = getattr(self, "sigma_", 1.0)
-        return kernel_values(self.kernel, X, Z, sigma=sigma, degree=self.degree, offset=self.offset)
+    def _values(self, kernel: str, grounds: FloatArray, sigma: float | None) -> FloatArray:
+        return apply(kernel, grounds, sigma=1.0 if sigma is None else sigma, degree=self.degree, offset=self.offset)
 
     def _by_columns(self, X: Matrix) -> bool:
-        possible = self.kernel == "linear" and self.ridge == 0 and np.isfinite(self.C)
+        linear = self.kernel == "linear" or (self.kernel == "auto" and self.solver == "auto")
+        possible = linear and self.ridge == 0 and self._given_cost() != np.inf
         if self.solver == "liblinear" and not possible:
             raise TamisError(
                 'solver="liblinear" takes the linear kernel, a finite C and no ridge; '
@@ -260,23 +323,11 @@ class SVM(Weighted, Classifier):
             return self.solver == "liblinear"
         n_rows = X.shape[0]
         stored = X.nnz if sp.issparse(X) else X.size
-        return n_rows > _MANY_ROWS or (n_rows > _FEW_ROWS and stored / n_rows < _LIGHT * n_rows)
-
-    def _width(self, X: Matrix, weight: FloatArray) -> float:
-        """Number of columns times the variance of all values, each row weighted; its root for the exponential."""
-        mean = np.average(np.asarray(X.mean(axis=1, dtype=np.float64)).ravel(), weights=weight)
-        if sp.issparse(X):
-            squares = X.astype(np.float64, copy=False).power(2).mean(axis=1)
-            variance = np.average(np.asarray(squares).ravel(), weights=weight) - mean**2
-        else:
-            variance = np.average(((X - mean) ** 2).mean(axis=1), weights=weight)
-        width = float(X.shape[1] * variance) if variance > 0 else 1.0
-        return float(np.sqrt(width)) if self.kernel == "exponential" else width
+        return bool(n_rows > _MANY_ROWS or (n_rows > _FEW_ROWS and stored / n_rows < _LIGHT * n_rows))
 
     def _warn_unsettled(self, found: Solution, a: int, b: int) -> None:
         first, second = self.classes_[[a, b]].tolist()
-        hard = not np.isfinite(self.C)
-        if hard and (not found.settled or np.abs(found.weights).max() >= _HARD):
+        if np.isinf(self.C_) and (not found.settled or found.bounded):
             message = f"no hard margin found between classes {first!r} and {second!r}: they overlap; give a finite C"
         elif not found.settled:
             message = (

@@ -1,0 +1,115 @@
+"""Support vector machines of several classes: one two-class problem per pair, for one cost or a path of costs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tamis.base.labels import class_pairs
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.classify.margin import WORK, Solution, grow, solve_columns, solve_gram
+
+#: The cost that stands for a hard margin when the mean diagonal of the centred kernel is 1.
+_HARD = 1e9
+
+
+def row_terms(y: Codes, weight: FloatArray, *, balance: bool, ridge: float) -> tuple[FloatArray, FloatArray]:
+    """What a row's slack costs when C is 1, and what is added to its kernel with itself.
+
+    Parameters
+    ----------
+    y : array of class codes 0, 1, ..., all of them present
+    weight : array of shape (n_rows,)
+        Above zero. A row of weight 2 costs twice as much and gets half the ridge: it counts like the row twice.
+    balance : bool
+        Multiply the cost by n / (k n_c) for the n_c of n rows in a class, of k classes.
+    ridge : float
+        Multiplied by the class's share of the rows.
+
+    Examples
+    --------
+    >>> row_terms(np.array([0, 1, 1, 1]), np.ones(4), balance=True, ridge=1.0)[0].round(2)
+    array([2.  , 0.67, 0.67, 0.67])
+    """
+    size = np.bincount(y, weights=weight)
+    factor = size.sum() / (size.shape[0] * size) if balance else np.ones(size.shape[0])
+    return weight * factor[y], ridge * size[y] / size.sum() / weight
+
+
+def gram_path(
+    gram: FloatArray,
+    y: Codes,
+    costs: Sequence[FloatArray],
+    ridge: FloatArray,
+    *,
+    tol: float,
+    max_iter: int | None,
+    work: float = WORK,
+) -> list[list[Solution]]:
+    """Solve every pair of classes on a Gram matrix for costs that grow; `gram` is used up.
+
+    A pair is not solved again when the solution at the cost before tells the next: when no row's weight meets its
+    cost a larger one changes nothing, and while the cost is small all weights grow in proportion to it.
+
+    Parameters
+    ----------
+    gram : array of shape (n_rows, n_rows)
+    y : array of class codes 0, 1, ...
+    costs : sequence of arrays of shape (n_rows,)
+        Each a multiple, above 1, of the one before; or a single one, infinite for a hard margin.
+    ridge : array of shape (n_rows,)
+        Added to the diagonal.
+    tol, max_iter, work
+        As for :func:`~tamis.classify.margin.solve_gram`.
+
+    Returns
+    -------
+    list of lists of Solution
+        For each cost the solutions of the pairs: f = gram @ weights + intercept, with the Gram matrix as it was
+        given and a weight for every row.
+    """
+    # Signed weights sum to zero, so moving the origin to the rows' mean changes the intercept and nothing else.
+    # It keeps digits that libsvm's float32 would lose, and makes a hard margin free of the data's place and size.
+    mean = gram.mean(axis=0)
+    gram -= mean
+    gram -= mean[:, None] - mean.mean()
+    gram.flat[:: gram.shape[0] + 1] += ridge
+    scale = float(gram.diagonal().mean())
+    scale = scale if scale > 0 else 1.0
+    gram /= scale
+    pairs = class_pairs(int(y.max()) + 1)
+    path: list[list[Solution]] = [[] for _ in costs]
+    for a, b in pairs:
+        rows = np.flatnonzero((y == a) | (y == b))
+        part = gram if len(pairs) == 1 else gram[np.ix_(rows, rows)]
+        found: Solution | None = None
+        for place, cost in enumerate(costs):
+            scaled = np.where(np.isinf(cost[rows]), _HARD, cost[rows] * scale)
+            if found is not None:
+                found = _next(part, y[rows] == b, scaled, found, float(cost[0] / costs[place - 1][0]))
+            if found is None:
+                found = solve_gram(part, y[rows] == b, scaled, tol=tol, max_iter=max_iter, work=work)
+            weights = np.zeros(gram.shape[0])
+            weights[rows] = found.weights / scale
+            path[place].append(replace(found, weights=weights, intercept=found.intercept - float(mean @ weights)))
+    return path
+
+
+def _next(gram: FloatArray, positive: Mask, cost: FloatArray, before: Solution, factor: float) -> Solution | None:
+    """The solution at `factor` times the cost of `before`, where that tells it, else None."""
+    if not before.settled:
+        return None
+    return grow(gram, positive, cost, before, factor) if before.bounded else before
+
+
+def column_path(
+    X: Matrix, y: Codes, costs: Sequence[FloatArray], *, tol: float, max_iter: int | None
+) -> list[list[Solution]]:
+    """Solve every pair of classes on the columns, for every cost; the weights are those of the columns."""
+    path: list[list[Solution]] = [[] for _ in costs]
+    for a, b in class_pairs(int(y.max()) + 1):
+        rows = np.flatnonzero((y == a) | (y == b))
+        part, positive = X[rows], y[rows] == b
+        for place, cost in enumerate(costs):
+            path[place].append(solve_columns(part, positive, cost[rows], tol=tol, max_iter=max_iter))
+    return path
