@@ -81,7 +81,8 @@ def _of_sparse(X: Matrix, features: np.ndarray) -> SortedColumns:
 
 
 def _of_dense(block: FloatArray, features: np.ndarray) -> SortedColumns:
-    columns = np.ascontiguousarray(block.T)
+    # In two steps: columns taken out of long rows one number at a time would miss the cache at each.
+    columns = np.ascontiguousarray(np.ascontiguousarray(block).T)
     starts = np.concatenate(([0], np.cumsum(np.count_nonzero(columns, axis=1), dtype=np.int64)))
     if starts[-1] == columns.size and columns.shape[1] > SHORT:
         # Without zeros, which need no sorting, all columns can be sorted in one call.

@@ -108,7 +108,7 @@ class _Grower:
         self.n_classes = n_classes
         self.names = np.flatnonzero(nominal) if nominal is not None else np.zeros(0, dtype=np.intp)
         self.levels = [level_codes(X[:, j]) for j in self.names]
-        numeric = np.setdiff1d(np.arange(X.shape[1]), self.names)
+        numeric = None if nominal is None else np.flatnonzero(~nominal)
         self.columns = next(sorted_columns(X, numeric, whole=True), None)
         if self.columns is not None:
             self.spare = np.empty(X.shape[0], dtype=np.int32), np.empty(X.shape[0], dtype=self.columns.values.dtype)

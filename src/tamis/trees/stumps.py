@@ -35,7 +35,8 @@ def stumps(
     total = np.bincount(codes, weights=weight).astype(np.float64)
     worth = np.zeros(X.shape[1])
     names = np.flatnonzero(nominal) if nominal is not None else np.zeros(0, dtype=np.intp)
-    for columns in sorted_columns(X, np.setdiff1d(np.arange(X.shape[1]), names)):
+    numeric = None if nominal is None else np.flatnonzero(~nominal)
+    for columns in sorted_columns(X, numeric):
         worth[columns.features] = best_splits(columns, codes, weight, total, X.shape[0], criterion).worth
     rows = np.arange(X.shape[0])
     for name in names:
