@@ -3,7 +3,7 @@
 from tamis.challenge.reproduce.table import Published, Row, Table
 
 #: The selection committee of section 4.5. The paper names its members and the number of features that came out.
-MADELON_CHOICE = "vote(ssv(10), ssv_tree(8), cc(10), at_least=1)"
+MADELON_CHOICE = "vote(ssv(11), ssv_tree(8), cc(11), at_least=1)"
 
 _ARCENE = Published(7.8, 5.0, 13.53, 86.47, f_feat=75.0, winner_ber=11.86)
 _DEXTER = Published(4.8, 2.0, 3.50, 96.50, f_feat=40.0, winner_ber=3.30)
