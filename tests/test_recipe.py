@@ -124,7 +124,7 @@ def test_sets_and_ranges_stand_for_many_recipes():
         ("vote(cc, members=[f])", "vote gets members twice", "members=[f]"),
         ("vote(members=[f, 3])", "vote: members takes a list of recipes; got 3", "members=[f, 3]"),
         ("vote(members=f)", "vote: members takes a list of recipes; got f", "members=f"),
-        ("wrapper(cc(5))", "wrapper: model takes an object implementing 'fit' and 'predict', or none", "cc(5)"),
+        ("wrapper(cc(5))", "wrapper: model takes a recipe that ends in a classifier, or none; got cc(5)", "cc(5)"),
         ("committee(5, {knn, cc})", "or none; got cc", "{knn, cc}"),
         ("repeat(knn | cc)", "knn is a classifier: it can only come last in a chain", "knn"),
     ],

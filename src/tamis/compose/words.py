@@ -35,7 +35,9 @@ def _one(constraint: Any) -> str:
     if constraint is np.random.Generator:
         return "a seed"
     if isinstance(constraint, HasMethods):
-        return "a recipe"
+        return (
+            "a recipe that ends in a classifier" if "predict" in constraint.methods else "a recipe without a classifier"
+        )
     return "text" if constraint is str else str(make_constraint(constraint)).removeprefix("an instance of ")
 
 
