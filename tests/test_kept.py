@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from tamis.base.kept import kept, traced
-from tamis.classify import CVCommittee
+from tamis.classify import CVCommittee, SSVTree
 from tamis.select import Ranking
 
 
@@ -115,3 +115,11 @@ def test_a_step_that_speaks_of_other_columns_gives_none(rows) -> None:
     assert columns(make_pipeline(WrongOrigins(), GaussianNB()), rows) is None
     X, y = rows
     assert kept(make_pipeline(Ranking(k=2), GaussianNB()).fit(X, y), 7) is None
+
+
+def test_a_tree_uses_the_columns_that_it_splits():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6))
+    y = (X[:, 4] > 0).astype(int)
+    model = make_pipeline(StandardScaler(), Ranking(k=3), SSVTree(prune=None)).fit(X, y)
+    assert kept(model, 6).tolist() == [False, False, False, False, True, False]

@@ -18,6 +18,8 @@ LEVELS = ["red", "dark blue", "it's, {odd}", ""]
 
 def meets(text, row):
     """Whether a row (a dict) meets one printed condition."""
+    if asked := re.fullmatch(r"(.+) is (not )?missing", text):
+        return (row[asked[1]] is None) != bool(asked[2])
     missing = text.endswith(" or missing)")
     text = text[1 : -len(" or missing)")] if missing else text
     if interval := re.fullmatch(r"(\S+) <= (.+) < (\S+)", text):

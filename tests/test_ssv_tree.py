@@ -180,7 +180,7 @@ def test_nominal_columns_as_they_are(frame):
     assert model.predict(frame(new)).tolist() == ["in", "out", "out"]
 
 
-def test_missing_values_and_new_levels_go_to_the_heavier_side():
+def test_missing_numbers_go_to_the_heavier_side_and_new_levels_to_the_left():
     columns, y = mixed()
     for place in range(0, 120, 7):
         columns["colour"][place] = None
@@ -190,13 +190,23 @@ def test_missing_values_and_new_levels_go_to_the_heavier_side():
     coded = model._read(X, reset=False)
     passed = rows_of_nodes(model.tree_, coded)
     np.testing.assert_array_equal(model.tree_.weight.sum(axis=1), [len(rows) for rows in passed])
-    for node in np.flatnonzero(~model.tree_.is_leaf):
+    for node in np.flatnonzero(~model.tree_.is_leaf & ~np.isnan(model.tree_.split)):
         known = [i for i in passed[node] if not np.isnan(coded[i, model.tree_.feature[node]])]
         left = len(set(known) & set(passed[model.tree_.left[node]]))
         assert bool(model.tree_.missing_left[node]) == (left >= len(known) - left)
-    new = X.head(1).with_columns(colour=pl.lit("violet"))
-    gone = X.head(1).with_columns(colour=pl.lit(None, pl.String))
-    np.testing.assert_array_equal(model.predict_proba(new), model.predict_proba(gone))
+    new = model._read(X.head(1).with_columns(colour=pl.lit("violet")), reset=False)
+    for node in path(model.tree_, new[0]):
+        if model.tree_.feature[node] == 0 and np.isnan(model.tree_.split[node]):
+            assert model.tree_.left[node] in path(model.tree_, new[0])
+
+
+def test_a_missing_name_is_a_level_of_its_own():
+    X = pl.DataFrame({"colour": ["red", None, "blue", None, "red", "blue"], "size": [1.0, 2, 3, 4, 5, 6]})
+    model = SSVTree(prune=None).fit(X, [0, 1, 0, 1, 0, 0])
+    assert [str(rule) for rule in model.rules()] == [
+        "IF colour is not missing THEN 0  (4 rows)",
+        "IF colour is missing THEN 1  (2 rows)",
+    ]
 
 
 def test_depth_is_held():

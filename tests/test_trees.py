@@ -65,7 +65,7 @@ def told_apart(X, codes):
 @settings(max_examples=200)
 @given(tables(most=40), st.sampled_from(CRITERIA))
 def test_consistent_rows_are_all_answered_rightly(table, criterion):
-    """A missing value may go to either side, so it tells no rows apart; what is known in both does."""
+    """A missing number may go to either side, so it tells no rows apart; what is known in both does."""
     X, codes, *_ = table
     assume(told_apart(X, codes))
     tree = grown(table, criterion)
@@ -76,23 +76,24 @@ def test_consistent_rows_are_all_answered_rightly(table, criterion):
 @settings(max_examples=150)
 @given(tables(most=40), st.sampled_from(CRITERIA))
 def test_a_mixed_leaf_cannot_be_split(table, criterion):
-    X, codes, weight, n_classes, _ = table
+    X, codes, weight, n_classes, names = table
     tree = grown(table, criterion)
     for node, rows in enumerate(rows_of_nodes(tree, X)):
         assert rows
         total = np.bincount(codes[rows], weights=weight[rows], minlength=n_classes)
         np.testing.assert_allclose(tree.weight[node], total, rtol=1e-12)
         if tree.is_leaf[node] and np.unique(codes[rows]).size > 1:
-            for column in X[rows].T:
+            for column, name in zip(X[rows].T, names, strict=True):
+                column = np.where(np.isnan(column), 99, column) if name else column
                 known = ~np.isnan(column)
                 assert np.unique(column[known]).size < 2 or np.unique(codes[rows][known]).size < 2
 
 
 def best_of(X, codes, weight, n_classes, names, criterion):
-    """The best split or subset of every column, None where there is none."""
+    """The best split or subset of every column, None where there is none; a missing name is a level."""
     rows = codes, [Fraction(w) for w in weight], n_classes, criterion
     return [
-        best_subset(np.where(np.isnan(column), -1, column).astype(int).tolist(), *rows)
+        best_subset(np.where(np.isnan(column), 99, column).astype(int).tolist(), *rows)
         if name
         else best_split(column, *rows)
         for column, name in zip(X.T, names, strict=True)
@@ -110,9 +111,12 @@ def check_node(tree, node, table, rows, criterion):
     column = X[rows][:, feature]
     known = ~np.isnan(column)
     if names[feature]:
-        inside = tree.inside[tree.subset[node] : tree.subset[node + 1]]
-        left = ~inside[column[known].astype(int)]
+        inside = np.append(tree.inside[tree.subset[node] : tree.subset[node + 1]], not tree.missing_left[node])
+        left = ~inside[np.where(known, column, -1).astype(int)]
+        known[:] = True
     else:
+        heavier = column[known] < tree.split[node]
+        assert tree.missing_left[node] == (2 * weight[rows][known] @ heavier >= weight[rows][known].sum())
         left = column[known] < tree.split[node]
         assert tree.split[node] == float(found[1][feature].split)
         with np.errstate(invalid="ignore"):
@@ -122,7 +126,6 @@ def check_node(tree, node, table, rows, criterion):
         assert feature == max(wide, key=wide.__getitem__)
     parted = sides(left, codes[rows][known], [Fraction(w) for w in weight[rows][known]], n_classes)
     assert (parted.worth(criterion), -parted.same) == rank[feature]
-    assert tree.missing_left[node] == (sum(parted.left) >= sum(parted.right))
 
 
 @settings(max_examples=100)

@@ -15,7 +15,8 @@ def kept(model: Any, n_features: int) -> Mask | None:
 
     The steps of a pipeline are followed from the input on: a step with ``get_support`` narrows, a step with
     ``origins_`` (the input column of each output column) is followed back, a one-to-one step passes all on. Any other
-    transform mixes columns, so what reached it counts as used. A committee, a model with ``members_``, uses what any
+    transform mixes columns, so what reached it counts as used. A classifier with a mask ``used_``, such as a tree, uses
+    those columns; a committee, a model with ``members_``, uses what any
     of its members uses. A model that selects nothing uses every column.
 
     Parameters
@@ -95,6 +96,11 @@ def _follow(step: Any, origins: np.ndarray) -> tuple[np.ndarray, bool]:
         if sources.size and sources.max() >= origins.size:
             raise _LostTrackError
         return origins[sources], True
+    if hasattr(step, "used_"):
+        used = np.asarray(step.used_)
+        if used.shape != origins.shape:
+            raise _LostTrackError
+        return origins[used], False
     if hasattr(step, "members_"):
         return np.unique(np.concatenate([_follow(member, origins)[0] for member in step.members_])), False
     return origins, isinstance(step, OneToOneFeatureMixin)

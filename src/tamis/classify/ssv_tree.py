@@ -58,6 +58,8 @@ class SSVTree(TakesNominal, Weighted, Classifier):
     classes_ : array
     tree_ : tamis.trees.tree.Tree
         The nodes as arrays.
+    used_ : bool array of shape (n_features,)
+        The columns that the tree splits.
     splits_ : float array of shape (n_nodes,)
         The splits as `rules` and `plot` print them, with as few digits as send every training row the way it went.
     holes_ : bool array of shape (n_features,)
@@ -69,9 +71,10 @@ class SSVTree(TakesNominal, Weighted, Classifier):
 
     Notes
     -----
-    A row's class probabilities are the shares of the classes among the training rows of its leaf. A missing value, and
-    a level that training did not have, goes to the heavier side of a split. In the folds, which hold fewer rows, a
-    degree counts for as much less. Rows of weight 2 count as two rows each, in the folds as well.
+    A row's class probabilities are the shares of the classes among the training rows of its leaf. A missing number, and
+    a level that training did not have, goes to the heavier side of a split; a missing name is a level like any other.
+    In the folds, which hold fewer rows, a degree counts for as much less. Rows of weight 2 count as two rows each, in
+    the folds as well.
 
     Examples
     --------
@@ -136,6 +139,7 @@ class SSVTree(TakesNominal, Weighted, Classifier):
         else:
             self.prune_ = float(self.prune)
         self.tree_ = pruned(grown, self.prune_)
+        self.used_ = np.isin(np.arange(X.shape[1]), self.tree_.feature)
         self.splits_ = round_splits(self.tree_, X)
         self.holes_ = _columns_with_holes(X)
 

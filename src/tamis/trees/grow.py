@@ -15,7 +15,7 @@ from tamis.trees.tree import Tree
 
 @dataclass(frozen=True)
 class _Choice:
-    """A split of one column; `inside` is the subset of levels of a nominal one."""
+    """A split of one column; `inside` is the subset of levels of a nominal one, missing values as the last."""
 
     worth: float
     same: float
@@ -81,7 +81,8 @@ def grow(
     Parameters
     ----------
     X : array or sparse matrix of shape (n_rows, n_features)
-        NaN is missing: it is left out of the search and goes to the heavier side.
+        NaN is missing. In a numeric column it is left out of the search and goes to the heavier side; in a nominal
+        one it is a level like any other.
     codes : int array of shape (n_rows,)
         Class codes 0, 1, ....
     weight : float array of shape (n_rows,)
@@ -107,7 +108,7 @@ class _Grower:
         self.criterion = criterion
         self.n_classes = n_classes
         self.names = np.flatnonzero(nominal) if nominal is not None else np.zeros(0, dtype=np.intp)
-        self.levels = [level_codes(X[:, j]) for j in self.names]
+        self.levels = [_with_missing(*level_codes(X[:, j])) for j in self.names]
         numeric = None if nominal is None else np.flatnonzero(~nominal)
         self.columns = next(sorted_columns(X, numeric, whole=True), None)
         if self.columns is not None:
@@ -133,7 +134,8 @@ class _Grower:
             if choice is None:
                 continue
             nodes.feature[node], nodes.split[node] = choice.feature, choice.split
-            nodes.inside[node] = choice.inside
+            # The last level stands for missing values, whose side is kept apart.
+            nodes.inside[node] = choice.inside[:-1]
             nodes.missing_left[node] = self._send(choice, columns, rows)
             went = self.goes_left[rows]
             sides = [rows[went], rows[~went]]
@@ -183,9 +185,8 @@ class _Grower:
         """Mark the rows of a node that go left; returns whether missing values do."""
         if choice.place < 0 or columns is None:
             levels, _ = self.levels[int(np.searchsorted(self.names, choice.feature))]
-            # A missing level is -1. It goes with the rows outside the subset, which are the heavier side.
-            self.goes_left[rows] = ~np.append(choice.inside, False)[levels[rows]]
-            return True
+            self.goes_left[rows] = ~choice.inside[levels[rows]]
+            return not choice.inside[-1]
         segment = slice(columns.begin[choice.place], columns.end[choice.place])
         listed, values = columns.rows[segment], columns.values[segment]
         self.goes_left[rows] = choice.split > 0
@@ -212,6 +213,11 @@ class _Grower:
         left = replace(kept, end=middle)
         right = replace(kept, begin=middle) if wanted[0] else replace(kept, end=middle)
         return left, right
+
+
+def _with_missing(levels: np.ndarray, n_levels: int) -> tuple[np.ndarray, int]:
+    """Levels with one more for missing values, which often tell something in a nominal column."""
+    return np.where(levels < 0, n_levels, levels).astype(np.int32), n_levels + 1
 
 
 def _ranges(X: Matrix) -> FloatArray:

@@ -23,8 +23,8 @@ class Condition:
         A numeric value must be `low` or more and below `high`; infinite where there is no bound.
     inside : frozenset of str, optional
         A nominal value must be one of these levels.
-    outside : frozenset of str
-        A nominal value must be none of these levels.
+    outside : frozenset of str, optional
+        A nominal value must be none of these levels; when there are none, it must not be missing.
     missing : bool, optional
         Whether a missing value will do; None when the training rows had none in this feature.
     """
@@ -33,15 +33,17 @@ class Condition:
     low: float = -np.inf
     high: float = np.inf
     inside: frozenset[str] | None = None
-    outside: frozenset[str] = frozenset()
+    outside: frozenset[str] | None = None
     missing: bool | None = None
 
     def __str__(self) -> str:
         name = _one_line(self.name)
         if self.inside is not None:
+            if not self.inside:
+                return f"{name} is missing"
             said = f"{name} in {_set(self.inside)}"
-        elif self.outside:
-            said = f"{name} not in {_set(self.outside)}"
+        elif self.outside is not None:
+            said = f"{name} not in {_set(self.outside)}" if self.outside else f"{name} is not missing"
         elif np.isinf(self.low):
             said = f"{name} < {number(self.high)}"
         elif np.isinf(self.high):
@@ -204,14 +206,15 @@ def number(value: float) -> str:
 def _both(one: Condition, other: Condition) -> Condition:
     """The condition that a value meets which meets both."""
     sets = [condition.inside for condition in (one, other) if condition.inside is not None]
-    outside = one.outside | other.outside
+    nominal = one.outside is not None or other.outside is not None
+    outside = (one.outside or frozenset()) | (other.outside or frozenset())
     inside = frozenset.intersection(*sets) - outside if sets else None
     return Condition(
         one.name,
         max(one.low, other.low),
         min(one.high, other.high),
         inside,
-        frozenset() if sets else outside,
+        outside if nominal and not sets else None,
         None if one.missing is None else bool(one.missing and other.missing),
     )
 

@@ -23,7 +23,7 @@ class Tree:
     left, right : int arrays of shape (n_nodes,)
         The children; -1 in a leaf. A child comes after its parent.
     missing_left : bool array of shape (n_nodes,)
-        Whether a missing value goes left: to the heavier side.
+        Whether a missing value goes left: with the heavier side in a numeric column, as its own level in a nominal one.
     subset : int array of shape (n_nodes + 1,)
         Where the entries of each node begin in `inside`; numeric nodes and leaves have none.
     inside : bool array
