@@ -18,6 +18,7 @@ from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.trees.figure import figure
 from tamis.trees.grow import grow
 from tamis.trees.prune import degrees, degrees_to_try, pruned
+from tamis.trees.rows import counted
 from tamis.trees.rules import Rule, Wording, round_splits, rules
 from tamis.trees.split import CRITERIA
 from tamis.trees.tree import Tree
@@ -125,9 +126,7 @@ class SSVTree(TakesNominal, Weighted, Classifier):
         self.random_state = random_state
 
     def _fit(self, X: Any, y: Any, *weight: Any) -> None:
-        given = np.ones(X.shape[0]) if weight[0] is None else weight[0]
-        rows = np.flatnonzero(given)
-        X, y, given = (X, y, given) if rows.size == X.shape[0] else (X[rows], y[rows], given[rows])
+        X, y, given = counted(X, y, weight[0])
         grown = self._grow(X, y, given)
         if self.prune is None:
             self.prune_ = -np.inf
@@ -167,8 +166,8 @@ class SSVTree(TakesNominal, Weighted, Classifier):
         return Wording(names, self.classes_, self.splits_, self.levels_, self.holes_)
 
     def _decision(self, X: Any) -> FloatArray:
-        counted = self.tree_.weight * self.tree_.priors
-        return (counted / counted.sum(axis=1, keepdims=True))[self.tree_.leaves(X)]
+        evidence = self.tree_.weight * self.tree_.priors
+        return (evidence / evidence.sum(axis=1, keepdims=True))[self.tree_.leaves(X)]
 
     def _grow(self, X: Matrix, y: Codes, weight: FloatArray) -> Tree:
         nominal = self.nominal_ if self.nominal_.any() else None
@@ -189,11 +188,11 @@ class SSVTree(TakesNominal, Weighted, Classifier):
         for fold, part in enumerate(parts):
             train, test = np.flatnonzero(part.train), np.flatnonzero(part.test)
             tree = self._grow(X[train], y[train], part.train[train])
-            counted = part.test[test] * tree.priors[y[test]]
+            worth = part.test[test] * tree.priors[y[test]]
             for number, degree in enumerate(self.degrees_ * (part.train.sum() / weight.sum())):
                 smaller = pruned(tree, degree)
                 right = smaller.answer[smaller.leaves(X[test])] == y[test]
-                accuracy[fold, number] = np.average(right, weights=counted)
+                accuracy[fold, number] = np.average(right, weights=worth)
         return accuracy
 
 

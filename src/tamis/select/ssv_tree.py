@@ -13,6 +13,7 @@ from tamis.base.selector import Selection, Selector, Weighted
 from tamis.base.space import choice, geom
 from tamis.trees.grow import grow
 from tamis.trees.prune import gains
+from tamis.trees.rows import counted
 from tamis.trees.split import CRITERIA
 from tamis.trees.tree import Tree
 
@@ -80,9 +81,7 @@ class SSVTreeSelector(TakesNominal, Weighted, Selector):
         self.at_least = at_least
 
     def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        given = np.ones(X.shape[0]) if weight[0] is None else weight[0]
-        rows = np.flatnonzero(given)
-        X, y, given = (X, y, given) if rows.size == X.shape[0] else (X[rows], y[rows], given[rows])
+        X, y, given = counted(X, y, weight[0])
         nominal = self.nominal_ if self.nominal_.any() else None
         self.tree_ = grow(X, y, given, n_classes=self.classes_.shape[0], criterion=self.criterion, nominal=nominal)
         ranks = _ranks(self.tree_, X.shape[1])

@@ -5,6 +5,7 @@ import numpy as np
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.kernels.ssv import nominal_split
 from tamis.trees.columns import level_codes, sorted_columns
+from tamis.trees.rows import counted
 from tamis.trees.split import best_splits
 
 
@@ -24,11 +25,7 @@ def stumps(
     nominal : bool array of shape (n_features,), optional
         Columns of level codes 0, 1, ...; dense only.
     """
-    if weight is None:
-        weight = np.ones(X.shape[0])
-    elif not weight.all():
-        rows = np.flatnonzero(weight)
-        X, codes, weight = X[rows], codes[rows], weight[rows]
+    X, codes, weight = counted(X, codes, weight)
     if X.shape[0] == 0:
         return np.zeros(X.shape[1])
     codes = codes.astype(np.int64, copy=False)
