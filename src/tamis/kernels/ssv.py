@@ -8,6 +8,7 @@ over the classes, in their c-th term alone; so a split costs the same for any nu
 """
 
 import numpy as np
+from numba.extending import register_jitable
 
 from tamis.kernels.compiler import kernel
 
@@ -36,19 +37,8 @@ def column_splits(begin, end, rows, values, codes, weight, total, n_rows, balanc
     for j in range(begin.shape[0]):
         worth[j] = NO_SPLIT
         same[j] = 0.0
-        first, last = begin[j], end[j]
-        n_known = n_rows
-        for c in range(n_classes):
-            known[c] = total[c]
-        while last > first and np.isnan(values[last - 1]):
-            last -= 1
-            n_known -= 1
-            known[codes[rows[last]]] -= weight[rows[last]]
-        if n_known < n_rows:
-            # Rounding may leave a trace of a class whose rows are all missing.
-            for c in range(n_classes):
-                if known[c] < 1e-12 * total[c]:
-                    known[c] = 0.0
+        first = begin[j]
+        last, n_known = _leave_out_missing(first, end[j], rows, values, codes, weight, total, n_rows, known)
         n_zero = n_known - (last - first)
         if last == first or (n_zero == 0 and values[first] == values[last - 1]):
             continue
@@ -89,21 +79,13 @@ def column_splits(begin, end, rows, values, codes, weight, total, n_rows, balanc
                 if balanced:
                     if two:
                         left[0], left[1] = left_0, left_1
-                    most_left = most_right = 0.0
-                    for c in range(n_classes):
-                        if known[c] > 0.0:
-                            share = left[c] / known[c]
-                            most_left = max(most_left, share)
-                            most_right = max(most_right, 1.0 - share)
-                    here = (most_left + most_right - 1.0) / (classes - 1)
+                    here = _balanced_worth(left, known, classes)
                 else:
                     here = 2.0 * (weight_left * (all_weight - weight_left) - separated) - smaller
                 if here < best - near:
                     run_open = False
                 else:
-                    middle = previous / 2.0 + value / 2.0
-                    if middle <= previous:
-                        middle = value
+                    middle = _halfway(previous, value)
                     if here > best + near or separated < best_same - close:
                         best, best_same = here, separated
                         run, run_sum, run_start, run_open = 1, middle, number, True
@@ -143,30 +125,76 @@ def column_splits(begin, end, rows, values, codes, weight, total, n_rows, balanc
             started = True
 
         if run > 1:
-            # Of neighbouring splits that are equally good, the one nearest to their average.
             average = run_sum / run
-            nearest = np.inf
-            number = 0
-            started, pending = False, n_zero > 0
-            t = first
-            while t < last or pending:
-                block = pending and (t == last or values[t] > 0.0)
-                value = 0.0 if block else np.float64(values[t])
-                if started and value != previous:
-                    middle = previous / 2.0 + value / 2.0
-                    if middle <= previous:
-                        middle = value
-                    if run_start <= number < run_start + run and abs(middle - average) < nearest:
-                        nearest = abs(middle - average)
-                        best_split, best_gap = middle, value - previous
-                    number += 1
-                if block:
-                    pending = False
-                else:
-                    t += 1
-                previous = value
-                started = True
+            best_split, best_gap = _nearest(values, first, last, n_zero > 0, run_start, run_start + run, average)
         worth[j], same[j], split[j], gap[j] = best, best_same, best_split, best_gap
+
+
+@register_jitable
+def _leave_out_missing(first, last, rows, values, codes, weight, total, n_rows, known):
+    """Fill the weight of each class among the rows with a known value; returns where these end, and their number."""
+    n_known = n_rows
+    for c in range(total.shape[0]):
+        known[c] = total[c]
+    while last > first and np.isnan(values[last - 1]):
+        last -= 1
+        n_known -= 1
+        known[codes[rows[last]]] -= weight[rows[last]]
+    if n_known < n_rows:
+        # Rounding may leave a trace of a class whose rows are all missing.
+        for c in range(total.shape[0]):
+            if known[c] < 1e-12 * total[c]:
+                known[c] = 0.0
+    return last, n_known
+
+
+@register_jitable
+def _balanced_worth(left, known, classes):
+    """1 - BER K/(K - 1) when each side answers the class it holds the largest share of."""
+    most_left = most_right = 0.0
+    for c in range(known.shape[0]):
+        if known[c] > 0.0:
+            share = left[c] / known[c]
+            most_left = max(most_left, share)
+            most_right = max(most_right, 1.0 - share)
+    return (most_left + most_right - 1.0) / (classes - 1)
+
+
+@register_jitable
+def _halfway(below, above):
+    """Between two values; the upper one where no number lies between them, so that the lower one is below it."""
+    middle = below / 2.0 + above / 2.0
+    return middle if middle > below else above
+
+
+@register_jitable
+def _nearest(values, first, last, pending, start, stop, average):
+    """Of the splits numbered `start` up to `stop`, which are equally good, the one nearest to their average; its gap.
+
+    `pending` says whether some rows hold zero.
+    """
+    nearest = np.inf
+    split = gap = previous = 0.0
+    number = -1
+    t = first
+    while t < last or pending:
+        block = pending and (t == last or values[t] > 0.0)
+        value = 0.0 if block else np.float64(values[t])
+        if number < 0 or value != previous:
+            # The first value has no split before it.
+            if start <= number < stop:
+                middle = _halfway(previous, value)
+                # The average of huge values may be infinite: the first is then as good as any.
+                if number == start or abs(middle - average) < nearest:
+                    nearest = abs(middle - average)
+                    split, gap = middle, value - previous
+            number += 1
+        if block:
+            pending = False
+        else:
+            t += 1
+        previous = value
+    return split, gap
 
 
 @kernel(
