@@ -8,6 +8,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from tamis.kernels.compiler import kernel
+from tamis.kernels.ssv import halfway
 
 _COLUMNS = "int64[::1], int64[::1], int32[::1], {real}[::1], int64[::1], boolean[::1], float64[::1]"
 _REALS = ("float32", "float64")
@@ -62,8 +63,7 @@ def column_cuts(begin, end, rows, values, codes, used, priors, cut, degree, coun
         count[j] = 0
         for g in range(m):
             if at_degree[g] >= 0.0:
-                middle = value[g - 1] / 2.0 + value[g] / 2.0
-                cut[begin[j] + count[j]] = middle if middle > value[g - 1] else value[g]
+                cut[begin[j] + count[j]] = halfway(value[g - 1], value[g])
                 degree[begin[j] + count[j]] = at_degree[g]
                 count[j] += 1
 
@@ -138,17 +138,17 @@ def _best(value, table, first, last, known, left):
             run_open = False
         elif here > best or separated < best_same:
             best, best_same = here, separated
-            run, run_sum, run_start, run_open = 1, value[g - 1] / 2.0 + value[g] / 2.0, g, True
+            run, run_sum, run_start, run_open = 1, halfway(value[g - 1], value[g]), g, True
         elif run_open and separated == best_same:
             run += 1
-            run_sum += value[g - 1] / 2.0 + value[g] / 2.0
+            run_sum += halfway(value[g - 1], value[g])
         else:
             run_open = False
     if run == 1:
         return run_start
     chosen, nearest = run_start, np.inf
     for g in range(run_start, run_start + run):
-        distance = abs(value[g - 1] / 2.0 + value[g] / 2.0 - run_sum / run)
+        distance = abs(halfway(value[g - 1], value[g]) - run_sum / run)
         if distance < nearest:
             chosen, nearest = g, distance
     return chosen

@@ -85,7 +85,7 @@ def column_splits(begin, end, rows, values, codes, weight, total, n_rows, balanc
                 if here < best - near:
                     run_open = False
                 else:
-                    middle = _halfway(previous, value)
+                    middle = halfway(previous, value)
                     if here > best + near or separated < best_same - close:
                         best, best_same = here, separated
                         run, run_sum, run_start, run_open = 1, middle, number, True
@@ -161,7 +161,7 @@ def _balanced_worth(left, known, classes):
 
 
 @register_jitable
-def _halfway(below, above):
+def halfway(below, above):
     """Between two values; the upper one where no number lies between them, so that the lower one is below it."""
     middle = below / 2.0 + above / 2.0
     return middle if middle > below else above
@@ -183,7 +183,7 @@ def _nearest(values, first, last, pending, start, stop, average):
         if number < 0 or value != previous:
             # The first value has no split before it.
             if start <= number < stop:
-                middle = _halfway(previous, value)
+                middle = halfway(previous, value)
                 # The average of huge values may be infinite: the first is then as good as any.
                 if number == start or abs(middle - average) < nearest:
                     nearest = abs(middle - average)
