@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
@@ -16,15 +15,11 @@ from tamis.base.errors import TamisError
 from tamis.base.part import Part
 from tamis.base.selector import Weighted
 from tamis.base.sparse import canonical
-from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.classify.kernel import ground
-from tamis.kernels.sparse_distances import POWER, csr_distances
+from tamis.base.types import FloatArray, Matrix
+from tamis.classify.rbf_widths import BLOCK, FAR, ROUNDING, differences, from_mean, mean_row, relative, try_widths
 
-#: Pair values that are held at a time, and those that are summed at a time while they are in the cache.
-_BLOCK, _CACHED = 4_000_000, 130_000
-
-#: Error of a squared distance from inner products, as a share of the squared norms and of the root of their length.
-_ROUNDING = 2e-15
+#: Pair values that are summed at a time, while they are in the cache.
+_CACHED = 130_000
 
 #: Error of an exponent beyond which a row's distances are computed from differences, not from inner products.
 _LOST = 1e-7
@@ -32,12 +27,8 @@ _LOST = 1e-7
 #: Distances closer than this share of themselves are equal, when they are computed from differences.
 _EQUAL = 1e-12
 
-#: When a row's highest exponent is further from 0 than the first it is moved there, so that the sum of exp is a number.
-#: They end at minus the second, short of the exp that processors are slow with; against the nearest row it is nothing.
-_DEEP, _FAR = 600.0, 700.0
-
-#: Training rows up to which the search keeps all squared distances, and the most rows that it judges.
-_WHOLE, _JUDGED = 6_000, 6_000
+#: When a row's highest exponent is further from 0 than this it is moved there, so that the sum of exp is a number.
+_DEEP = 600.0
 
 
 class NRBF(Weighted, Classifier):
@@ -133,15 +124,17 @@ class NRBF(Weighted, Classifier):
         if not size.all():
             empty = self.classes_.tolist()[int(np.argmin(size))]
             raise TamisError(f"NRBF: no row of class {empty!r} has a sample weight above zero")
-        self._mean = None if sp.issparse(X) else _mean(X, given)
+        self._mean = None if sp.issparse(X) else mean_row(X, given)
         rows = self._alike(X)
         self._norms = norms = _finite_norms(rows)
         # In the form that products need: column by column, or with a column for exponents from one product.
         self._rows: Matrix = rows.tocsc() if sp.issparse(X) else np.column_stack([rows, -norms])
         self._starts = np.searchsorted(y, np.arange(size.shape[0]))
-        self._weight = None if (given == given[0]).all() else _relative(given)
+        self._weight = None if (given == given[0]).all() else relative(given)
         if self.sigma == "auto":
-            accuracy = self._try_all(rows, y, given)
+            key = from_mean(rows, norms, given)
+            folds = dealt(key, y, given, self.folds, self.random_state, 'NRBF: sigma="auto"')
+            self.sigmas_, accuracy = try_widths(rows, norms, y, given, folds, size.shape[0], self.n_sigmas)
             self.cv_accuracy_ = accuracy.mean(axis=0)
             last = self.sigmas_.shape[0] - 1
             self.sigma_ = float(self.sigmas_[last - most_confident(accuracy[:, ::-1], self.caution)])
@@ -151,8 +144,8 @@ class NRBF(Weighted, Classifier):
     def _decision(self, X: Any) -> FloatArray:
         shares = np.empty((X.shape[0], self.classes_.shape[0]))
         widest = self._rows.shape[0] if sp.issparse(self._rows) else max(self._rows.shape)
-        height = max(1, _BLOCK // widest)
-        coarse = _ROUNDING * math.sqrt(X.shape[1])
+        height = max(1, BLOCK // widest)
+        coarse = ROUNDING * math.sqrt(X.shape[1])
         for top in range(0, X.shape[0], height):
             rows = self._alike(X[top : top + height] if height < X.shape[0] else X)
             norms = _finite_norms(rows)
@@ -188,7 +181,7 @@ class NRBF(Weighted, Classifier):
 
     def _by_differences(self, X: Matrix) -> FloatArray:
         """Exponents where sigma is of the size of the rounding of inner products, or below; 0 for the nearest row."""
-        distances = _differences(X, self._rows.tocsr() if sp.issparse(X) else self._rows[:, :-1])
+        distances = differences(X, self._rows.tocsr() if sp.issparse(X) else self._rows[:, :-1])
         nearest = distances.min(axis=1, keepdims=True)
         beyond = np.where(distances <= nearest * (1 + _EQUAL), 0.0, distances - nearest)
         with np.errstate(over="ignore"):
@@ -204,129 +197,12 @@ class NRBF(Weighted, Classifier):
             highest = block.max(axis=1)
             if np.abs(highest).max() > _DEEP:
                 block -= highest[:, None]
-            np.maximum(block, -_FAR, out=block)
+            np.maximum(block, -FAR, out=block)
             np.exp(block, out=block)
             if self._weight is not None:
                 block *= self._weight
             np.add.reduceat(block, self._starts, axis=1, out=sums[top : top + height])
         return sums / sums.sum(axis=1, keepdims=True)
-
-    def _try_all(self, rows: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
-        """Accuracy of every width in each fold; sets ``sigmas_``."""
-        parts = dealt(
-            _from_mean(rows, self._norms, weight), y, weight, self.folds, self.random_state, 'NRBF: sigma="auto"'
-        )
-        pairs = _Pairs(rows, self._norms)
-        self.sigmas_ = pairs.widths(weight, self.n_sigmas)
-        accuracy = np.zeros((len(parts), self.sigmas_.shape[0]))
-        for fold, part in enumerate(parts):
-            base, asked = np.flatnonzero(part.train), np.flatnonzero(part.test)
-            votes = _votes(part.train[base], y[base], self.classes_.shape[0])
-            asked = asked[_evenly(asked.shape[0], _JUDGED // len(parts))]
-            height = max(1, _BLOCK // weight.shape[0])
-            for some in np.split(asked, range(height, asked.shape[0], height)):
-                accuracy[fold] += _right(pairs(some)[:, base], votes, y[some], self.sigmas_) @ part.test[some]
-            accuracy[fold] /= part.test[asked].sum()
-        return accuracy
-
-
-class _Pairs:
-    """Squared distances of training rows to all of them: kept whole for few rows, computed when asked for many."""
-
-    def __init__(self, rows: Matrix, norms: FloatArray) -> None:
-        self._rows = rows
-        self.error = 2 * _ROUNDING * math.sqrt(rows.shape[1]) * float(norms.max())
-        mean = np.asarray(rows.mean(axis=0)).ravel()
-        # Sparse rows cannot be moved to their mean: far from it, what sets them apart is in the differences alone.
-        self._drowned = self.error * 1e6 > norms.mean() - mean @ mean
-        self.error = 0.0 if self._drowned else self.error
-        self._whole = self._distances(None) if rows.shape[0] <= _WHOLE else None
-
-    def __call__(self, some: np.ndarray) -> FloatArray:
-        return self._whole[some] if self._whole is not None else self._distances(some)
-
-    def _distances(self, some: np.ndarray | None) -> FloatArray:
-        rows = self._rows if some is None else self._rows[some]
-        if self._drowned:
-            return _differences(rows, self._rows)
-        return ground("gaussian", rows, None if some is None else self._rows)
-
-    def widths(self, weight: FloatArray, count: int) -> FloatArray:
-        """Widths to try; 1 when all rows are the same."""
-        some = _evenly(weight.shape[0], max(1, 3 * _BLOCK // weight.shape[0]))
-        block = self(some)
-        mean = float(np.average(np.average(block, axis=1, weights=weight), weights=weight[some]))
-        if mean <= max(self.error, 1e-290):
-            return np.ones(1)
-        low = max(_gap(block, weight[some], self.error) / 4, 1000 * self.error)
-        return np.geomspace(low, mean, count) if low < mean else np.array([mean])
-
-
-def _gap(distances: FloatArray, weight: FloatArray, error: float) -> float:
-    """By how much the second nearest row is typically further than the nearest; equal distances count as one."""
-    first = np.where(distances > error, distances, np.inf).min(axis=1)
-    second = np.where(distances > (first * (1 + 1e-9) + error)[:, None], distances, np.inf).min(axis=1)
-    known = np.isfinite(second)
-    gaps = second - first if known.any() else first
-    known = known if known.any() else np.isfinite(first)
-    return math.exp(np.average(np.log(gaps[known]), weights=weight[known]))
-
-
-def _right(distances: FloatArray, votes: FloatArray, y: Codes, sigmas: FloatArray) -> FloatArray:
-    """For each width and row whether the class with the largest share, the first of equals, is the row's own."""
-    distances -= distances.min(axis=1, keepdims=True)
-    furthest = distances.max()
-    right = np.empty((sigmas.shape[0], y.shape[0]))
-    work = np.empty_like(distances)
-    for number, sigma in enumerate(sigmas):
-        np.multiply(distances, -1 / sigma, out=work)
-        if furthest > _FAR * sigma:
-            np.maximum(work, -_FAR, out=work)
-        shares = np.exp(work, out=work) @ votes
-        # What differs by rounding alone is equal.
-        leading = shares >= shares.max(axis=1, keepdims=True) * (1 - 1e-9)
-        right[number] = leading.argmax(axis=1) == y
-    return right
-
-
-def _votes(weight: FloatArray, y: Codes, n_classes: int) -> FloatArray:
-    """One row a training row: its weight in the column of its class."""
-    votes = np.zeros((y.shape[0], n_classes))
-    votes[np.arange(y.shape[0]), y] = _relative(weight)
-    return votes
-
-
-def _relative(weight: FloatArray) -> FloatArray:
-    # Never so small that it vanishes against another: some row must be left to vote wherever x is.
-    return np.maximum(weight / weight.max(), 1e-40)
-
-
-def _from_mean(rows: Matrix, norms: FloatArray, weight: FloatArray) -> FloatArray:
-    """Squared distance of every row from the mean."""
-    mean = _mean(rows, weight)
-    return np.maximum(norms - 2 * np.asarray(rows @ mean).ravel() + mean @ mean, 0.0)
-
-
-def _mean(X: Matrix, weight: FloatArray) -> FloatArray:
-    # Weights that sum to 1 beforehand: the sum of the largest finite values would overflow.
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray((weight / weight.sum()) @ X, dtype=np.float64).ravel()
-
-
-def _differences(X: Matrix, Z: Matrix) -> FloatArray:
-    """Squared distances of the rows of `X` to those of `Z`, both dense or both canonical CSR, from differences."""
-    if not sp.issparse(X):
-        return np.asarray(cdist(X, Z, "sqeuclidean"))
-    index = np.result_type(X.indices, X.indptr, Z.indices, Z.indptr)
-    places = [a.astype(index, copy=False) for a in (X.indices, X.indptr, Z.indices, Z.indptr)]
-    block = np.empty((X.shape[0], Z.shape[0]))
-    csr_distances(X.data, *places[:2], Z.data, *places[2:], X.shape[1], POWER, 2.0, block)
-    return block
-
-
-def _evenly(count: int, at_most: int) -> np.ndarray:
-    """Places 0 to `count` - 1, or as many of them as asked, evenly spread."""
-    return np.linspace(0, count - 1, min(count, max(1, at_most))).astype(np.intp)
 
 
 def _finite_norms(rows: Matrix) -> FloatArray:
