@@ -107,9 +107,8 @@ def test_equal_votes_go_by_the_mean_place_then_by_column() -> None:
 def test_members_that_do_not_rank_have_votes_alone() -> None:
     X, y = some()
     X[:, 5] = 1.0
-    model = Vote([VarianceThreshold(), SelectKBest(partial(mutual_info_classif, random_state=0), k=2)], at_least=1).fit(
-        X, y
-    )
+    informative = SelectKBest(partial(mutual_info_classif, random_state=0), k=2)
+    model = Vote([VarianceThreshold(), informative], at_least=1).fit(X, y)
     assert model.votes_[5] == 0
     assert model.ranking_[-1] == 5
     assert model.ranking_.tolist() == sorted(range(8), key=lambda j: (-model.votes_[j], j))
