@@ -4,12 +4,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tamis.base.types import Codes
+from tamis.base.types import Codes, FloatArray
 
 
 def accuracy(truth: Codes, said: Codes) -> float:
     """Share of the rows answered rightly."""
     return float(np.mean(truth == said))
+
+
+def class_errors(truth: Codes, said: Codes) -> tuple[FloatArray, FloatArray]:
+    """Share of each class that has rows that was answered wrongly, and the class's number of rows."""
+    sizes = np.bincount(truth)
+    wrong = np.bincount(truth[said != truth], minlength=sizes.size)
+    present = sizes > 0
+    return wrong[present] / sizes[present], sizes[present].astype(np.float64)
 
 
 def balanced_accuracy(truth: Codes, said: Codes) -> float:
@@ -20,9 +28,7 @@ def balanced_accuracy(truth: Codes, said: Codes) -> float:
     >>> balanced_accuracy(np.array([0, 0, 0, 0, 1, 1]), np.array([0, 0, 0, 1, 0, 1]))
     0.625
     """
-    sizes = np.bincount(truth)
-    right = np.bincount(truth[truth == said], minlength=sizes.size)
-    return float(np.mean(right[sizes > 0] / sizes[sizes > 0]))
+    return 1.0 - float(class_errors(truth, said)[0].mean())
 
 
 #: The measures by the name users type.

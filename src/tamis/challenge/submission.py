@@ -19,6 +19,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
+from tamis.base.answers import ask
 from tamis.base.errors import DataError, TamisError
 from tamis.base.kept import kept, traced
 from tamis.base.seeds import seeded, spawn
@@ -184,15 +185,12 @@ def _all_names(name: str) -> set[str]:
 
 def _answers(model: Any, X: Any, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Labels -1 and +1, and the confidence in each where the model tells."""
-    # Labels and evidence are asked for separately: the steps before the classifier need to run but once.
-    if isinstance(model, Pipeline) and len(model.steps) > 1:
-        model, X = model.steps[-1][1], model[:-1].transform(X)
-    signs = np.where(np.asarray(model.predict(X)) == classes[1], 1, -1)
-    if hasattr(model, "decision_function"):
-        evidence = np.asarray(model.decision_function(X), dtype=np.float64)
-    elif hasattr(model, "predict_proba"):
-        probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
-        evidence = probabilities[:, 1] - probabilities[:, 0]
+    said = ask(model, X)
+    signs = np.where(said.labels == classes[1], 1, -1)
+    if said.decision is not None:
+        evidence = said.decision.astype(np.float64)
+    elif said.probabilities is not None:
+        evidence = said.probabilities[:, 1].astype(np.float64) - said.probabilities[:, 0]
     else:
         return signs, None
     # A label against the evidence, as a shifted threshold gives, has no confidence to speak of.

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone, is_classifier
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length, check_is_fitted, validate_data
 
+from tamis.base.answers import ask
 from tamis.base.choice import inner_folds
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
@@ -176,23 +176,18 @@ class CVCommittee(Classifier):
 
     def _answers(self, member: Any, X: Any) -> tuple[Codes, FloatArray | None]:
         """The classes that a member names and its evidence for each class, if it gives any."""
-        # Classes and evidence are asked for separately: the steps before the classifier need to run but once.
-        while isinstance(member, Pipeline):
-            X = member[:-1].transform(X) if len(member.steps) > 1 else X
-            member = member.steps[-1][1]
-        said: Any = None
-        if hasattr(member, "predict_proba"):
-            said = np.asarray(member.predict_proba(X), dtype=np.float64)
+        found = ask(member, X)
+        codes = self._codes(found.labels)
+        if found.probabilities is not None:
+            said = np.asarray(found.probabilities, dtype=np.float64)
             absent = np.zeros(said.shape[0])
-        elif hasattr(member, "decision_function"):
-            said = np.asarray(member.decision_function(X), dtype=np.float64)
+        elif found.decision is not None:
+            said = np.asarray(found.decision, dtype=np.float64)
             absent = -np.abs(said) if said.ndim == 1 else said.min(axis=1)
-        ours = isinstance(member, Classifier) and said is not None
-        codes = self._codes(member.labels_from(said) if ours else member.predict(X))
-        if said is None:
+        else:
             return codes, None
         said = np.column_stack([-said, said]) if said.ndim == 1 else said
-        known = np.searchsorted(self.classes_, member.classes_)
+        known = np.searchsorted(self.classes_, self.classes_ if found.classes is None else found.classes)
         if said.shape[1] != known.shape[0]:
             # One column per pair of classes, as some of scikit-learn's models can be told to give.
             return codes, None

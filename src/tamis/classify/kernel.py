@@ -10,7 +10,7 @@ of two near rows does not drown in the rounding of their norms and no second cop
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from tamis.base.errors import TamisError
 from tamis.base.sparse import canonical
@@ -90,8 +90,7 @@ def _dense_products(X: FloatArray, Z: FloatArray) -> FloatArray:
 def squared_norms(X: Matrix) -> FloatArray:
     """Squared length of every row, in float64."""
     if sp.issparse(X):
-        wide = X.astype(np.float64, copy=False)
-        return np.asarray(wide.multiply(wide).sum(axis=1)).ravel()
+        return np.asarray(row_norms(canonical(X.tocsr()).astype(np.float64, copy=False), squared=True))
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 

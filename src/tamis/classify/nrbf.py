@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from sklearn.utils.extmath import safe_sparse_dot
 
 from tamis.base.choice import CAUTION, dealt, most_confident
 from tamis.base.classifier import Classifier
@@ -16,6 +16,7 @@ from tamis.base.part import Part
 from tamis.base.selector import Weighted
 from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
+from tamis.classify.kernel import squared_norms
 from tamis.classify.rbf_widths import BLOCK, FAR, ROUNDING, differences, from_mean, mean_row, relative, try_widths
 
 #: Pair values that are summed at a time, while they are in the cache.
@@ -208,7 +209,7 @@ class NRBF(Weighted, Classifier):
 def _finite_norms(rows: Matrix) -> FloatArray:
     """Squared length of every row; refused where a squared distance could not be written down."""
     with np.errstate(over="ignore", invalid="ignore"):
-        norms = np.asarray(row_norms(rows, squared=True))
+        norms = squared_norms(rows)
     if not (norms < np.finfo(np.float64).max / 8).all():
         raise TamisError("NRBF: squared distances overflow on values this large; scale the columns first")
     return norms

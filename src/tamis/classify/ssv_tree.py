@@ -15,6 +15,7 @@ from tamis.base.part import Part
 from tamis.base.selector import Weighted
 from tamis.base.space import choice
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.classify.kernel import squared_norms
 from tamis.trees.figure import figure
 from tamis.trees.grow import grow
 from tamis.trees.prune import degrees, degrees_to_try, pruned
@@ -207,8 +208,8 @@ def _columns_with_holes(X: Matrix) -> Mask:
 
 def _lengths(X: Matrix) -> FloatArray:
     """Squared length of every row, missing values left out; level codes count as the numbers they are."""
-    if sp.issparse(X):
-        squares = X.astype(np.float64)
-        squares.data = np.nan_to_num(squares.data) ** 2
-        return np.asarray(squares.sum(axis=1)).ravel()
-    return np.nansum(np.square(X, dtype=np.float64), axis=1)
+    if not sp.issparse(X):
+        return squared_norms(np.nan_to_num(X))
+    known = X.copy()
+    known.data = np.nan_to_num(known.data)
+    return squared_norms(known)

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from threadpoolctl import threadpool_limits
 
-from tamis.base.classifier import Classifier
+from tamis.base.answers import ask
 from tamis.base.errors import TamisError
 from tamis.base.kept import kept
 from tamis.base.seeds import seeded, spawn
@@ -119,21 +118,14 @@ def evaluate_fold(
 
 
 def _answers(model: Any, X: Any, y: np.ndarray, split: Split, classes: np.ndarray) -> Answers:
-    # Classes and evidence are asked for separately: the steps before the classifier need to run but once.
-    while isinstance(model, Pipeline):
-        if len(model.steps) > 1:
-            X = model[:-1].transform(X)
-        model = model.steps[-1][1]
-    known = np.searchsorted(classes, getattr(model, "classes_", np.unique(y[split.train])))
+    said = ask(model, X)
+    known = np.searchsorted(classes, np.unique(y[split.train]) if said.classes is None else said.classes)
     probabilities = scores = None
-    if hasattr(model, "predict_proba"):
-        said = np.asarray(model.predict_proba(X))
-        probabilities = _per_class(_summing_to_one(said), known, classes.size, absent=0.0)
-    if hasattr(model, "decision_function") and getattr(model, "decision_function_shape", "ovr") == "ovr":
-        said = np.asarray(model.decision_function(X))
-        scores = _per_class(said, known, classes.size, absent=float(np.finfo(np.float64).min))
-    # Ours need not compute the evidence a second time to name the class.
-    labels = _codes(model.labels_from(said) if isinstance(model, Classifier) else np.asarray(model.predict(X)), classes)
+    if said.probabilities is not None:
+        probabilities = _per_class(_summing_to_one(said.probabilities), known, classes.size, absent=0.0)
+    if said.decision is not None:
+        scores = _per_class(said.decision, known, classes.size, absent=float(np.finfo(np.float64).min))
+    labels = _codes(said.labels, classes)
     # Probabilities of many classes compare from row to row, raw evidence need not; for two classes evidence has
     # the same order and fewer ties. scikit-learn's scorers choose the same way.
     if scores is None or (classes.size > 2 and probabilities is not None):
