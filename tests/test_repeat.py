@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import tamis
+from drawn import Drawn
 from planted import planted
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
@@ -40,19 +41,6 @@ class ForwardLeast(Selector):
         scores = np.zeros(X.shape[1])
         scores[taken] = worth[taken]
         return Selection(scores > 0, scores)
-
-
-class Drawn(Selector):
-    """Keeps and ranks columns at random."""
-
-    _parameter_constraints: ClassVar[dict] = {"random_state": ["random_state"]}
-
-    def __init__(self, random_state=None):
-        self.random_state = random_state
-
-    def _select(self, X, y):
-        scores = generator(self.random_state).random(X.shape[1])
-        return Selection(scores > 0.7, scores)
 
 
 def by_hand(selector, X, y, times, k) -> list[list[int]]:

@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import tamis
+from drawn import Drawn
 from planted import planted
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
@@ -38,19 +39,6 @@ class Fixed(Selector):
         scores = np.zeros(X.shape[1])
         scores[list(self.columns)] = 1.0 + np.arange(len(self.columns))[::-1]
         return Selection(scores > 0, scores)
-
-
-class Drawn(Selector):
-    """Keeps columns drawn at random."""
-
-    _parameter_constraints: ClassVar[dict] = {"random_state": ["random_state"]}
-
-    def __init__(self, random_state=None):
-        self.random_state = random_state
-
-    def _select(self, X, y):
-        scores = generator(self.random_state).random(X.shape[1])
-        return Selection(scores > 0.5, scores)
 
 
 def some(seed: int = 0, rows: int = 30, columns: int = 8) -> tuple[np.ndarray, np.ndarray]:

@@ -197,6 +197,29 @@ def _nearest(values, first, last, pending, start, stop, average):
     return split, gap
 
 
+@register_jitable
+def _subset_worth(table, present, chosen, known, part, classes, balanced):
+    """Worth of the split between the chosen levels and the others, and the pairs of one class that it separates."""
+    count = 0
+    part[:] = 0.0
+    for k in range(present.shape[0]):
+        if chosen[k]:
+            count += 1
+            for c in range(known.shape[0]):
+                part[c] += table[present[k], c]
+    if count == 0 or count == present.shape[0]:
+        return NO_SPLIT, 0.0
+    weight_part = all_weight = separated = smaller = 0.0
+    for c in range(known.shape[0]):
+        weight_part += part[c]
+        all_weight += known[c]
+        separated += part[c] * (known[c] - part[c])
+        smaller += min(part[c], known[c] - part[c])
+    if balanced:
+        return _balanced_worth(part, known, classes), separated
+    return 2.0 * (weight_part * (all_weight - weight_part) - separated) - smaller, separated
+
+
 @kernel(
     "Tuple((float64, float64))(int32[::1], int64[::1], int64[::1], float64[::1], int64, boolean, boolean[::1])", reads=4
 )
@@ -264,33 +287,14 @@ def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
             else:
                 flip = ranking[step - 1]
             chosen[flip] = not chosen[flip]
-            part[:] = 0.0
-            count = 0
-            for k in range(m):
-                if chosen[k]:
-                    count += 1
-                    for c in range(n_classes):
-                        part[c] += table[present[k], c]
-            if 0 < count < m:
-                weight_part = separated = smaller = most_in = most_out = 0.0
-                for c in range(n_classes):
-                    rest = known[c] - part[c]
-                    weight_part += part[c]
-                    separated += part[c] * rest
-                    smaller += min(part[c], rest)
-                    if known[c] > 0.0:
-                        most_in = max(most_in, part[c] / known[c])
-                        most_out = max(most_out, rest / known[c])
-                if balanced:
-                    here = (most_in + most_out - 1.0) / (classes - 1)
-                else:
-                    here = 2.0 * (weight_part * (all_weight - weight_part) - separated) - smaller
-                if here > best + near or (here >= best - near and separated < best_same - close):
-                    best, best_same = here, separated
-                    best_chosen[:] = chosen
-                    if improving:
-                        moved = True
-                        continue
+            here, separated = _subset_worth(table, present, chosen, known, part, classes, balanced)
+            better = here > best + near or (here >= best - near and separated < best_same - close)
+            if here > NO_SPLIT and better:
+                best, best_same = here, separated
+                best_chosen[:] = chosen
+                if improving:
+                    moved = True
+                    continue
             if improving:
                 chosen[flip] = not chosen[flip]
         if improving:
