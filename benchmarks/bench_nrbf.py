@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import compare
 from tamis.classify import NRBF
-from tamis.classify.kernel import ground
+from tamis.margins.kernel import ground
 
 
 class _Densities:

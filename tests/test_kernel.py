@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.metrics import pairwise
 
 from tamis.base.errors import TamisError
-from tamis.classify.kernel import (
+from tamis.margins.kernel import (
     GROUNDS,
     apply,
     ground,
@@ -73,7 +73,7 @@ def test_float32_rows_are_summed_in_float64(form) -> None:
 def test_blocks_change_nothing(dtype, monkeypatch, rows) -> None:
     X, Z = (M.astype(dtype) for M in rows)
     whole = inner_products(X, Z), inner_products(sp.csr_matrix(X), sp.csr_matrix(Z))
-    monkeypatch.setattr("tamis.classify.kernel._BLOCK", 20)
+    monkeypatch.setattr("tamis.margins.kernel._BLOCK", 20)
     for one, other in zip(
         whole, (inner_products(X, Z), inner_products(sp.csr_matrix(X), sp.csr_matrix(Z))), strict=True
     ):

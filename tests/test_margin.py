@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_blobs, make_classification
 
 from tamis.classify import SVM
-from tamis.classify.margin import solve_columns, solve_gram
+from tamis.margins.solve import solve_columns, solve_gram
 
 
 def two_classes(n_rows=120, n_columns=8, seed=0):

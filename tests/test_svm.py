@@ -12,8 +12,8 @@ from sklearn.svm import SVC
 from tamis.base.classifier import one_vs_one
 from tamis.base.errors import TamisError
 from tamis.classify import SVM
-from tamis.classify.kernel import kernel_values
 from tamis.classify.svm import NotSettled
+from tamis.margins.kernel import kernel_values
 from tamis.scores import fisher
 
 FORMS = [np.asarray, sp.csr_matrix, sp.csr_array]

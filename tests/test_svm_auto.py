@@ -15,12 +15,13 @@ from sklearn.svm import SVC
 import tamis
 from tamis.base.choice import inner_folds
 from tamis.base.errors import TamisError
-from tamis.classify import SVM, kernel_width, margin_pairs, margin_path
+from tamis.classify import SVM, kernel_width, margin_path
 from tamis.classify.kernel_width import MULTIPLES, class_distance
-from tamis.classify.margin import solve_gram
 from tamis.classify.margin_path import COSTS
 from tamis.classify.svm import NotSettled
 from tamis.compose.recipe import to_text
+from tamis.margins import pairs as margin_pairs
+from tamis.margins.solve import solve_gram
 from tamis.testing import checks
 
 

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 
 from tamis.base.errors import TamisError
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.classify.kernel import squared_norms
+from tamis.margins.kernel import squared_norms
 
 #: Kernels without a width.
 _NO_WIDTH = ("linear", "cosine")

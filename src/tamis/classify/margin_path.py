@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from tamis.base.choice import Fold
 from tamis.base.classifier import one_vs_one
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.classify.kernel import inner_products, squared_norms
-from tamis.classify.margin import Solution
-from tamis.classify.margin_pairs import column_path, gram_path, row_terms
+from tamis.margins.kernel import inner_products, squared_norms
+from tamis.margins.pairs import column_path, gram_path, row_terms
+from tamis.margins.solve import Solution
 
 #: Costs to try, for a kernel whose rows lie at a mean squared distance of 1 from their mean.
 COSTS = np.geomspace(1e-3, 1e4, 10)

@@ -17,8 +17,8 @@ from sklearn.neighbors import NearestNeighbors
 from tamis.base.errors import TamisError
 from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Mask, Matrix
-from tamis.classify.kernel import squared_norms
 from tamis.kernels.sparse_distances import CANBERRA, MAXIMUM, POWER, csr_distances
+from tamis.margins.kernel import squared_norms
 
 METRICS = ("minkowski", "canberra", "chebychev")
 

@@ -16,8 +16,8 @@ from tamis.base.part import Part
 from tamis.base.selector import Weighted
 from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
-from tamis.classify.kernel import squared_norms
 from tamis.classify.rbf_widths import BLOCK, FAR, ROUNDING, differences, from_mean, mean_row, relative, try_widths
+from tamis.margins.kernel import squared_norms
 
 #: Pair values that are summed at a time, while they are in the cache.
 _CACHED = 130_000

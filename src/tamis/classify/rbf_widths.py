@@ -9,8 +9,8 @@ from scipy.spatial.distance import cdist
 
 from tamis.base.choice import Fold
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.classify.kernel import ground
 from tamis.kernels.sparse_distances import POWER, csr_distances
+from tamis.margins.kernel import ground
 
 #: Pair values that are held at a time.
 BLOCK = 4_000_000

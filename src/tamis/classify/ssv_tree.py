@@ -15,7 +15,7 @@ from tamis.base.part import Part
 from tamis.base.selector import Weighted
 from tamis.base.space import choice
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
-from tamis.classify.kernel import squared_norms
+from tamis.margins.kernel import squared_norms
 from tamis.trees.figure import figure
 from tamis.trees.grow import grow
 from tamis.trees.prune import degrees, degrees_to_try, pruned

@@ -17,11 +17,11 @@ from tamis.base.part import Part
 from tamis.base.selector import Weighted
 from tamis.base.space import choice, geom
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.classify.kernel import GROUNDS, apply, ground, inner_products, squared_distances, squared_norms
 from tamis.classify.kernel_width import check_width, widths
-from tamis.classify.margin import Solution
-from tamis.classify.margin_pairs import column_path, gram_path, row_terms
 from tamis.classify.margin_path import Candidate, Rule, search_columns, search_grams
+from tamis.margins.kernel import GROUNDS, apply, ground, inner_products, squared_distances, squared_norms
+from tamis.margins.pairs import column_path, gram_path, row_terms
+from tamis.margins.solve import Solution
 
 #: Below so many rows the Gram matrix always wins, beyond so many it no longer fits an ordinary memory.
 _FEW_ROWS, _MANY_ROWS = 4_000, 15_000

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
 from tamis.base.types import FloatArray, Mask, Matrix
-from tamis.classify.kernel import squared_norms
+from tamis.margins.kernel import squared_norms
 
 #: How far from its margin a row may stay in a refined solution.
 _EXACT = 1e-10

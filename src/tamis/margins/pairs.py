@@ -7,7 +7,7 @@ import numpy as np
 
 from tamis.base.labels import class_pairs
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
-from tamis.classify.margin import WORK, Solution, grow, solve_columns, solve_gram
+from tamis.margins.solve import WORK, Solution, grow, solve_columns, solve_gram
 
 #: The cost that stands for a hard margin when the mean diagonal of the centred kernel is 1.
 _HARD = 1e9
@@ -60,7 +60,7 @@ def gram_path(
     ridge : array of shape (n_rows,)
         Added to the diagonal.
     tol, max_iter, work
-        As for :func:`~tamis.classify.margin.solve_gram`.
+        As for :func:`~tamis.margins.solve.solve_gram`.
 
     Returns
     -------

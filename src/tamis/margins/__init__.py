@@ -1,0 +1,1 @@
+"""Kernels and widest margins: what selectors and classifiers that rest on a support vector machine share."""
