@@ -7,6 +7,7 @@ own number only, never on the order in which workers finish.
 from typing import Any, TypeVar
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 Estimator = TypeVar("Estimator")
 
@@ -34,10 +35,18 @@ def generator(seed: int | np.random.Generator | np.random.RandomState | None, *t
 def seeded(estimator: Estimator, seed: int) -> Estimator:
     """Give every open ``random_state`` of an estimator (nested ones too) a seed of its own.
 
-    A ``random_state`` that the user has set is left as it is.
+    A step of a pipeline gets its seeds from `seed` and its place in the chain, whatever comes after it: models that
+    begin alike are seeded alike there. A ``random_state`` that the user has set is left as it is.
     """
-    target: Any = estimator
-    parameters = target.get_params(deep=True)
-    names = sorted(name for name in parameters if name.split("__")[-1] == "random_state")
-    target.set_params(**{name: spawn(seed, number) for number, name in enumerate(names) if parameters[name] is None})
+    for place, step in enumerate(_places(estimator)):
+        if hasattr(step, "get_params"):
+            parameters = step.get_params(deep=True)
+            names = sorted(name for name in parameters if name.split("__")[-1] == "random_state")
+            own = spawn(seed, place)
+            step.set_params(**{name: spawn(own, i) for i, name in enumerate(names) if parameters[name] is None})
     return estimator
+
+
+def _places(model: Any) -> list[Any]:
+    """The steps of a pipeline in order, those of pipelines within it in their place, empty ones too."""
+    return [p for _, step in model.steps for p in _places(step)] if isinstance(model, Pipeline) else [model]

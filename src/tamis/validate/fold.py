@@ -91,7 +91,7 @@ def evaluate_fold(
     try:
         with threadpool_limits(1), warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            own = seeded(clone(model), spawn(seed, split.repeat, split.fold))
+            own = seeded(clone(model), spawn(seed, *split.task))
             start = perf_counter()
             own.fit(_safe_indexing(X, split.train), y[split.train])
             fitted = perf_counter()

@@ -18,12 +18,21 @@ class SmallClass(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Row numbers to learn from and row numbers to be judged on, and which fold of which repeat it is (from 0)."""
+    """Row numbers to learn from and row numbers to be judged on, and which fold of which repeat it is (from 0).
+
+    A split of the training rows of another one names that one in `within`, by its own `task`.
+    """
 
     train: np.ndarray
     test: np.ndarray
     repeat: int = 0
     fold: int = 0
+    within: tuple[int, ...] = ()
+
+    @property
+    def task(self) -> tuple[int, ...]:
+        """What names the split among all of a run: the seeds of its models come from it."""
+        return (*self.within, self.repeat, self.fold)
 
 
 class Scheme(Protocol):

@@ -9,15 +9,6 @@ from sklearn.pipeline import Pipeline
 from tamis.base.seeds import seeded, spawn
 
 
-class _Leaked(FrozenEstimator):
-    """A fitted step that stays as it is when the model around it is copied and fitted."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """With the parameters of the step itself, so that the seeds of the other steps are numbered as before."""
-        own = self.estimator.get_params(deep=deep) if deep else {}
-        return {"estimator": self.estimator, **own}
-
-
 def leaky_twin(model: Any, X: Any, y: Any, *, seed: int = 0) -> Any | None:
     """The same model with every step before the classifier already fitted, on all rows of `X`, and frozen.
 
@@ -57,7 +48,7 @@ def _frozen(seeded_model: Pipeline, X: Any, y: Any, plain: Pipeline) -> Pipeline
     for name, step in seeded_model.steps[:-1]:
         if step is not None and step != "passthrough":
             X = step.fit_transform(X, y)
-            step = _Leaked(step)
+            step = FrozenEstimator(step)
         steps.append((name, step))
     name, last = plain.steps[-1]
     if isinstance(last, Pipeline):
