@@ -251,7 +251,7 @@ def test_predicting_in_blocks_changes_nothing(monkeypatch) -> None:
     X, y = three_classes()
     model = SVM("gaussian").fit(X, y)
     expected = model.decision_function(X)
-    monkeypatch.setattr("tamis.classify.svm._BLOCK", 1000)
+    monkeypatch.setattr("tamis.classify.margin_answers._BLOCK", 1000)
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-12)
 
 

@@ -1,5 +1,6 @@
 """What a fitted model says of rows: classes and evidence, from one pass through the steps before its classifier."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,3 +54,25 @@ def ask(model: Any, X: Any) -> Said:
     ours = isinstance(model, Classifier) and evidence is not None
     labels = model.labels_from(evidence) if ours else np.asarray(model.predict(X))
     return Said(labels, probabilities, decision, getattr(model, "classes_", None))
+
+
+def ask_together(models: Sequence[Any], X: Any) -> list[Said]:
+    """Let classifiers that were fitted together (:class:`~tamis.base.sweep.Together`) answer for the same rows.
+
+    Examples
+    --------
+    >>> from tamis.base.sweep import Together
+    >>> from tamis.classify import KNN
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> [said.labels.tolist() for said in ask_together(list(Together([KNN(1), KNN(4)], X, [0, 0, 1, 1])), X)]
+    [[0, 0, 1, 1], [0, 0, 0, 0]]
+    """
+    first = models[0]
+    rows = first._read(X, reset=False)
+    found = []
+    for model, evidence in zip(models, first._decide_all(models, rows), strict=True):
+        sure = model.gives_probabilities
+        margins = None if sure else model.margins_from(evidence)
+        labels = model.labels_from(evidence if sure else margins)
+        found.append(Said(labels, evidence if sure else None, margins, model.classes_))
+    return found

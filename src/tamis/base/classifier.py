@@ -1,6 +1,7 @@
 """The contract of a classifier: write `_fit` and `_decision`, inherit everything public."""
 
 from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -68,22 +69,36 @@ class Classifier(ClassifierMixin, BaseEstimator):
     @available_if(_gives_margins)
     def decision_function(self, X: Any) -> FloatArray:
         """Evidence: shape (n_rows,) for two classes, above zero for the second; else (n_rows, n_classes)."""
-        decision = self._checked_decision(X)
-        if self.classes_.shape[0] == 2 and decision.ndim == 2:
-            return decision[:, 1] - decision[:, 0]
-        return decision
+        return self.margins_from(self._checked_decision(X))
+
+    def margins_from(self, evidence: FloatArray) -> FloatArray:
+        """What ``decision_function`` says, from evidence that is there already."""
+        two = self.classes_.shape[0] == 2 and evidence.ndim == 2
+        return evidence[:, 1] - evidence[:, 0] if two else evidence
+
+    @classmethod
+    def _decide_all(cls, models: Sequence[Self], X: Any) -> Iterator[FloatArray]:
+        """Evidence of models that were fitted together, on validated rows; one that can shares work between them."""
+        return (model._decision(X) for model in models)
 
     def _fit_checked(self, X: Any, y: Any, weight: tuple[Any, ...]) -> Self:
         self._validate_params()
         # What an earlier fit with other parameters learnt must not pass for this one's.
         for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
             delattr(self, name)
+        self._fit(*self._begin(X, y, weight))
+        return self
+
+    def _begin(self, X: Any, y: Any, weight: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What `_fit` takes; the classes and columns are kept."""
         X, y = self._read(X, y, reset=True)
         self.classes_, codes = encode_labels(y, type(self).__name__)
         if weight and weight[0] is not None:
             weight = (_check_sample_weight(weight[0], X, dtype=np.float64, ensure_non_negative=True),)
-        self._fit(X, codes, *weight)
-        return self
+        return (X, codes, *weight)
+
+    def _take(self, found: None) -> None:
+        """A classifier keeps what it learns while it learns."""
 
     def _checked_decision(self, X: Any) -> FloatArray:
         check_is_fitted(self)

@@ -78,17 +78,24 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _fit_checked(self, X: Any, y: Any, weight: tuple[Any, ...]) -> Self:
         self._validate_params()
+        self._take(self._select(*self._begin(X, y, weight)))
+        return self
+
+    def _begin(self, X: Any, y: Any, weight: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What `_select` takes; the classes and columns are kept."""
         X, y = self._read(X, y, reset=True)
         codes = None
         if self._supervised():
             self.classes_, codes = encode_labels(y, type(self).__name__)
         if weight and weight[0] is not None:
             weight = (_check_sample_weight(weight[0], X, dtype=np.float64, ensure_non_negative=True),)
-        found = self._select(X, codes, *weight)
+        return (X, codes, *weight)
+
+    def _take(self, found: Selection) -> None:
+        """Keep what was found."""
         self.support_ = found.support
         self.scores_ = found.scores
         self.ranking_ = rank(found.scores) if found.ranking is None else found.ranking
-        return self
 
     def _read(self, X: Any, y: Any = None, *, reset: bool) -> tuple[Any, Any]:
         """Validated rows and classes; a selector that takes more than numbers reads them its own way."""

@@ -28,6 +28,11 @@ class SupervisedTransformer(Transformer):
         # What an earlier fit with other parameters learnt must not pass for this one's.
         for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
             delattr(self, name)
+        self._learn(*self._begin(X, y, ()))
+        return self
+
+    def _begin(self, X: Any, y: Any, weight: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What `_learn` takes; the classes and columns are kept."""
         codes = None
         if self._supervised():
             options = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
@@ -36,8 +41,7 @@ class SupervisedTransformer(Transformer):
             self.classes_, codes = encode_labels(y, type(self).__name__)
         else:
             X = self._checked(X, reset=True)
-        self._learn(X, codes)
-        return self
+        return X, codes
 
     @abstractmethod
     def _learn(self, X: Any, y: Any = None) -> None:

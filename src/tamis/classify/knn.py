@@ -1,7 +1,8 @@
 """Nearest neighbours: the class most common among the k nearest training rows."""
 
+from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -12,12 +13,22 @@ from tamis.base.errors import TamisError
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
 from tamis.base.space import choice, geom
+from tamis.base.sweep import Sweep
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.classify.neighbours import METRICS, nearest
 from tamis.classify.symbols import SYMBOLS, MixedSpace
 
 
-class KNN(TakesNominal, Classifier):
+class _Learnt(NamedTuple):
+    """How rows become points, the training rows as points, their classes, and the accuracy of every k where asked."""
+
+    space: MixedSpace
+    points: Matrix
+    codes: Codes
+    accuracy: Any
+
+
+class KNN(Sweep, TakesNominal, Classifier):
     """Vote of the k nearest training rows; a class's probability is its share of the votes.
 
     The distances, of rows x and x':
@@ -113,6 +124,8 @@ class KNN(TakesNominal, Classifier):
         paper="Cover and Hart 1967; Grabczewski and Jankowski 2006, section 2.1",
     )
     gives_probabilities = True
+    #: One search for neighbours serves every k.
+    sweeps = ("k",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "metric": [StrOptions(set(METRICS))],
@@ -146,26 +159,40 @@ class KNN(TakesNominal, Classifier):
         self.random_state = random_state
 
     def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+        self._alone(X, y)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Learnt:
         if self.metric == "canberra" and self.levels_:
             raise TamisError(
                 'knn: metric="canberra" does not take nominal columns; '
                 'put encode in front, or take metric="minkowski" or "chebychev"'
             )
+        (y,) = given
+        space = self._space_of(X, y)
+        accuracy = self._try_all(X, y) if any(one.k == "auto" for one in asked) else None
+        return _Learnt(space, space.points(X), y, accuracy)
+
+    def _answer(self, prepared: _Learnt) -> None:
+        self._space, self._rows, self._codes, accuracy = prepared
         if self.k == "auto":
-            accuracy = self._try_all(X, y)
             self.cv_accuracy_ = accuracy.mean(axis=0)
             self.k_ = most_confident(accuracy, self.caution) + 1
         else:
-            self.k_ = min(int(self.k), X.shape[0])
-        self._space = self._space_of(X, y)
-        self._rows = self._space.points(X)
-        self._codes = y
+            self.k_ = min(int(self.k), self._rows.shape[0])
 
     def _decision(self, X: Any) -> FloatArray:
-        votes = np.zeros((X.shape[0], self.classes_.shape[0]))
-        for neighbours in self._codes[self._nearest(self._space.points(X), self._rows, self.k_)].T:
-            votes[np.arange(X.shape[0]), neighbours] += 1
-        return votes / self.k_
+        return next(self._decide_all([self], X))
+
+    @classmethod
+    def _decide_all(cls, models: Sequence[Self], X: Any) -> Iterator[FloatArray]:
+        first = models[0]
+        many = max(model.k_ for model in models)
+        named = first._codes[first._nearest(first._space.points(X), first._rows, many)]
+        for model in models:
+            votes = np.zeros((X.shape[0], model.classes_.shape[0]))
+            for neighbours in named[:, : model.k_].T:
+                votes[np.arange(X.shape[0]), neighbours] += 1
+            yield votes / model.k_
 
     def _space_of(self, X: Matrix, y: Codes) -> MixedSpace:
         """How rows become points; learnt from training rows."""

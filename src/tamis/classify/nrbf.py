@@ -1,8 +1,9 @@
 """Normalised radial basis functions: every training row votes for its class, the nearer the more."""
 
 import math
+from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,7 @@ from tamis.base.errors import TamisError
 from tamis.base.part import Part
 from tamis.base.selector import Weighted
 from tamis.base.sparse import canonical
+from tamis.base.sweep import Sweep
 from tamis.base.types import FloatArray, Matrix
 from tamis.classify.rbf_widths import BLOCK, FAR, ROUNDING, differences, from_mean, mean_row, relative, try_widths
 from tamis.margins.kernel import squared_norms
@@ -32,7 +34,7 @@ _EQUAL = 1e-12
 _DEEP = 600.0
 
 
-class NRBF(Weighted, Classifier):
+class NRBF(Sweep, Weighted, Classifier):
     """Let every training row vote for its class, weighted by a Gaussian of its distance.
 
     The probability of class c at x, with the sum over the training rows i of class c and that over all rows j, is
@@ -92,6 +94,8 @@ class NRBF(Weighted, Classifier):
 
     part: ClassVar[Part] = Part("nrbf", ("sigma",), paper="Parzen 1962; Grabczewski and Jankowski 2006, eq. 17-18")
     gives_probabilities = True
+    #: One set of distances serves every width.
+    sweeps = ("sigma",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "n_sigmas": [Interval(Integral, 2, None, closed="left")],
@@ -116,7 +120,11 @@ class NRBF(Weighted, Classifier):
         self.random_state = random_state
 
     def _fit(self, X: Any, y: Any, *weight: Any) -> None:
-        given = np.ones(X.shape[0]) if weight[0] is None else weight[0]
+        self._alone(X, y, *weight)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *known: Any) -> tuple[dict[str, Any], Any]:
+        y, weight = known
+        given = np.ones(X.shape[0]) if weight is None else weight
         # Class by class, so that the sum over a class is one over neighbouring places.
         order = np.argsort(y, kind="stable")
         order = order[given[order] > 0]
@@ -126,16 +134,25 @@ class NRBF(Weighted, Classifier):
             empty = self.classes_.tolist()[int(np.argmin(size))]
             raise TamisError(f"NRBF: no row of class {empty!r} has a sample weight above zero")
         self._mean = None if sp.issparse(X) else mean_row(X, given)
-        rows = self._alike(X)
+        rows = self._moved(X)
         self._norms = norms = _finite_norms(rows)
         # In the form that products need: column by column, or with a column for exponents from one product.
         self._rows: Matrix = rows.tocsc() if sp.issparse(X) else np.column_stack([rows, -norms])
         self._starts = np.searchsorted(y, np.arange(size.shape[0]))
         self._weight = None if (given == given[0]).all() else relative(given)
-        if self.sigma == "auto":
+        learnt = {name: getattr(self, name) for name in ("_mean", "_norms", "_rows", "_starts", "_weight")}
+        tried = None
+        if any(one.sigma == "auto" for one in asked):
             key = from_mean(rows, norms, given)
             folds = dealt(key, y, given, self.folds, self.random_state, 'NRBF: sigma="auto"')
-            self.sigmas_, accuracy = try_widths(rows, norms, y, given, folds, size.shape[0], self.n_sigmas)
+            tried = try_widths(rows, norms, y, given, folds, size.shape[0], self.n_sigmas)
+        return learnt, tried
+
+    def _answer(self, prepared: tuple[dict[str, Any], Any]) -> None:
+        learnt, tried = prepared
+        self.__dict__.update(learnt)
+        if self.sigma == "auto":
+            self.sigmas_, accuracy = tried
             self.cv_accuracy_ = accuracy.mean(axis=0)
             last = self.sigmas_.shape[0] - 1
             self.sigma_ = float(self.sigmas_[last - most_confident(accuracy[:, ::-1], self.caution)])
@@ -143,22 +160,29 @@ class NRBF(Weighted, Classifier):
             self.sigma_ = float(self.sigma)
 
     def _decision(self, X: Any) -> FloatArray:
-        shares = np.empty((X.shape[0], self.classes_.shape[0]))
-        widest = self._rows.shape[0] if sp.issparse(self._rows) else max(self._rows.shape)
+        return next(self._decide_all([self], X))
+
+    @classmethod
+    def _decide_all(cls, models: Sequence[Self], X: Any) -> Iterator[FloatArray]:
+        first = models[0]
+        shares = [np.empty((X.shape[0], model.classes_.shape[0])) for model in models]
+        widest = first._rows.shape[0] if sp.issparse(first._rows) else max(first._rows.shape)
         height = max(1, BLOCK // widest)
         coarse = ROUNDING * math.sqrt(X.shape[1])
         for top in range(0, X.shape[0], height):
-            rows = self._alike(X[top : top + height] if height < X.shape[0] else X)
-            norms = _finite_norms(rows)
-            fine = coarse * (norms + self._norms.max()) + np.finfo(np.float64).tiny < _LOST * self.sigma_
-            block = shares[top : top + height]
-            if fine.any():
-                block[fine] = self._shares(self._by_products(rows if fine.all() else rows[fine]))
-            if not fine.all():
-                block[~fine] = self._shares(self._by_differences(rows[~fine]))
-        return shares
+            rows = first._moved(X[top : top + height] if height < X.shape[0] else X)
+            error = coarse * (_finite_norms(rows) + first._norms.max()) + np.finfo(np.float64).tiny
+            products = first._products(rows) if (error < _LOST * max(model.sigma_ for model in models)).any() else None
+            for model, out in zip(models, shares, strict=True):
+                fine = error < _LOST * model.sigma_
+                block = out[top : top + height]
+                if products is not None and fine.any():
+                    block[fine] = model._shares((products if fine.all() else products[fine]) * (1 / model.sigma_))
+                if not fine.all():
+                    block[~fine] = model._shares(model._by_differences(rows[~fine]))
+        return iter(shares)
 
-    def _alike(self, X: Matrix) -> Matrix:
+    def _moved(self, X: Matrix) -> Matrix:
         """Rows in the form of the training rows: dense and moved by their mean, or canonical CSR; in float64.
 
         Inner products of moved rows keep the digits that a common offset would take.
@@ -168,16 +192,16 @@ class NRBF(Weighted, Classifier):
         with np.errstate(over="ignore", invalid="ignore"):
             return np.subtract(X.toarray() if sp.issparse(X) else X, self._mean, dtype=np.float64)
 
-    def _by_products(self, X: Matrix) -> FloatArray:
-        """Exponents, less what is the same for all training rows, from one product of matrices."""
+    def _products(self, X: Matrix) -> FloatArray:
+        """Sigma times the exponents, less what is the same for all training rows, from one product of matrices."""
         # |x|^2 - |x - x'|^2 = 2 x.x' - |x'|^2: what a row's exponents have in common cancels in its shares.
         if sp.issparse(X):
-            exponents = safe_sparse_dot(X * (2 / self.sigma_), self._rows.T, dense_output=True)
-            exponents -= self._norms / self.sigma_
-            return exponents
+            products = safe_sparse_dot(X * 2.0, self._rows.T, dense_output=True)
+            products -= self._norms
+            return products
         left = np.empty((X.shape[0], self._rows.shape[1]))
-        np.multiply(X, 2 / self.sigma_, out=left[:, :-1])
-        left[:, -1] = 1 / self.sigma_
+        np.multiply(X, 2.0, out=left[:, :-1])
+        left[:, -1] = 1.0
         return left @ self._rows.T
 
     def _by_differences(self, X: Matrix) -> FloatArray:

@@ -1,7 +1,8 @@
 """SSV tree: splits of the largest separability, grown to purity and pruned by cross-validation."""
 
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +15,7 @@ from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
 from tamis.base.selector import Weighted
 from tamis.base.space import choice
+from tamis.base.sweep import Sweep
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.margins.kernel import squared_norms
 from tamis.trees.figure import figure
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 
-class SSVTree(TakesNominal, Weighted, Classifier):
+class SSVTree(Sweep, TakesNominal, Weighted, Classifier):
     """Decision tree of splits that separate most pairs of rows of different classes.
 
     The split of a node is the best of all columns (see :func:`tamis.trees.split.best_splits` for the criteria and
@@ -100,6 +102,8 @@ class SSVTree(TakesNominal, Weighted, Classifier):
     )
     gives_probabilities = True
     accepts_missing = True
+    #: One full tree serves every degree of pruning.
+    sweeps = ("prune",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "criterion": [StrOptions(set(CRITERIA))],
         "prune": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"}), None],
@@ -127,8 +131,14 @@ class SSVTree(TakesNominal, Weighted, Classifier):
         self.random_state = random_state
 
     def _fit(self, X: Any, y: Any, *weight: Any) -> None:
-        X, y, given = counted(X, y, weight[0])
-        grown = self._grow(X, y, given)
+        self._alone(X, y, *weight)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> tuple[Tree, Matrix, Codes, FloatArray]:
+        X, y, weight = counted(X, *given)
+        return self._grow(X, y, weight), X, y, weight
+
+    def _answer(self, prepared: tuple[Tree, Matrix, Codes, FloatArray]) -> None:
+        grown, X, y, given = prepared
         if self.prune is None:
             self.prune_ = -np.inf
         elif self.prune == "auto":

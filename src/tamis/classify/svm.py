@@ -1,8 +1,9 @@
 """Support vector machine: the widest margin between classes, in the space of a kernel."""
 
 import warnings
+from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,17 +11,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis.base.choice import CAUTION, Fold, dealt, most_confident
-from tamis.base.classifier import Classifier, one_vs_one
+from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
 from tamis.base.labels import class_pairs
 from tamis.base.part import Part
 from tamis.base.selector import Weighted
 from tamis.base.space import choice, geom
-from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.sweep import Sweep
+from tamis.base.types import FloatArray, Matrix
 from tamis.classify.kernel_width import check_width, widths
+from tamis.classify.margin_answers import decisions
 from tamis.classify.margin_path import Candidate, Rule, search_columns, search_grams
-from tamis.margins.kernel import GROUNDS, apply, ground, inner_products, squared_distances, squared_norms
-from tamis.margins.pairs import column_path, gram_path, row_terms
+from tamis.classify.margin_shared import Problem, SharedRows
+from tamis.margins.kernel import GROUNDS, squared_norms
+from tamis.margins.pairs import column_path, row_terms
 from tamis.margins.solve import Solution
 
 #: Below so many rows the Gram matrix always wins, beyond so many it no longer fits an ordinary memory.
@@ -29,15 +33,12 @@ _FEW_ROWS, _MANY_ROWS = 4_000, 15_000
 #: Stored values per row from which on a product of rows costs more than liblinear's passes, as a share of the rows.
 _LIGHT = 1 / 8
 
-#: Kernel values that are held at a time while predicting.
-_BLOCK = 4_000_000
-
 
 class NotSettled(ConvergenceWarning):
     """The solver stopped short of the optimum, or a hard margin was asked of classes that overlap."""
 
 
-class SVM(Weighted, Classifier):
+class SVM(Sweep, Weighted, Classifier):
     """Separate classes by the widest margin; several classes pair by pair, each pair one vote.
 
     For two classes, with signs s of +1 and -1 and the kernel's image phi of a row, it minimises
@@ -158,6 +159,8 @@ class SVM(Weighted, Classifier):
         },
         paper="Boser, Guyon and Vapnik 1992; class ridge, sigma: Lal, Chapelle and Schölkopf 2006, section 1",
     )
+    #: What kernels rest on is computed once; the solutions for many costs are found along a path.
+    sweeps = ("kernel", "C", "sigma", "degree", "offset", "balance", "ridge")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions({*GROUNDS, "auto"})],
         "C": [Interval(Real, 0, np.inf, closed="right"), StrOptions({"auto"}), None],
@@ -206,63 +209,69 @@ class SVM(Weighted, Classifier):
         self.random_state = random_state
 
     def _fit(self, X: Any, y: Any, *weight: Any) -> None:
-        given = np.ones(X.shape[0]) if weight[0] is None else weight[0]
-        rows = np.flatnonzero(given > 0)
+        self._alone(X, y, *weight)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> tuple[SharedRows, Sequence[Self]]:
+        y, weight = given
+        weight = np.ones(X.shape[0]) if weight is None else weight
+        rows = np.flatnonzero(weight > 0)
         if rows.size < X.shape[0]:
-            X, y, given = X[rows], y[rows], given[rows]
+            X, y, weight = X[rows], y[rows], weight[rows]
         size = np.bincount(y, minlength=self.classes_.shape[0])
         if not size.all():
             empty = self.classes_.tolist()[int(np.argmin(size))]
             raise TamisError(f"SVM: no row of class {empty!r} has a sample weight above zero")
+        return SharedRows(X, y, weight, rows, {one.kernel for one in asked}, again=len(asked) > 1), asked
+
+    def _answer(self, prepared: tuple[SharedRows, Sequence[Self]]) -> None:
+        rows, asked = prepared
         check_width(self.kernel, self.sigma)
-        if self._by_columns(X):
-            self._fit_columns(X, y, given)
+        if self._by_columns(rows.X):
+            self._fit_columns(rows)
             return
-        gram = self._choose_gram(X, y, given)
-        unit, ridge = row_terms(y, given, balance=self.balance, ridge=self.ridge)
-        pairs = gram_path(gram, y, [self.C_ * unit], ridge, tol=self.tol, max_iter=self.max_iter)[0]
-        weights = self._keep(pairs)
+        self._choose(rows)
+        mates = (one for one in asked if all(getattr(one, p) == getattr(self, p) for p in self.sweeps if p != "C"))
+        costs = [cost for cost in (mate._given_cost() for mate in mates) if cost is not None]
+        problem = self._problem(self.kernel_, getattr(self, "sigma_", None))
+        weights = self._keep(rows.solve(problem, self.C_, costs, tol=self.tol, max_iter=self.max_iter))
         bears = np.flatnonzero(weights.any(axis=1))
-        self.support_ = rows[bears]
+        self.support_ = rows.places[bears]
         self.dual_coef_ = weights[bears]
         if self.kernel_ == "linear":
-            self.coef_ = np.ascontiguousarray((X[bears].T.astype(np.float64, copy=False) @ self.dual_coef_).T)
+            self.coef_ = np.ascontiguousarray((rows.X[bears].T.astype(np.float64, copy=False) @ self.dual_coef_).T)
         else:
-            self.support_vectors_ = X[bears]
+            self.support_vectors_ = rows.X[bears]
 
-    def _fit_columns(self, X: Matrix, y: Codes, weight: FloatArray) -> None:
+    def _fit_columns(self, rows: SharedRows) -> None:
         C = self._given_cost()
         if C is None:
-            self._take_best(*search_columns(X, y, weight, self._deal(X, y, weight), self._rule()))
+            folds = self._deal(rows)
+            self._settle_best(*search_columns(rows.X, rows.y, rows.weight, folds, self._rule()))
         else:
-            self._take(Candidate("linear", None, C))
-        unit, _ = row_terms(y, weight, balance=self.balance, ridge=0.0)
-        pairs = column_path(X, y, [self.C_ * unit], tol=self.tol, max_iter=self.max_iter)[0]
+            self._settle(Candidate("linear", None, C))
+        unit, _ = row_terms(rows.y, rows.weight, balance=self.balance, ridge=0.0)
+        pairs = column_path(rows.X, rows.y, [self.C_ * unit], tol=self.tol, max_iter=self.max_iter)[0]
         self.coef_ = np.ascontiguousarray(self._keep(pairs).T)
 
-    def _choose_gram(self, X: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
-        """The kernel matrix of the rows, for the kernel and width that are given or chosen."""
-        grounds = self._grounds(X)
+    def _choose(self, rows: SharedRows) -> None:
+        """Kernel, width and cost, given or found by cross-validation on the kernel matrices of the rows."""
         sigma = "auto" if self.kernel == "auto" and self.sigma == "scale" else self.sigma
-        tried = {kernel: widths(kernel, sigma, X, base, y, weight) for kernel, base in grounds.items()}
+        # The simplest kernel first.
+        kernels = ("linear", "gaussian") if self.kernel == "auto" else (self.kernel,)
+        tried = {k: widths(k, sigma, rows.X, rows.ground(k), rows.y, rows.weight) for k in kernels}
+        C = self._given_cost()
+        if C is not None and sum(map(len, tried.values())) == 1:
+            self._settle(Candidate(self.kernel, tried[self.kernel][0], C))
+            return
 
         def values(kernel: str, width: float | None) -> FloatArray:
-            return self._values(kernel, grounds[kernel], width)
+            return rows.values(self._problem(kernel, width))
 
-        C = self._given_cost()
-        if C is None or sum(map(len, tried.values())) > 1:
-            self._take_best(*search_grams(tried, values, y, weight, self._deal(X, y, weight), C, self._rule()))
-        else:
-            self._take(Candidate(self.kernel, tried[self.kernel][0], C))
-        return values(self.kernel_, getattr(self, "sigma_", None))
+        folds = self._deal(rows)
+        self._settle_best(*search_grams(tried, values, rows.y, rows.weight, folds, C, self._rule()))
 
-    def _grounds(self, X: Matrix) -> dict[str, FloatArray]:
-        """What the kernels to try rest on, from one pass over the columns; the simplest kernel first."""
-        if self.kernel != "auto":
-            return {self.kernel: ground(self.kernel, X)}
-        products = inner_products(X)
-        norms = products.diagonal()
-        return {"linear": products, "gaussian": squared_distances(products, norms, norms)}
+    def _problem(self, kernel: str, sigma: float | None) -> Problem:
+        return Problem(kernel, sigma, self.degree, self.offset, self.balance, self.ridge)
 
     def _given_cost(self) -> float | None:
         """C as a number, or None when it is to be chosen."""
@@ -270,19 +279,20 @@ class SVM(Weighted, Classifier):
             return None if self.kernel == "auto" else 1.0
         return None if self.C == "auto" else float(self.C)
 
-    def _deal(self, X: Matrix, y: Codes, weight: FloatArray) -> list[Fold]:
+    def _deal(self, rows: SharedRows) -> list[Fold]:
         what = "C" if self._given_cost() is None else "kernel" if self.kernel == "auto" else "sigma"
-        return dealt(squared_norms(X), y, weight, self.folds, self.random_state, f'SVM: {what}="auto"')
+        key = squared_norms(rows.X)
+        return dealt(key, rows.y, rows.weight, self.folds, self.random_state, f'SVM: {what}="auto"')
 
     def _rule(self) -> Rule:
         return Rule(self.balance, self.ridge, self.tol, self.max_iter)
 
-    def _take_best(self, candidates: list[Candidate], accuracy: FloatArray) -> None:
+    def _settle_best(self, candidates: list[Candidate], accuracy: FloatArray) -> None:
         self.candidates_ = candidates
         self.cv_accuracy_ = accuracy.mean(axis=0)
-        self._take(candidates[most_confident(accuracy, self.caution)])
+        self._settle(candidates[most_confident(accuracy, self.caution)])
 
-    def _take(self, best: Candidate) -> None:
+    def _settle(self, best: Candidate) -> None:
         self.kernel_, self.C_ = best.kernel, best.C
         if best.sigma is not None:
             self.sigma_ = best.sigma
@@ -296,20 +306,11 @@ class SVM(Weighted, Classifier):
         return np.column_stack([found.weights for found in pairs])
 
     def _decision(self, X: Any) -> FloatArray:
-        if self.kernel_ == "linear":
-            decisions = inner_products(X, self.coef_)
-        else:
-            decisions = np.empty((X.shape[0], self.intercept_.shape[0]))
-            sigma = getattr(self, "sigma_", None)
-            height = max(1, _BLOCK // self.support_.shape[0])
-            for top in range(0, X.shape[0], height):
-                block = ground(self.kernel_, X[top : top + height], self.support_vectors_)
-                decisions[top : top + height] = self._values(self.kernel_, block, sigma) @ self.dual_coef_
-        decisions += self.intercept_
-        return decisions[:, 0] if decisions.shape[1] == 1 else one_vs_one(decisions, self.classes_.shape[0])
+        return decisions([self], X)[0]
 
-    def _values(self, kernel: str, grounds: FloatArray, sigma: float | None) -> FloatArray:
-        return apply(kernel, grounds, sigma=1.0 if sigma is None else sigma, degree=self.degree, offset=self.offset)
+    @classmethod
+    def _decide_all(cls, models: Sequence[Self], X: Any) -> Iterator[FloatArray]:
+        return iter(decisions(models, X))
 
     def _by_columns(self, X: Matrix) -> bool:
         linear = self.kernel == "linear" or (self.kernel == "auto" and self.solver == "auto")

@@ -1,8 +1,8 @@
 """Ranking: score every feature by itself and keep the best."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -14,9 +14,19 @@ from tamis.base.part import Part
 from tamis.base.score import Score, Scored
 from tamis.base.selector import Selection, Selector, Weighted
 from tamis.base.space import geom
+from tamis.base.sweep import Sweep
+from tamis.base.types import FloatArray
 
 
-class Ranking(TakesNominal, Weighted, Selector):
+class _Ranked(NamedTuple):
+    """Scores, column numbers from best to worst, and p-values where a cut needs them."""
+
+    values: FloatArray
+    order: np.ndarray
+    pvalues: FloatArray | None
+
+
+class Ranking(Sweep, TakesNominal, Weighted, Selector):
     """Keep the features with the highest scores.
 
     Nominal columns may come as they are when the score takes them (``ssv``, ``stump``).
@@ -55,6 +65,8 @@ class Ranking(TakesNominal, Weighted, Selector):
         "ranking", positional=("by",), search={"k": geom(1, 10_000)}, paper="Grabczewski and Jankowski 2006"
     )
     accepts_missing = True
+    #: One set of scores serves every cut.
+    sweeps = ("k", "fraction", "threshold", "fdr", "at_least")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "by": [str, callable],
         "k": [Interval(Integral, 1, None, closed="left"), None],
@@ -85,12 +97,17 @@ class Ranking(TakesNominal, Weighted, Selector):
         self.options = options
 
     def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        cut = Cut(self.k, self.fraction, self.threshold, self.fdr, self.at_least)
-        scored = self._score(X, y, *weight)
+        return self._alone(X, y, *weight)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Ranked:
+        scored = self._score(X, *given)
         values = np.asarray(scored.values)
-        ranking = rank(values)
-        pvalues = scored.pvalues if self.fdr is not None else None
-        return Selection(cut.apply(values, ranking, pvalues), values, ranking)
+        wanted = any(one.fdr is not None for one in asked)
+        return _Ranked(values, rank(values), scored.pvalues if wanted else None)
+
+    def _answer(self, prepared: _Ranked) -> Selection:
+        cut = Cut(self.k, self.fraction, self.threshold, self.fdr, self.at_least)
+        return Selection(cut.apply(*prepared), prepared.values, prepared.order)
 
     def _score(self, X: Any, y: Any, weight: Any) -> Scored:
         score = self._known_score()

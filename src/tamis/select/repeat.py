@@ -1,8 +1,9 @@
 """Repeat: run a selector, keep its best features, remove them, and run it again on what is left."""
 
 import warnings
+from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,10 +18,18 @@ from tamis.base.picks import Picks, check_selector, picks
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
 from tamis.base.space import choice, geom
+from tamis.base.sweep import Sweep
 from tamis.select.ranking import Ranking
 
 
-class Repeat(Selector):
+class _After(NamedTuple):
+    """The features taken in each round so far, and what is left, in the order of the last round."""
+
+    rounds: tuple[np.ndarray, ...]
+    tail: np.ndarray
+
+
+class Repeat(Sweep, Selector):
     """Run a selector again and again, each time without the features it has picked before.
 
     A selector that looks at features together drops an informative one that adds nothing to those it has picked; a
@@ -76,6 +85,8 @@ class Repeat(Selector):
     )
     #: As far as the selector does.
     accepts_missing = True
+    #: The rounds of a longer run begin with those of a shorter one.
+    sweeps = ("times",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "selector": [HasMethods(["fit", "transform"]), None],
         "times": [Interval(Integral, 1, None, closed="left")],
@@ -97,28 +108,38 @@ class Repeat(Selector):
         self.random_state = random_state
 
     def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        n_features = X.shape[1]
+        return self._alone(X, y)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> list[_After]:
+        """Where things stand after 0, 1, ... rounds, as far as there is anything to do."""
+        (y,) = given
         seed = int(generator(self.random_state).integers(2**31))
         labels = None if y is None else self.classes_[y]
         # Columns are taken away again and again, which only CSC does well among the sparse formats.
-        rest, left = X.tocsc() if sp.issparse(X) else X, np.arange(n_features)
-        self.rounds_: list[np.ndarray] = []
-        tail = left
-        for number in range(self.times):
+        rest, left = X.tocsc() if sp.issparse(X) else X, np.arange(X.shape[1])
+        after = [_After((), left)]
+        for number in range(max(one.times for one in asked)):
             found = _picked(seeded(clone(self._model()), spawn(seed, number)), rest, labels, first=number == 0)
             if found is None:
                 break
             order = _whole_order(found)
             taken = self._best(found, order)
             tail = left[order[~np.isin(order, taken)]]
-            if not taken.size:
-                break
-            self.rounds_.append(left[taken])
-            if not tail.size:
+            rounds = after[-1].rounds
+            after.append(_After((*rounds, left[taken]) if taken.size else rounds, tail))
+            if not taken.size or not tail.size:
                 break
             stay = np.setdiff1d(order, taken)
             rest, left = rest[:, stay], left[stay]
-        return self._selection(n_features, tail)
+        return after
+
+    def _answer(self, prepared: list[_After]) -> Selection:
+        rounds, tail = prepared[min(self.times, len(prepared) - 1)]
+        self.rounds_ = list(rounds)
+        scores = np.zeros(self.n_features_in_)
+        for number, taken in enumerate(rounds):
+            scores[taken] = self.times - number - np.arange(taken.size) / taken.size
+        return Selection(scores > 0, scores, np.concatenate([*rounds, tail]))
 
     def _best(self, found: Picks, order: np.ndarray) -> np.ndarray:
         """Of what the selector keeps, the best `k`, in order."""
@@ -126,12 +147,6 @@ class Repeat(Selector):
             said = " ".join(repr(self.selector).split())
             raise TamisError(f"repeat: k needs a selector that ranks; {said} only says which features to keep")
         return order[found.support[order]][: self.k]
-
-    def _selection(self, n_features: int, tail: np.ndarray) -> Selection:
-        scores = np.zeros(n_features)
-        for number, taken in enumerate(self.rounds_):
-            scores[taken] = self.times - number - np.arange(taken.size) / taken.size
-        return Selection(scores > 0, scores, np.concatenate([*self.rounds_, tail]))
 
     def _model(self) -> Any:
         if self.selector is None:

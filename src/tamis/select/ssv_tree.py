@@ -1,7 +1,8 @@
 """SSV single tree: the features of one tree, ranked by how long pruning leaves them in it."""
 
+from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -11,6 +12,8 @@ from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
 from tamis.base.selector import Selection, Selector, Weighted
 from tamis.base.space import choice, geom
+from tamis.base.sweep import Sweep
+from tamis.base.types import FloatArray
 from tamis.trees.grow import grow
 from tamis.trees.prune import gains
 from tamis.trees.rows import counted
@@ -18,7 +21,7 @@ from tamis.trees.split import CRITERIA
 from tamis.trees.tree import Tree
 
 
-class SSVTreeSelector(TakesNominal, Weighted, Selector):
+class SSVTreeSelector(Sweep, TakesNominal, Weighted, Selector):
     """Keep the features that a full SSV tree uses; the last ones that pruning takes away are the best.
 
     Grabczewski and Jankowski's Algorithm 1. With E(N) the training rows that node N answers wrongly and
@@ -69,6 +72,8 @@ class SSVTreeSelector(TakesNominal, Weighted, Selector):
         paper="Grabczewski and Jankowski 2006, Algorithm 1",
     )
     accepts_missing = True
+    #: One tree ranks for every k.
+    sweeps = ("k", "at_least")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "criterion": [StrOptions(set(CRITERIA))],
@@ -81,10 +86,16 @@ class SSVTreeSelector(TakesNominal, Weighted, Selector):
         self.at_least = at_least
 
     def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        X, y, given = counted(X, y, weight[0])
+        return self._alone(X, y, *weight)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> tuple[Tree, FloatArray]:
+        X, y, weight = counted(X, *given)
         nominal = self.nominal_ if self.nominal_.any() else None
-        self.tree_ = grow(X, y, given, n_classes=self.classes_.shape[0], criterion=self.criterion, nominal=nominal)
-        ranks = _ranks(self.tree_, X.shape[1])
+        tree = grow(X, y, weight, n_classes=self.classes_.shape[0], criterion=self.criterion, nominal=nominal)
+        return tree, _ranks(tree, X.shape[1])
+
+    def _answer(self, prepared: tuple[Tree, FloatArray]) -> Selection:
+        self.tree_, ranks = prepared
         order = rank(ranks)
         keep = Cut(at_least=self.at_least).apply(ranks, order)
         if self.k is not None:

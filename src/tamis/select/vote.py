@@ -1,9 +1,9 @@
 """Vote: several selectors choose independently, and the features that most of them choose are kept."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -16,12 +16,20 @@ from tamis.base.part import Part
 from tamis.base.picks import Picks, check_selector, picks
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
+from tamis.base.sweep import Sweep, Together, grouped
 from tamis.base.types import FloatArray
 from tamis.base.workers import run_all
 from tamis.select.ranking import Ranking
 
 
-class Vote(Selector):
+class _Member(NamedTuple):
+    """A fitted member and what it warned of."""
+
+    fitted: Any
+    warned: list[tuple[type[Warning], str]]
+
+
+class Vote(Sweep, Selector):
     """Keep the features that at least so many of several selectors keep: a committee of selectors.
 
     A feature's score is the number of members that keep it. In a recipe the members are written one after another:
@@ -77,6 +85,8 @@ class Vote(Selector):
     )
     #: As far as the members do.
     accepts_missing = True
+    #: A member that stands in several votes is fitted once.
+    sweeps = ("members", "at_least")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "members": [list, tuple, None],
         "at_least": [Interval(Integral, 1, None, closed="left"), None],
@@ -98,18 +108,38 @@ class Vote(Selector):
         self.random_state = random_state
 
     def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        members = self._checked_members()
+        return self._alone(X, y)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> dict[int, list[_Member]]:
+        """The fitted members of each vote, by its identity."""
+        seeded_members = {id(one): one._seeded_members() for one in asked}
+        every = [member for members in seeded_members.values() for member in members]
+        labels = None if given[0] is None else self.classes_[given[0]]
+        groups = grouped(every)
+        fitted = run_all(_fit_group, [(group.estimators, group.swept, X, labels) for group in groups], self.n_jobs)
+        found: dict[int, _Member] = {}
+        for group, answers in zip(groups, fitted, strict=True):
+            for places, answer in zip(group.members, answers, strict=True):
+                found.update(dict.fromkeys(places, answer))
+        fits = (found[place] for place in range(len(every)))
+        return {vote: [next(fits) for _ in members] for vote, members in seeded_members.items()}
+
+    def _answer(self, prepared: dict[int, list[_Member]]) -> Selection:
+        members = prepared[id(self)]
         needed = len(members) // 2 + 1 if self.at_least is None else self.at_least
         if needed > len(members):
             raise TamisError(f"vote: at_least must be at most the number of members, {len(members)}; got {needed}")
-        seed = int(generator(self.random_state).integers(2**31))
-        labels = None if y is None else self.classes_[y]
-        tasks = [(seeded(clone(member), spawn(seed, i)), X, labels) for i, member in enumerate(members)]
-        self.members_ = run_all(_fitted, tasks, self.n_jobs)
-        found = [picks(member, X.shape[1], f"vote: member {i}") for i, member in enumerate(self.members_, 1)]
+        for category, said in dict.fromkeys(warning for member in members for warning in member.warned):
+            warnings.warn(said, category, stacklevel=2)
+        self.members_ = [member.fitted for member in members]
+        found = [picks(m, self.n_features_in_, f"vote: member {i}") for i, m in enumerate(self.members_, 1)]
         self.votes_ = np.sum([one.support for one in found], axis=0)
         ranking = np.lexsort((_mean_place(found), -self.votes_))
         return Selection(_elected(self.votes_, ranking, needed), self.votes_.astype(np.float64), ranking)
+
+    def _seeded_members(self) -> list[Any]:
+        seed = int(generator(self.random_state).integers(2**31))
+        return [seeded(clone(member), spawn(seed, i)) for i, member in enumerate(self._checked_members())]
 
     def _checked_members(self) -> list[Any]:
         if self.members is None:
@@ -144,6 +174,10 @@ class Vote(Selector):
         super().set_params(**params)
         return self
 
+    def _alike(self) -> Hashable:
+        tags = self.__sklearn_tags__().input_tags
+        return self._supervised(), tags.allow_nan, tags.positive_only
+
     def _supervised(self) -> bool:
         return any(needs_classes(member) for member in self._checked_members())
 
@@ -155,8 +189,19 @@ class Vote(Selector):
         return tags
 
 
-def _fitted(member: Any, X: Any, y: Any) -> Any:
-    return member.fit(X, y)
+def _fit_group(members: Sequence[Any], swept: bool, X: Any, y: Any) -> list[_Member]:
+    """Members that one fit answers, each with what was warned of on the way to it."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        together = Together(members, X, y) if swept else None
+        before = len(warned)
+        found = []
+        for place, member in enumerate(members):
+            start = len(warned)
+            fitted = member.fit(X, y) if together is None else together.answer(place)
+            said = [(w.category, str(w.message)) for w in (*warned[:before], *warned[start:])]
+            found.append(_Member(fitted, said))
+    return found
 
 
 def _mean_place(found: list[Picks]) -> FloatArray:

@@ -1,8 +1,9 @@
 """PCA: the directions in which the rows vary most."""
 
+from collections.abc import Sequence
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +17,7 @@ from tamis.base.moments import ClassMoments, divide
 from tamis.base.part import Part
 from tamis.base.seeds import generator
 from tamis.base.space import geom
+from tamis.base.sweep import Sweep
 from tamis.base.transformer import Transformer
 from tamis.base.types import FloatArray, Matrix
 
@@ -32,7 +34,7 @@ _TIE = 1e-6
 _RESTARTS: dict[str, Any] = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
 
 
-class PCA(ClassNamePrefixFeaturesOutMixin, Transformer):
+class PCA(Sweep, ClassNamePrefixFeaturesOutMixin, Transformer):
     """Replace the columns by their projections on the leading principal components.
 
     The components are the eigenvectors of the covariance of the training rows, in order of their eigenvalues.
@@ -86,6 +88,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         search={"k": geom(2, 100)},
         paper="Grabczewski and Jankowski 2006, section 2.2",
     )
+    #: One decomposition serves every number of components.
+    sweeps = ("k", "whiten")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
         "whiten": ["boolean"],
@@ -96,17 +100,25 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         self.whiten = whiten
 
     def _learn(self, X: Matrix) -> None:
+        self._alone(X)
+
+    def _prepare(self, asked: Sequence[Self], X: Matrix, *_: Any) -> "_Decomposed":
         n_rows = X.shape[0]
         if n_rows < 2:
             raise TamisError("pca needs at least 2 rows to see any variance; got 1 sample")
         moments = ClassMoments.of(X, np.zeros(n_rows, dtype=np.intp))
-        self.mean_ = moments.mean[0]
-        total = float(moments.scatter.sum())
-        scatter, components = _leading(_Centred(X, self.mean_), total, self.k)
-        self.components_ = _signed(components)
-        self.explained_variance_ = scatter / (n_rows - 1)
-        self.explained_variance_ratio_ = divide(scatter, np.array(total))
-        self.n_components_ = self._n_features_out = components.shape[0]
+        mean, total = moments.mean[0], float(moments.scatter.sum())
+        scatter, components = _leading(_Centred(X, mean), total, [one.k for one in asked])
+        return _Decomposed(n_rows, mean, total, scatter, _signed(components))
+
+    def _answer(self, prepared: "_Decomposed") -> None:
+        count = _how_many(prepared.scatter, prepared.total, self.k)
+        scatter = prepared.scatter[:count]
+        self.mean_ = prepared.mean
+        self.components_ = prepared.components[:count]
+        self.explained_variance_ = scatter / (prepared.n_rows - 1)
+        self.explained_variance_ratio_ = divide(scatter, np.array(prepared.total))
+        self.n_components_ = self._n_features_out = scatter.shape[0]
 
     def _apply(self, X: Matrix) -> FloatArray:
         axes = self.components_.T
@@ -116,6 +128,16 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         if sparse:
             return np.asarray(X @ axes - self.mean_ @ axes, dtype=X.dtype)
         return np.asarray((X - self.mean_.astype(X.dtype)) @ axes.astype(X.dtype))
+
+
+class _Decomposed(NamedTuple):
+    """The components that vary, as many as are asked for, and what they were found on."""
+
+    n_rows: int
+    mean: FloatArray
+    total: float
+    scatter: FloatArray
+    components: FloatArray
 
 
 class _Centred:
@@ -164,14 +186,15 @@ class _Centred:
         return size * eps * total + lost
 
 
-def _leading(centred: _Centred, total: float, k: int | float) -> tuple[FloatArray, FloatArray]:
-    """Scatter along each of the components asked for, and the components as rows."""
-    wanted = max(int(k), _LEADING)
+def _leading(centred: _Centred, total: float, asked: Sequence[int | float]) -> tuple[FloatArray, FloatArray]:
+    """Scatter along each component that the largest of the numbers asked for needs, and the components as rows."""
+    wanted = max(_LEADING, *(int(k) for k in asked))
+    share = max((k for k in asked if k < 1), default=0.0)
     values, vectors = _eigen(centred, wanted)
-    while k < 1 and values.size < centred.size and values.sum() < k * total:
+    while values.size < centred.size and values.sum() < share * total:
         wanted *= 4
         values, vectors = _eigen(centred, wanted)
-    count = int(k) if k >= 1 else int(np.searchsorted(np.cumsum(values), k * total)) + 1
+    count = max(_how_many(values, total, k) for k in asked)
     count = min(count, int(np.count_nonzero(values > centred.rounding(total))))
     if count == 0:
         return np.zeros(1), np.eye(1, centred.mean.size)
@@ -179,6 +202,12 @@ def _leading(centred: _Centred, total: float, k: int | float) -> tuple[FloatArra
     if centred.wide:
         vectors = centred.transposed_times(vectors) / np.sqrt(values)
     return values, np.ascontiguousarray(vectors.T)
+
+
+def _how_many(scatter: FloatArray, total: float, k: int | float) -> int:
+    """Number of components meant by `k`, of those there are."""
+    count = int(k) if k >= 1 else int(np.searchsorted(np.cumsum(scatter), k * total)) + 1
+    return min(count, scatter.shape[0])
 
 
 def _eigen(centred: _Centred, wanted: int) -> tuple[FloatArray, FloatArray]:

@@ -1,0 +1,176 @@
+"""The contract of a sweep: one fit that answers many values of some parameters.
+
+A ranking serves every number of features, a kernel matrix every cost, one search for neighbours every k. A part for
+which this holds adds :class:`Sweep` as its first base, names those parameters in `sweeps`, and writes its work in two
+halves: ``_prepare`` for what all values share, ``_answer`` for what is left to do for one of them. Fitting it alone is
+the sweep of one, so there is no second way to compute anything. :func:`grouped` finds the estimators of a list that can
+be fitted together; the plan (:mod:`tamis.validate.plan`) and ``vote`` are built on it.
+"""
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from tamis.base.selector import Weighted
+
+
+class Sweep:
+    """First base of a selector, transform or classifier of which one fit answers many values of some parameters.
+
+    A subclass names the parameters in `sweeps` and writes
+
+    ``_prepare(asked, X, y, *weight)``
+        What the estimators `asked` share, on validated input (``_prepare(asked, X)`` for a transform that does not
+        look at the classes). They are equal but for the swept parameters, and not fitted; `self` has read the
+        input and has its classes and columns.
+    ``_answer(prepared)``
+        The rest, for the parameters of `self`: a selector returns its ``Selection``, others keep what they learnt.
+
+    and lets its hook (``_select``, ``_learn`` or ``_fit``) call ``self._alone(X, y, *weight)``. The answer for one
+    setting must not depend on the others by more than rounding. A classifier may also share work between the answers
+    for new rows: see ``_decide_all`` of :class:`~tamis.base.classifier.Classifier`.
+    """
+
+    #: Parameters of which one fit answers many values.
+    sweeps: ClassVar[tuple[str, ...]] = ()
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> Any:
+        raise NotImplementedError
+
+    def _answer(self, prepared: Any) -> Any:
+        raise NotImplementedError
+
+    def _alone(self, X: Any, *given: Any) -> Any:
+        """The sweep of one."""
+        return self._answer(self._prepare([self], X, *given))
+
+    def _alike(self) -> Hashable:
+        """What else must be equal for estimators to be fitted together: what reading the input depends on."""
+        return ()
+
+
+class Together:
+    """Estimators that are equal but for what they sweep over, fitted on the same rows with one preparation.
+
+    Parameters
+    ----------
+    estimators : sequence of estimators
+        Not fitted; they are fitted in place, each when it is asked for.
+    X, y : rows and classes
+
+    Examples
+    --------
+    >>> from tamis.select import Ranking
+    >>> X = np.array([[1.0, 0.0, 5.0], [2.0, 0.0, 5.0], [1.0, 1.0, 6.0], [2.0, 1.5, 6.0]])
+    >>> [one.get_support(indices=True).tolist() for one in Together([Ranking(k=1), Ranking(k=2)], X, [0, 0, 1, 1])]
+    [[2], [1, 2]]
+    """
+
+    def __init__(self, estimators: Sequence[Any], X: Any, y: Any) -> None:
+        first = estimators[0]
+        for one in estimators:
+            one._validate_params()
+        before = set(vars(first))
+        given = first._begin(X, y, (None,) if isinstance(first, Weighted) else ())
+        self._read = {name: value for name, value in vars(first).items() if name not in before}
+        self._prepared = first._prepare(estimators, *given)
+        self._estimators = estimators
+
+    def __len__(self) -> int:
+        return len(self._estimators)
+
+    def answer(self, place: int) -> Any:
+        """The estimator at a place, fitted."""
+        own = self._estimators[place]
+        vars(own).update(self._read)
+        own._take(own._answer(self._prepared))
+        return own
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self.answer(place) for place in range(len(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Estimators that one fit answers.
+
+    Attributes
+    ----------
+    estimators : tuple of estimators
+        Different ones, in the order in which they were first met.
+    members : tuple of tuples of int
+        For each of them the places in the list where an equal one stands.
+    """
+
+    estimators: tuple[Any, ...]
+    members: tuple[tuple[int, ...], ...]
+
+    @property
+    def swept(self) -> bool:
+        """Whether they can be fitted together (:class:`Together`); if not there is one, to be fitted as it is."""
+        return isinstance(self.estimators[0], Sweep)
+
+
+def grouped(estimators: Sequence[Any]) -> list[Group]:
+    """Groups of estimators that one fit answers, in the order in which they are met; equal ones are found once.
+
+    Examples
+    --------
+    >>> from tamis.select import Ranking
+    >>> groups = grouped([Ranking("cc", k=5), Ranking("f", k=5), Ranking("cc", k=9), Ranking("cc", k=5)])
+    >>> [group.members for group in groups]
+    [((0, 3), (2,)), ((1,),)]
+    """
+    found: dict[Hashable, dict[Hashable, list[int]]] = {}
+    for place, estimator in enumerate(estimators):
+        swept = isinstance(estimator, Sweep)
+        whole = signature(estimator)
+        shared = (signature(estimator, without=estimator.sweeps), estimator._alike()) if swept else whole
+        found.setdefault(shared, {}).setdefault(whole, []).append(place)
+    return [
+        Group(tuple(estimators[places[0]] for places in answers.values()), tuple(map(tuple, answers.values())))
+        for answers in found.values()
+    ]
+
+
+def signature(estimator: Any, *, without: Sequence[str] = ()) -> Hashable:
+    """What an unfitted estimator is: its class and its parameters, nested ones too. Equal ones are fitted alike.
+
+    Parameters
+    ----------
+    estimator : estimator
+    without : sequence of str
+        Parameters to leave out.
+    """
+    parameters = estimator.get_params(deep=False)
+    kept = tuple((name, _value(value)) for name, value in sorted(parameters.items()) if name not in without)
+    output = getattr(estimator, "_sklearn_output_config", None)
+    return (type(estimator), kept, _value(output))
+
+
+def _value(value: Any) -> Hashable:
+    """A value as something to compare; whole numbers, fractions and truth values are different things."""
+    if isinstance(value, BaseEstimator) or (hasattr(value, "get_params") and not isinstance(value, type)):
+        return signature(value)
+    if isinstance(value, dict):
+        return (dict, tuple((name, _value(one)) for name, one in value.items()))
+    if isinstance(value, list | tuple):
+        return (type(value), tuple(map(_value, value)))
+    if isinstance(value, np.ndarray):
+        return (value.shape, value.dtype.str, value.tobytes() if value.dtype != object else _value(value.tolist()))
+    if isinstance(value, str | bool | int | float | np.generic | None):
+        # repr tells 1 from 1.0 and from True, and one NaN from no other.
+        return (type(value), repr(value))
+    # Anything else is itself alone: what it does cannot be seen.
+    return (type(value), _identity(value))
+
+
+def _identity(value: Any) -> Hashable:
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return value
