@@ -1,5 +1,6 @@
 """Which of the original columns a fitted model still looks at."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,12 +41,11 @@ def kept(model: Any, n_features: int) -> Mask | None:
     >>> kept(make_pipeline(StandardScaler(), Ranking(k=1), GaussianNB()).fit(X, [0, 0, 1, 1]), 3)
     array([False,  True, False])
     """
-    try:
-        origins, _ = _follow(model, np.arange(n_features))
-    except _LostTrackError:
+    used = Track(np.arange(n_features)).after(model).origins
+    if used is None:
         return None
     mask = np.zeros(n_features, dtype=bool)
-    mask[origins] = True
+    mask[used] = True
     return mask
 
 
@@ -61,11 +61,33 @@ def traced(model: Any, n_features: int) -> np.ndarray | None:
     >>> traced(Ranking(k=1).fit(X, [0, 0, 1, 1]), 3)
     array([1])
     """
-    try:
-        origins, distinct = _follow(model, np.arange(n_features))
-    except _LostTrackError:
-        return None
-    return origins if distinct else None
+    track = Track(np.arange(n_features)).after(model)
+    return track.origins if track.distinct else None
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """Which input columns reach a point of a chain of fitted steps.
+
+    Attributes
+    ----------
+    origins : int array or None
+        The input column of each column at that point; None once nothing can be said.
+    distinct : bool
+        Whether they can still be told apart there; if not, `origins` are the input columns in use.
+    """
+
+    origins: np.ndarray | None
+    distinct: bool = True
+
+    def after(self, step: Any) -> "Track":
+        """The same behind one more fitted step, or a pipeline of them."""
+        if self.origins is None or not self.distinct:
+            return self
+        try:
+            return Track(*_follow(step, self.origins))
+        except _LostTrackError:
+            return Track(None)
 
 
 class _LostTrackError(Exception):

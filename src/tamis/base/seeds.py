@@ -38,15 +38,25 @@ def seeded(estimator: Estimator, seed: int) -> Estimator:
     A step of a pipeline gets its seeds from `seed` and its place in the chain, whatever comes after it: models that
     begin alike are seeded alike there. A ``random_state`` that the user has set is left as it is.
     """
-    for place, step in enumerate(_places(estimator)):
-        if hasattr(step, "get_params"):
-            parameters = step.get_params(deep=True)
-            names = sorted(name for name in parameters if name.split("__")[-1] == "random_state")
-            own = spawn(seed, place)
-            step.set_params(**{name: spawn(own, i) for i, name in enumerate(names) if parameters[name] is None})
+    for place, step in enumerate(places(estimator)):
+        seeded_at(step, seed, place)
     return estimator
 
 
-def _places(model: Any) -> list[Any]:
-    """The steps of a pipeline in order, those of pipelines within it in their place, empty ones too."""
-    return [p for _, step in model.steps for p in _places(step)] if isinstance(model, Pipeline) else [model]
+def seeded_at(step: Estimator, seed: int, place: int) -> Estimator:
+    """The same for one step of a model, at a place in its chain."""
+    target: Any = step
+    if hasattr(target, "get_params"):
+        parameters = target.get_params(deep=True)
+        names = sorted(name for name in parameters if name.split("__")[-1] == "random_state")
+        own = spawn(seed, place)
+        target.set_params(**{name: spawn(own, i) for i, name in enumerate(names) if parameters[name] is None})
+    return step
+
+
+def places(model: Any) -> list[Any]:
+    """The steps of a pipeline in order, those of pipelines within it in their place, empty ones too.
+
+    A pipeline of another kind than scikit-learn's own may treat its steps in ways of its own: it counts as one step.
+    """
+    return [p for _, step in model.steps for p in places(step)] if type(model) is Pipeline else [model]

@@ -1,14 +1,23 @@
 """Tasks run side by side, with one result whatever the number of workers."""
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
+from time import perf_counter
 from typing import Any, TypeVar
 
+from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
 Result = TypeVar("Result")
+
+#: Seconds that starting workers takes: a process each, and everything imported in it.
+_STARTING = 3.0
+
+#: Tasks for each worker from which on it costs little to do one before they start.
+_MANY = 4
 
 
 def run_all(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], n_jobs: int | None = None) -> list[Result]:
@@ -37,11 +46,43 @@ def run_all(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], n_job
     return [result for result, _ in done]
 
 
+def stream(work: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], n_jobs: int = 1) -> Iterator[Result]:
+    """The results of tasks in the order of the tasks, each as soon as it is there; large arrays are not copied.
+
+    To start workers takes seconds. Where there are many tasks the first ones are therefore done here, and workers are
+    started only when by their time they will save more than that. `work` itself sees to threads and warnings.
+
+    Parameters
+    ----------
+    work : callable
+        A function that can be pickled.
+    tasks : sequence of tuples
+    n_jobs : int
+        Processes, as in scikit-learn.
+    """
+    workers = min(effective_n_jobs(n_jobs), len(tasks))
+    if workers == 1:
+        yield from (work(*task) for task in tasks)
+        return
+    start, here = perf_counter(), 0
+    if len(tasks) >= _MANY * workers:
+        for here, task in enumerate(tasks, 1):
+            yield work(*task)
+            if (perf_counter() - start) / here * (len(tasks) - here) * (1 - 1 / workers) > _STARTING:
+                break
+    yield from Parallel(n_jobs=n_jobs, return_as="generator")(delayed(work)(*task) for task in tasks[here:])
+
+
 def _run(work: Callable[..., Result], task: tuple[Any, ...]) -> tuple[Result, list[tuple[type[Warning], str]]]:
-    with _controller().limit(limits=1), warnings.catch_warnings(record=True) as warned:
+    with one_thread(), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         result = work(*task)
     return result, [(warning.category, str(warning.message)) for warning in warned]
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Within it the linear algebra libraries run on one thread."""
+    return _controller().limit(limits=1)
 
 
 @cache

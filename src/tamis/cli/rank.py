@@ -26,8 +26,10 @@ def rank(
     from tamis.compose.recipe import completed, parse
 
     chain = parse(score)
-    if entry(chain.parts[-1].name).kind not in ("score", "selector"):
-        raise TamisError(f"{chain.parts[-1].name} is not a selector: rank takes a recipe that ends in one")
+    chain.build()
+    last = str(chain.parts[-1]).partition("(")[0]
+    if entry(last).kind not in ("score", "selector"):
+        raise TamisError(f"{last} is not a selector: rank takes a recipe that ends in one")
     dataset = load_data(data, target)
     chain = completed(chain, nominal=bool(dataset.nominal.any()), missing=dataset.n_missing > 0)
     model = chain.build()

@@ -52,7 +52,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Chain:
-    """A recipe: parts in order. Equal chains print the same text and the other way round.
+    """A recipe: parts in order, each a call or a set of chains. Equal chains print the same text, and conversely.
 
     Examples
     --------
@@ -61,19 +61,20 @@ class Chain:
     'cc(700) | svm(linear, C=10)'
     """
 
-    parts: tuple[Call, ...]
+    parts: tuple[Call | Choice, ...]
 
     def __str__(self) -> str:
-        return " | ".join(str(part) for part in self.parts)
+        return " | ".join(as_text(part) if isinstance(part, Choice) else str(part) for part in self.parts)
 
     def build(self) -> Any:
         """A scikit-learn estimator: a ``Pipeline``, or the part itself when there is only one."""
         if any(True for _ in self._open()):
             raise RecipeError(f"{self} stands for {len(list(self.variants()))} recipes, where one is needed")
-        if len(self.parts) == 1:
-            return self.parts[0].build()
+        calls = [part for part in self.parts if isinstance(part, Call)]
+        if len(calls) == 1:
+            return calls[0].build()
         steps: list[tuple[str, Any]] = []
-        for part in self.parts:
+        for part in calls:
             seen = sum(name.split("-")[0] == part.name for name, _ in steps)
             steps.append((part.name if not seen else f"{part.name}-{seen + 1}", part.build()))
         return Pipeline(steps)
@@ -82,11 +83,15 @@ class Chain:
         """Every single recipe this one stands for; itself when it has no sets and ranges."""
         options = [variants_of(part) for part in self.parts]
         for parts in product(*options):
-            yield Chain(tuple(parts))
+            # A part that was one of a set may be a chain of its own.
+            yield Chain(tuple(call for part in parts for call in (part.parts if isinstance(part, Chain) else (part,))))
 
     def _open(self) -> Iterator[Any]:
         for part in self.parts:
-            yield from (v for _, v in part.arguments if _is_open(v))
+            if isinstance(part, Choice):
+                yield part
+            else:
+                yield from (v for _, v in part.arguments if _is_open(v))
 
 
 def to_text(estimator: Any) -> str:

@@ -28,6 +28,13 @@ def parse(text: str) -> Chain:
     return _Parser(text).chain()
 
 
+def _last_calls(part: Call | Choice) -> list[Call]:
+    """What a part of a chain may end in."""
+    if isinstance(part, Call):
+        return [part]
+    return [call for option in part.options for call in _last_calls(option.parts[-1])]
+
+
 class _Parser:
     """Reads one recipe; every refusal points at the place in the text."""
 
@@ -57,16 +64,19 @@ class _Parser:
         nodes = [node, *reversed(nodes)]
         parts = tuple(self._part(n) for n in nodes)
         for place, part in zip(nodes[:-1], parts[:-1], strict=True):
-            if entry(part.name).kind == "classifier":
-                raise self._at(place, f"{part.name} is a classifier: it can only come last in a chain")
+            for last in _last_calls(part):
+                if entry(last.name).kind == "classifier":
+                    raise self._at(place, f"{last.name} is a classifier: it can only come last in a chain")
         return Chain(parts)
 
-    def _part(self, node: ast.expr) -> Call:
+    def _part(self, node: ast.expr) -> Call | Choice:
+        if isinstance(node, ast.Set):
+            return Choice(tuple(self._chain(n) for n in node.elts))
         if isinstance(node, ast.Name):
             return self._bind(node, node.id, [], [])
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             return self._bind(node.func, node.func.id, node.args, node.keywords)
-        raise self._at(node, "a part is a name, or a name with arguments in parentheses")
+        raise self._at(node, "a part is a name, a name with arguments in parentheses, or a set of parts")
 
     def _bind(self, place: ast.expr, name: str, args: list[ast.expr], keywords: list[ast.keyword]) -> Call:
         if name not in catalog():

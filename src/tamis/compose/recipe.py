@@ -3,14 +3,14 @@
 A recipe is a chain of parts, ``standardize | cc(700) | svm(gaussian, C=1000)``. Its syntax is a subset of Python's
 expressions, read with :mod:`ast`; nothing is evaluated. Arguments are numbers, ``true``, ``false``, ``none``, ``inf``,
 bare words (``linear``), quoted text, or recipes. A set ``{1, 10}`` or a range ``geom(50, 5000, 10)``, ``lin(0, 1, 5)``
-stands for many values, and the recipe then for many recipes.
+stands for many values, and the recipe then for many recipes; so does a set of parts, ``cc(50) | {knn(5), svm}``.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from tamis.compose.catalog import Entry, entry
-from tamis.compose.chain import Chain, to_text
+from tamis.compose.chain import Call, Chain, to_text
 from tamis.compose.parser import parse
 
 __all__ = ["Chain", "completed", "parse", "recipe", "to_text"]
@@ -46,7 +46,7 @@ def completed(chain: Chain, *, nominal: bool, missing: bool) -> Chain:
     >>> str(completed(parse("knn(5)"), nominal=True, missing=True))
     'impute | knn(5)'
     """
-    names = {part.name for part in chain.parts}
+    names = {part.name for part in chain.parts if isinstance(part, Call)}
     front = []
     if missing and "impute" not in names and not _all_take(chain, lambda part: part.takes_missing):
         front.append("impute")
@@ -60,6 +60,8 @@ def _all_take(value: Any, takes: Callable[[Entry], bool]) -> bool:
     if isinstance(value, Chain):
         return all(
             takes(entry(part.name)) and all(_all_take(argument, takes) for _, argument in part.arguments)
+            if isinstance(part, Call)
+            else all(_all_take(option, takes) for option in part.options)
             for part in value.parts
         )
     return all(_all_take(v, takes) for v in value) if isinstance(value, tuple) else True

@@ -7,6 +7,7 @@
 """
 
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -22,3 +23,22 @@ class _Room(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Room
+
+#: What the room offers beside being called, and the file that holds it.
+_VERBS = {
+    "compare": "verdict",
+    "learning_curve": "learning",
+    "permutation_test": "permutation",
+    "validate_many": "many",
+    "validate_nested": "nested",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _VERBS:
+        return getattr(import_module(f"tamis.validate.{_VERBS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(_VERBS)

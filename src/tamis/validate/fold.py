@@ -1,20 +1,13 @@
-"""One fold: a model learns from the training rows alone and answers for the test rows."""
+"""What comes of one fold: a model's answers for the test rows, judged."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils import _safe_indexing
-from threadpoolctl import threadpool_limits
 
-from tamis.base.answers import ask
+from tamis.base.answers import Said
 from tamis.base.errors import TamisError
-from tamis.base.kept import kept
-from tamis.base.seeds import seeded, spawn
 from tamis.base.types import Codes, FloatArray
 from tamis.validate.folds import Split
 from tamis.validate.metrics import Answers, Metric, all_metrics
@@ -40,6 +33,7 @@ class FoldResult:
     n_features : int
         Columns of the data.
     fit_seconds, predict_seconds : float
+        Work that several models share counts for each of them in equal parts.
     warnings : tuple of (class, str)
         What was warned of, each once; said again by whoever gathers the folds, in whatever process they ran.
     """
@@ -57,68 +51,18 @@ class FoldResult:
     warnings: tuple[tuple[type[Warning], str], ...] = ()
 
 
-def evaluate_fold(
-    model: Any,
-    X: Any,
-    y: np.ndarray,
-    split: Split,
-    *,
-    classes: np.ndarray | None = None,
-    metrics: Sequence[Metric] | None = None,
-    seed: int = 0,
-) -> FoldResult:
-    """Fit a copy of `model` on the training rows of one split and judge it on the test rows.
-
-    The copy is fitted whole, and neither `model` nor the data is changed. Its open ``random_state`` parameters are
-    set from `seed`, the repeat and the fold; the linear algebra libraries run on one thread, because their sums
-    may depend on the number of threads. The result is therefore the same in any process.
+def answers_of(said: Said, y: np.ndarray, split: Split, classes: np.ndarray) -> Answers:
+    """What a model said of the test rows of a split, beside the truth, in the classes of the whole data.
 
     Parameters
     ----------
-    model : estimator
-    X : array, sparse matrix or data frame of shape (n_rows, n_features)
+    said : Said
     y : array of shape (n_rows,)
-        Class labels.
+        Class labels of all rows.
     split : Split
-    classes : array, optional
-        Classes of the whole data, sorted; by default those of `y`.
-    metrics : sequence of Metric, optional
-        By default all that the model's answers allow.
-    seed : int, default=0
-        The seed of the whole run, not of the fold.
+    classes : array
+        Classes of the whole data, sorted.
     """
-    classes = np.unique(y) if classes is None else classes
-    try:
-        with threadpool_limits(1), warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
-            own = seeded(clone(model), spawn(seed, *split.task))
-            start = perf_counter()
-            own.fit(_safe_indexing(X, split.train), y[split.train])
-            fitted = perf_counter()
-            answers = _answers(own, _safe_indexing(X, split.test), y, split, classes)
-            done = perf_counter()
-            wanted = [m for m in all_metrics.values() if m.possible(answers)] if metrics is None else metrics
-            used = kept(own, X.shape[1])
-            return FoldResult(
-                repeat=split.repeat,
-                fold=split.fold,
-                rows=split.test,
-                n_train=split.train.size,
-                answers=answers,
-                metrics={metric.name: metric(answers) for metric in wanted},
-                kept=None if used is None else np.flatnonzero(used),
-                n_features=X.shape[1],
-                fit_seconds=fitted - start,
-                predict_seconds=done - fitted,
-                warnings=tuple(dict.fromkeys((w.category, str(w.message)) for w in warned)),
-            )
-    except Exception as error:
-        said = str(error).strip().partition("\n")[0] or type(error).__name__
-        raise TamisError(f"repeat {split.repeat + 1}, fold {split.fold + 1}: {said}") from error
-
-
-def _answers(model: Any, X: Any, y: np.ndarray, split: Split, classes: np.ndarray) -> Answers:
-    said = ask(model, X)
     known = np.searchsorted(classes, np.unique(y[split.train]) if said.classes is None else said.classes)
     probabilities = scores = None
     if said.probabilities is not None:
@@ -133,6 +77,12 @@ def _answers(model: Any, X: Any, y: np.ndarray, split: Split, classes: np.ndarra
     if scores is not None and classes.size == 2:
         scores = scores[:, 1]
     return Answers(np.searchsorted(classes, y[split.test]), labels, classes.size, scores, probabilities)
+
+
+def measured(answers: Answers, metrics: Sequence[Metric] | None) -> dict[str, float]:
+    """The answers judged by some metrics; by default by all that they allow."""
+    wanted = [m for m in all_metrics.values() if m.possible(answers)] if metrics is None else metrics
+    return {metric.name: metric(answers) for metric in wanted}
 
 
 def _codes(labels: np.ndarray, classes: np.ndarray) -> Codes:

@@ -50,7 +50,7 @@ def gather(
         estimates = {name: Estimate(float(v[0]), float("nan"), errors[name]) for name, v in values.items()}
     else:
         values = {m.name: np.array([r.metrics[m.name] for r in results]) for m in measures}
-        estimates = {name: _over_folds(v, n_test.mean() / n_train.mean()) for name, v in values.items()}
+        estimates = {name: over_folds(v, n_test.mean() / n_train.mean()) for name, v in values.items()}
     kept = tuple(r.kept for r in results if r.kept is not None)
     told = len(kept) == len(results)
     n_features = results[0].n_features
@@ -103,7 +103,8 @@ def _pool(results: Sequence[FoldResult], classes: np.ndarray) -> tuple[Answers, 
     return pooled, said
 
 
-def _over_folds(values: FloatArray, test_to_train: float) -> Estimate:
+def over_folds(values: FloatArray, test_to_train: float) -> Estimate:
+    """Mean, deviation and corrected standard error of a metric over folds; folds without a value are left out."""
     known = values[~np.isnan(values)]
     mean = float(known.mean()) if known.size else float("nan")
     sd = float(known.std(ddof=1)) if known.size > 1 else float("nan")

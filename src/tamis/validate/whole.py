@@ -1,24 +1,19 @@
 """Whole-model validation: every step of the model is fitted inside each fold, on the training rows alone."""
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
-from sklearn.utils.parallel import Parallel, delayed
 
-from tamis.base.checks import check_whole
 from tamis.base.errors import TamisError
-from tamis.compose.recipe import recipe, to_text
-from tamis.validate.cases import Cases, cases
-from tamis.validate.fold import FoldResult, evaluate_fold
-from tamis.validate.folds import Split, scheme
-from tamis.validate.gather import gather
+from tamis.validate.evaluate import say_again
 from tamis.validate.leak import leaky_twin
-from tamis.validate.metrics import Metric, chosen
+from tamis.validate.metrics import Metric
+from tamis.validate.models import as_estimator
 from tamis.validate.result import Validation
+from tamis.validate.setting import Setting, setting
 
 
 def validate(
@@ -28,7 +23,7 @@ def validate(
     *,
     split: str | None = None,
     folds: int = 10,
-    repeats: int = 1,
+    repeats: int | None = None,
     groups: Any = None,
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     leak_check: bool = False,
@@ -56,11 +51,14 @@ def validate(
         A data set brings its classes, groups, official split and known probes.
     y : array of shape (n_rows,), optional
         Class labels, when `X` is not a data set.
-    split : {"folds", "pooled", "official", "leave-one-out"}, optional
+    split : {"folds", "pooled", "official", "leave-one-out", "bootstrap"}, optional
         Stratified folds over all rows by default; folds over the official "train" and "valid" rows; the official
-        split; or one row at a time (one group at a time, when there are groups).
-    folds, repeats : int
+        split; one row at a time (one group at a time, when there are groups); or bootstrap samples with the .632+
+        estimate (:mod:`tamis.validate.bootstrap`).
+    folds : int, default=10
         For "folds" and "pooled".
+    repeats : int, optional
+        How often folds are drawn anew, once by default; the number of bootstrap samples, a hundred by default.
     groups : array of shape (n_rows,), optional
         Rows of one group are never divided between training and test.
     metrics : str, Metric or list of them, optional
@@ -89,75 +87,23 @@ def validate(
     >>> round(found.summary()["accuracy"].mean, 3), [k.tolist() for k in found.kept]
     (1.0, [[7], [7], [7], [7], [7]])
     """
-    check_whole("seed", seed, 0)
-    estimator = _estimator(model)
-    measures = None if metrics is None else chosen(metrics)
-    way = scheme(split, folds=folds, repeats=repeats)
-    given = cases(X, y, groups=groups, probes=probes, seed=seed)
-    splits = way.splits(given.y, groups=given.groups, parts=given.parts, seed=seed)
-    twin = _twin(estimator, given, splits, seed) if leak_check else None
-    tick = _counter(progress, len(splits) * (1 if twin is None else 2))
-
-    def estimate(subject: Any) -> Validation:
-        in_fold = () if way.one_test else measures
-        results = []
-        for result in _results(subject, given, splits, in_fold, seed, n_jobs):
-            results.append(result)
-            tick()
-        for category, said in dict.fromkeys(w for result in results for w in result.warnings):
-            warnings.warn(said, category, stacklevel=3)
-        return gather(
-            results,
-            given,
-            measures,
-            recipe=to_text(estimator),
-            split=str(way),
-            seed=seed,
-            together=way.one_test,
-        )
-
-    honest = estimate(estimator)
-    return replace(honest, leak_checked=leak_check, leak=None if twin is None else estimate(twin))
-
-
-def _estimator(model: Any) -> Any:
-    if isinstance(model, str):
-        model = recipe(model)
-    if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
-        raise TamisError(f"model must be a scikit-learn estimator or a recipe; got {model!r}")
-    if not hasattr(model, "predict"):
-        raise TamisError(f"the model does not predict: end it with a classifier; got {to_text(model)}")
-    return model
-
-
-def _twin(model: Any, given: Cases, splits: Sequence[Split], seed: int) -> Any | None:
-    rows = np.unique(np.concatenate([np.concatenate([s.train, s.test]) for s in splits]))
-    return leaky_twin(model, _safe_indexing(given.X, rows), given.y[rows], seed=seed)
-
-
-def _counter(progress: Callable[[int, int], None] | None, total: int) -> Callable[[], None]:
-    done = 0
-
-    def tick() -> None:
-        nonlocal done
-        done += 1
-        if progress is not None:
-            progress(done, total)
-
-    return tick
-
-
-def _results(
-    model: Any, given: Cases, splits: Sequence[Split], metrics: Sequence[Metric] | None, seed: int, n_jobs: int
-) -> Iterator[FoldResult]:
-    tasks = (
-        delayed(evaluate_fold)(model, given.X, given.y, s, classes=given.classes, metrics=metrics, seed=seed)
-        for s in splits
+    estimator = as_estimator(model)
+    shared = setting(
+        X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
     )
-    try:
-        yield from Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-    except TamisError as error:
-        unreadable = any(word in str(error) for word in ("NaN", "convert", "NoneType"))
-        if unreadable and (trouble := given.trouble()):
-            raise TamisError(f"{trouble} ({error})") from error
-        raise
+    twin = _twin(estimator, shared) if leak_check else None
+    subjects = [estimator] if twin is None else [estimator, twin]
+    outcomes = shared.outcomes(subjects, n_jobs=n_jobs, progress=progress)
+    found = []
+    for outcome in outcomes:
+        if isinstance(outcome, TamisError):
+            raise outcome
+        say_again(outcome)
+        found.append(shared.validation(estimator, outcome))
+    honest = found[0]
+    return replace(honest, leak_checked=leak_check, leak=None if twin is None else found[1])
+
+
+def _twin(model: Any, shared: Setting) -> Any | None:
+    rows = np.unique(np.concatenate([np.concatenate([s.train, s.test]) for s in shared.splits]))
+    return leaky_twin(model, _safe_indexing(shared.given.X, rows), shared.given.y[rows], seed=shared.seed)

@@ -1,0 +1,71 @@
+"""The fits of one step of a plan, and the way of the rows through it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import TransformerMixin, clone
+
+from tamis.base.selector import Selector
+from tamis.base.sweep import Together
+from tamis.validate.plan import Step
+from tamis.validate.rows import Pair
+
+#: Fits and then transforms, and no more.
+_PLAIN = TransformerMixin.fit_transform
+
+
+class Fits:
+    """The fits of one step of the plan: together where one fit answers all, else the only one there is."""
+
+    def __init__(self, step: Step, estimators: list[Any]) -> None:
+        self.step = step
+        self._estimators = estimators
+        self._together: Together | None = None
+        self._first: Any = None
+        self._fitted: dict[int, Any] = {}
+
+    @property
+    def together(self) -> bool:
+        """Whether they were fitted with one preparation."""
+        return self._together is not None
+
+    @property
+    def selects(self) -> bool:
+        """Whether they are selectors of ours, which take columns and do nothing else."""
+        return all(isinstance(one, Selector) for one in self._estimators)
+
+    def prepare(self, X: Any, y: np.ndarray) -> None:
+        """Do what they share; if one of them cannot be fitted at all, each is left to itself."""
+        if self.step.group.swept:
+            try:
+                self._together = Together(self._estimators, X, y)
+            except Exception:
+                self._estimators = [clone(one) for one in self._estimators]
+
+    def answer(self, place: int, X: Any, y: np.ndarray) -> Any:
+        """The fitted estimator at a place."""
+        if place not in self._fitted:
+            if self._together is not None:
+                self._fitted[place] = self._together.answer(place)
+            elif self.step.branches[place].steps and hasattr(self._estimators[place], "fit_transform"):
+                # As a pipeline does it: what comes out of fit_transform need not be what transform gives.
+                self._first = self._estimators[place].fit_transform(X, y)
+                self._fitted[place] = self._estimators[place]
+            else:
+                self._fitted[place] = self._estimators[place].fit(X, y)
+        return self._fitted[place]
+
+    def through(self, place: int, y: np.ndarray) -> Callable[[Pair], Pair]:
+        """How rows pass through the fitted estimator at a place."""
+
+        def make(before: Pair) -> Pair:
+            fitted = self._fitted[place]
+            train, self._first = self._first, None
+            if train is None:
+                # Given up in between, the rows come out the same again.
+                own_way = getattr(type(fitted), "fit_transform", _PLAIN) is not _PLAIN
+                train = clone(fitted).fit_transform(before.train, y) if own_way else fitted.transform(before.train)
+            return Pair(train, fitted.transform(before.test))
+
+        return make

@@ -1,0 +1,46 @@
+"""What may be validated: estimators and recipes, one or many."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from tamis.base.errors import TamisError
+from tamis.compose.chain import Chain
+from tamis.compose.recipe import parse, recipe, to_text
+
+
+def as_estimator(model: Any) -> Any:
+    """The estimator that is meant by an estimator or a recipe; it must predict."""
+    if isinstance(model, str):
+        model = recipe(model)
+    if isinstance(model, Chain):
+        model = model.build()
+    if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
+        raise TamisError(f"model must be a scikit-learn estimator or a recipe; got {model!r}")
+    if not hasattr(model, "predict"):
+        raise TamisError(f"the model does not predict: end it with a classifier; got {to_text(model)}")
+    return model
+
+
+def as_estimators(models: Any) -> list[Any]:
+    """All estimators meant by an estimator, a recipe that may stand for many, or a list of them; equal ones once.
+
+    Examples
+    --------
+    >>> [to_text(model) for model in as_estimators(["cc({5, 9}) | svm", "cc(5) | svm", "knn"])]
+    ['cc(5) | svm', 'cc(9) | svm', 'knn']
+    """
+    given = models if isinstance(models, Iterable) and not isinstance(models, str) and _is_list(models) else [models]
+    found: dict[str, Any] = {}
+    for model in given:
+        chains = list(parse(model).variants()) if isinstance(model, str) else [model]
+        for one in chains:
+            estimator = as_estimator(one)
+            found.setdefault(to_text(estimator), estimator)
+    if not found:
+        raise TamisError("models is empty; give an estimator, a recipe or a list of them")
+    return list(found.values())
+
+
+def _is_list(models: Any) -> bool:
+    # A pipeline can be iterated over too.
+    return not hasattr(models, "fit")

@@ -1,0 +1,38 @@
+"""One model on one split, fitted by itself: what a plan must come to, whatever it shares."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from threadpoolctl import threadpool_limits
+
+from tamis.base.answers import ask
+from tamis.base.kept import kept
+from tamis.base.seeds import seeded, spawn
+from tamis.validate.fold import FoldResult, answers_of, measured
+from tamis.validate.folds import Split
+
+
+def alone(model: Any, X: Any, y: np.ndarray, split: Split, *, seed: int = 0) -> FoldResult:
+    """Fit a copy of the whole model on the training rows and judge it on the test rows."""
+    classes = np.unique(y)
+    with threadpool_limits(1), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        own = seeded(clone(model), spawn(seed, *split.task)).fit(_safe_indexing(X, split.train), y[split.train])
+        answers = answers_of(ask(own, _safe_indexing(X, split.test)), y, split, classes)
+        used = kept(own, X.shape[1])
+    return FoldResult(
+        repeat=split.repeat,
+        fold=split.fold,
+        rows=split.test,
+        n_train=split.train.size,
+        answers=answers,
+        metrics=measured(answers, None),
+        kept=None if used is None else np.flatnonzero(used),
+        n_features=X.shape[1],
+        fit_seconds=0.0,
+        predict_seconds=0.0,
+        warnings=tuple(dict.fromkeys((w.category, str(w.message)) for w in warned)),
+    )
