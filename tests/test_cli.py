@@ -146,7 +146,7 @@ def test_a_wrong_recipe_is_pointed_at(tamis, flowers):
     code, _, error = tamis("validate", flowers, "cc(2) | swm(linear)")
     assert code == 2
     assert error == "tamis: no part is called 'swm'; did you mean 'svm'?\n  cc(2) | swm(linear)\n          ^^^\n"
-    code, _, error = tamis("validate", flowers, "cc({2, 3}) | svm")
+    code, _, error = tamis("rank", flowers, "cc({2, 3})")
     assert code == 2
     assert "stands for 2 recipes" in one_sentence(error)
 
@@ -160,12 +160,62 @@ def test_a_wrong_recipe_is_pointed_at(tamis, flowers):
         (["FLOWERS", "cc(2)", "--target", "kind"], "does not predict"),
         (["FLOWERS", "svm", "--target", "kind", "--folds", "50"], "class"),
         (["FLOWERS", "svm", "--target", "kind", "--split", "official"], "split"),
+        (["FLOWERS", "svm", "knn", "--target", "kind", "--leak-check"], "--leak-check takes one recipe; got 2"),
+        (["FLOWERS", "svm", "--target", "kind", "--memory", "lots"], "--memory takes a size such as 500MB"),
+        (["FLOWERS", "svm", "--target", "kind", "--split", "bootstrap", "--nested"], "nested validation takes folds"),
     ],
 )
 def test_what_cannot_be_validated_is_refused(tamis, flowers, arguments, message):
     code, out, error = tamis("validate", *[str(flowers) if a == "FLOWERS" else a for a in arguments])
     assert (code, out) == (2, "")
     assert message in one_sentence(error)
+
+
+def test_validate_many(tamis, flowers):
+    recipes = ["cc({1, 2, 3}) | svm(linear, C={0.1, 10})", "cc(2) | knn(3)", "cc(2) | knn(3)"]
+    code, out, _ = tamis("validate", flowers, *recipes, "--target", "kind", "--folds", 5, "--jobs", 2)
+    assert code == 0
+    assert "7 recipes, 5 stratified folds, seed 0; " in out
+    assert "impute and encode were added" in out
+    assert "cc(*) | svm(linear, C=0.1)" in out
+    assert "The best of 7 models by BER" in out
+    code, out, _ = tamis("validate", flowers, *recipes, "--target", "kind", "--folds", 5, "--json")
+    found = json.loads(out)
+    assert len(found["models"]) == 7
+    code, out, _ = tamis("validate", flowers, recipes[1], "--target", "kind", "--folds", 5, "--json")
+    assert json.loads(out)["metrics"] == found["models"][-1]["metrics"]
+
+
+def test_validate_nested(tamis, flowers):
+    arguments = [flowers, "cc({1, 2, 3}) | knn({1, 5})", "--target", "kind", "--folds", 4, "--nested"]
+    code, out, _ = tamis("validate", *arguments, "--rule", "simplest", "--inner-folds", 3)
+    assert code == 0
+    assert "the simplest good one of 6 recipes; 4 stratified folds, 3 within, seed 0" in out
+    assert "on all rows the choice is: impute | encode | cc(" in out
+    code, out, _ = tamis("validate", *arguments, "--json")
+    found = json.loads(out)["nested"]
+    assert (len(found["inner"]), len(found["recipes"])) == (4, 6)
+
+
+def test_validate_with_permutations_and_learning_curve(tamis, flowers):
+    arguments = [flowers, "cc(1) | knn(3)", "--target", "kind", "--folds", 4, "--permutations", 9, "--learning-curve"]
+    code, out, _ = tamis("validate", *arguments, "--memory", "1 MB")
+    assert code == 0
+    assert "of 9 relabelings none did as well (p = 0.1)" in out
+    assert "learning curve of impute | encode | cc(1) | knn(3)" in out
+    code, out, _ = tamis("validate", *arguments, "--json")
+    found = json.loads(out)
+    assert len(found["permutations"][0]["null"]) == 9
+    assert len(found["learning_curve"][0]["table"]) == 5
+    assert found["one"]["n_features"] == 5
+
+
+def test_validate_by_the_bootstrap(tamis, flowers):
+    code, out, _ = tamis(
+        *("validate", flowers, "knn({1, 5})", "--target", "kind", "--split", "bootstrap", "--repeats", 10)
+    )
+    assert code == 0
+    assert "10 bootstrap samples" in out
 
 
 def test_data_commands(tamis, flowers, tmp_path):

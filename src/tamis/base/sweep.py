@@ -111,7 +111,7 @@ class Group:
     @property
     def swept(self) -> bool:
         """Whether they can be fitted together (:class:`Together`); if not there is one, to be fitted as it is."""
-        return isinstance(self.estimators[0], Sweep)
+        return _sweeps(self.estimators[0])
 
 
 def grouped(estimators: Sequence[Any]) -> list[Group]:
@@ -126,7 +126,7 @@ def grouped(estimators: Sequence[Any]) -> list[Group]:
     """
     found: dict[Hashable, dict[Hashable, list[int]]] = {}
     for place, estimator in enumerate(estimators):
-        swept = isinstance(estimator, Sweep)
+        swept = _sweeps(estimator)
         whole = signature(estimator)
         shared = (signature(estimator, without=estimator.sweeps), estimator._alike()) if swept else whole
         found.setdefault(shared, {}).setdefault(whole, []).append(place)
@@ -134,6 +134,11 @@ def grouped(estimators: Sequence[Any]) -> list[Group]:
         Group(tuple(estimators[places[0]] for places in answers.values()), tuple(map(tuple, answers.values())))
         for answers in found.values()
     ]
+
+
+def _sweeps(estimator: Any) -> bool:
+    """Whether one fit answers its kind; a kind whose ``fit`` does more than ours is left to it."""
+    return isinstance(estimator, Sweep) and type(estimator).fit.__module__.startswith("tamis.base.")  # type: ignore[attr-defined]
 
 
 def signature(estimator: Any, *, without: Sequence[str] = ()) -> Hashable:

@@ -1,77 +1,190 @@
-"""``tamis validate``: the error of a whole recipe, beside what a leak would make of it."""
+"""``tamis validate``: the error of whole recipes, one or many, beside what a leak would make of it."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from tamis.cli.show import Data, Jobs, Json, Seed, Target, load_data, print_json, print_line, print_table, progress
 
+if TYPE_CHECKING:
+    from tamis.compose.chain import Chain
+    from tamis.data.dataset import Dataset
+
+_UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+
 
 def validate(
     data: Data,
-    recipe: Annotated[str, typer.Argument(help="The model: 'standardize | cc(50) | svm(linear)'.")],
+    recipes: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RECIPE...",
+            help="The models: 'standardize | cc(50) | svm(linear)'. Sets and ranges stand for many: "
+            "'cc(geom(50, 5000, 10)) | {knn(5), svm(linear, C={1, 100})}'.",
+        ),
+    ],
     target: Target = None,
     split: Annotated[
-        Literal["folds", "pooled", "official", "leave-one-out"],
-        typer.Option("--split", help="How rows are divided; 'pooled' is folds over the official train and valid rows."),
+        Literal["folds", "pooled", "official", "leave-one-out", "bootstrap"],
+        typer.Option(
+            "--split",
+            help="How rows are divided; 'pooled' is folds over the official train and valid rows, 'bootstrap' the "
+            ".632+ estimate.",
+        ),
     ] = "folds",
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds.")] = 10,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="How often the folds are drawn anew.")] = 1,
+    repeats: Annotated[
+        int | None,
+        typer.Option("--repeats", min=1, help="How often the folds are drawn anew; the number of bootstrap samples."),
+    ] = None,
     group: Annotated[
         str | None, typer.Option("--group", help="A column whose equal values stay together; not used as a feature.")
     ] = None,
     probes: Annotated[
         float, typer.Option("--probes", min=0.0, max=0.95, help="Share of useless columns to add and to look for.")
     ] = 0.0,
+    nested: Annotated[
+        bool, typer.Option("--nested", help="Choose among the recipes in inner folds and judge the choice.")
+    ] = False,
+    rule: Annotated[
+        Literal["best", "cautious", "simplest"],
+        typer.Option(
+            "--rule",
+            help="How --nested chooses: the best mean, the best mean less one deviation, or the fewest features within "
+            "one standard error of the best.",
+        ),
+    ] = "best",
+    inner_folds: Annotated[int, typer.Option("--inner-folds", min=2, help="Inner folds of --nested.")] = 5,
+    permutations: Annotated[
+        int, typer.Option("--permutations", min=0, help="Also deal the classes out at random so often, for a p-value.")
+    ] = 0,
+    learning_curve: Annotated[
+        bool, typer.Option("--learning-curve", help="Also learn from a tenth, a quarter, a half, ... of the rows.")
+    ] = False,
     leak_check: Annotated[
         bool, typer.Option("--leak-check", help="Also show the estimate with selection on all rows.")
     ] = False,
+    memory: Annotated[
+        str | None,
+        typer.Option("--memory", help="What rows that recipes share may take, such as 500MB; half of all by default."),
+    ] = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Validate RECIPE on DATA as a whole: every step is fitted inside each fold, on the training rows alone."""
-    from tamis.compose.recipe import completed, parse
-    from tamis.validate.whole import validate as validate_whole
+    """Validate recipes on DATA as a whole: every step is fitted inside each fold, on the training rows alone.
 
-    written = parse(recipe)
-    written.build()
+    Many recipes are judged on the same folds, and what they share is computed once.
+    """
+    from tamis.base.errors import TamisError
+    from tamis.cli import validate_extra, validate_many
+    from tamis.compose.recipe import parse
+    from tamis.validate.models import as_estimators
+
+    written = list(dict.fromkeys(chain for text in recipes for chain in parse(text).variants()))
+    for chain in written:
+        chain.build()
+    limit = None if memory is None else _bytes(memory)
+    if leak_check and (len(written) > 1 or nested):
+        raise TamisError(f"--leak-check takes one recipe; got {len(written)}")
     dataset = load_data(data, target)
     if group is not None:
         dataset = dataset.grouped_by(group)
-    chain = completed(written, nominal=bool(dataset.nominal.any()), missing=dataset.n_missing > 0)
-    with progress("validating") as report:
-        found = validate_whole(
-            chain.build(),
+    chains = [_completed(chain, dataset) for chain in written]
+    models = as_estimators([chain.build() for chain in chains])
+    options = {"split": split, "folds": folds, "repeats": repeats, "seed": seed, "n_jobs": jobs}
+
+    def head() -> None:
+        _print_data(dataset, written, chains)
+
+    found: dict[str, Any] = {}
+    if nested:
+        found["nested"] = validate_many.choose(
+            models,
             dataset,
-            split=split,
-            folds=folds,
-            repeats=repeats,
-            leak_check=leak_check,
+            None if json else head,
+            rule=rule,
+            inner_folds=inner_folds,
             probes=probes,
-            seed=seed,
-            n_jobs=jobs,
-            progress=report,
+            memory=limit,
+            **options,
         )
+    elif len(models) > 1:
+        found["many"] = validate_many.judge(
+            models, dataset, None if json else head, probes=probes, memory=limit, **options
+        )
+    else:
+        found["one"] = _judge_one(
+            models[0], dataset, None if json else head, probes=probes, leak_check=leak_check, **options
+        )
+    if permutations:
+        found["permutations"] = validate_extra.permute(models, dataset, permutations, json=json, **options)
+    if learning_curve:
+        found["learning_curve"] = validate_extra.learn(models, dataset, json=json, **options)
     if json:
-        print_json(found.to_dict())
-        return
+        # One recipe by itself is printed as it is, everything else under its name.
+        print_json(found["one"] if list(found) == ["one"] else found["many"] if list(found) == ["many"] else found)
+
+
+def _completed(chain: "Chain", dataset: "Dataset") -> "Chain":
+    from tamis.compose.recipe import completed
+
+    return completed(chain, nominal=bool(dataset.nominal.any()), missing=dataset.n_missing > 0)
+
+
+def _bytes(text: str) -> float:
+    from tamis.base.errors import TamisError
+
+    number = text.strip().upper().rstrip("KMGTB")
+    unit = text.strip().upper()[len(number) :]
+    try:
+        size = float(number) * _UNITS[unit]
+    except (ValueError, KeyError):
+        size = 0.0
+    if not size > 0:
+        raise TamisError(f"--memory takes a size such as 500MB or 2GB; got {text!r}")
+    return size
+
+
+def _print_data(dataset: "Dataset", written: "list[Chain]", chains: "list[Chain]") -> None:
     print_line(f"{dataset.name}: {dataset.n_rows} rows, {dataset.n_features} features, {len(dataset.classes)} classes")
-    print_line(f"recipe: {chain}")
-    if chain != written:
+    if len(chains) == 1:
+        print_line(f"recipe: {chains[0]}")
+    added = {str(part) for one, chain in zip(written, chains, strict=True) for part in chain.parts[: _more(one, chain)]}
+    if added:
         needed = {"impute": "missing values", "encode": "nominal columns"}
-        added = [part.name for part in chain.parts[: len(chain.parts) - len(written.parts)]]
-        verb, them = ("was", "it is") if len(added) == 1 else ("were", "they are")
-        reasons = " and ".join(needed[name] for name in added)
-        print_line(f"  ({' and '.join(added)} {verb} added for {reasons}; {them} fitted in the folds)")
-    print_line(f"{found.split}, seed {seed}")
-    _print_estimates(found)
-    _print_features(found)
+        names = [name for name in needed if name in added]
+        verb, them = ("was", "it is") if len(names) == 1 else ("were", "they are")
+        reasons = " and ".join(needed[name] for name in names)
+        print_line(f"  ({' and '.join(names)} {verb} added for {reasons}; {them} fitted in the folds)")
+
+
+def _more(written: "Chain", completed: "Chain") -> int:
+    return len(completed.parts) - len(written.parts)
+
+
+def _judge_one(
+    model: Any, dataset: Any, head: Callable[[], None] | None, *, leak_check: bool, **options: Any
+) -> dict[str, Any] | None:
+    """Validate one recipe; printed below a head, or given back to be printed as JSON when there is none."""
+    from tamis.validate.whole import validate as validate_whole
+
+    with progress("validating") as report:
+        found = validate_whole(model, dataset, leak_check=leak_check, progress=report, **options)
+    if head is None:
+        return found.to_dict()
+    head()
+    print_line(f"{found.split}, seed {found.seed}")
+    print_estimates(found)
+    print_features(found)
     if leak_check:
         _print_leak(found)
+    return None
 
 
-def _print_estimates(found: Any) -> None:
+def print_estimates(found: Any) -> None:
+    """The measures of one model."""
     leak = found.leak.summary() if found.leak is not None else {}
     rows = []
     for metric in found.metrics:
@@ -82,7 +195,8 @@ def _print_estimates(found: Any) -> None:
     print_table("", columns, rows, right=columns[1:])
 
 
-def _print_features(found: Any) -> None:
+def print_features(found: Any) -> None:
+    """How many features one model uses, and how much the folds agree on them."""
     if found.kept is not None:
         sizes = [k.size for k in found.kept]
         span = f"{sizes[0]}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"

@@ -83,7 +83,7 @@ class LearningCurve:
         gain, se = self.last_gain
         if np.isnan(gain) or np.isnan(se):
             return "whether more rows would help cannot be told: it takes two sizes with a value and an error"
-        rows, said = self.rows[-2:], f"improves by {gain:.4f}" if gain >= 0 else f"worsens by {-gain:.4f}"
+        rows, said = self.rows[-2:], f"{'improves' if gain >= 0 else 'worsens'} by {abs(gain):.4f}"
         step = f"from {rows[0]:g} to {rows[1]:g} training rows {self.metric.title} {said} +- {se:.4f}"
         if gain > _CLEAR * se:
             return f"more rows would probably help: {step}"

@@ -7,6 +7,7 @@ from typing import Any, overload
 import numpy as np
 
 from tamis.base.errors import TamisError
+from tamis.compose.catalog import entry
 from tamis.compose.chain import Call, Chain
 from tamis.compose.recipe import parse, to_text
 from tamis.validate.evaluate import say_again
@@ -193,7 +194,8 @@ def _family(text: str) -> str:
 
 
 def _starred(part: Any) -> str:
-    if not isinstance(part, Call) or not any(name in _SIZES for name, _ in part.arguments):
+    selects = isinstance(part, Call) and entry(part.name).kind in ("score", "selector")
+    if not selects or not any(name in _SIZES for name, _ in part.arguments):
         return str(Chain((part,)))
     rest = Call(part.name, tuple(pair for pair in part.arguments if pair[0] not in _SIZES))
     arguments = str(rest).removeprefix(part.name).strip("()")

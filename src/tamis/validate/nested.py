@@ -93,8 +93,10 @@ class Nested:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as lists, numbers and text, ready for JSON."""
+        return {"validation": self.validation.to_dict(), **self._findings()}
+
+    def _findings(self) -> dict[str, Any]:
         return {
-            "validation": self.validation.to_dict(),
             "recipes": list(self.recipes),
             "rule": self.rule,
             "metric": self.validation.metrics[0].name,
@@ -105,7 +107,9 @@ class Nested:
         }
 
     def __eq__(self, other: object) -> bool:
-        return self.to_dict() == other.to_dict() if isinstance(other, Nested) else NotImplemented
+        if not isinstance(other, Nested):
+            return NotImplemented
+        return self._findings() == other._findings() and self.validation == other.validation
 
     __hash__ = None  # type: ignore[assignment]
 
