@@ -57,6 +57,8 @@ def test_rules() -> None:
     assert choose(np.array([[0.8, 0.9], [0.9, 0.8]]), np.array([9.0, 2.0]), 1.0) == 1
     assert choose(np.array([[0.8, 0.9], [0.9, 0.8]]), np.array([2.0, 2.0]), 1.0) == 0
     assert choose(np.array([[0.5], [0.6]]), np.array([1.0, 2.0]), 1.0, rule="simplest") == 1
+    equally_small = np.array([[0.70, 0.80], [0.78, 0.72], [0.76, 0.76]])
+    assert choose(equally_small, np.array([2.0, 2.0, 2.0]), 0.5, rule="simplest") == 2
     # Within one standard error of the best: sd 0.1, J = 2, n_test / n_train = 0.5 gives 0.1.
     near = np.array([[0.8, 0.8 + 0.1 * np.sqrt(2)], [0.772, 0.772]])
     assert choose(near, np.array([10.0, 1.0]), 0.5, rule="simplest") == 1

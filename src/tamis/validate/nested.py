@@ -154,7 +154,8 @@ def validate_nested(
     rule : {"best", "cautious", "simplest"}, default="best"
         "best": the best mean of the main metric over the inner folds. "cautious": the best mean less `caution`
         deviations (Grabczewski and Jankowski, eq. 25). "simplest": the fewest features among those within one
-        standard error (the corrected one) of the best. Of equals the one with fewer features, then the one given first.
+        standard error (the corrected one) of the best, and of those the best. Of equals the one with fewer features,
+        then the one given first.
     caution : float, default=1.0
         For "cautious".
     inner_folds : int, default=5
@@ -279,7 +280,8 @@ def choose(
     if rule == "simplest" and not np.isnan(estimates[top].se):
         reach += estimates[top].se
     near = np.flatnonzero(mean >= mean[top] - reach)
-    return int(near[features[near].argmin()])
+    small = near[features[near] == features[near].min()]
+    return int(small[np.flatnonzero(mean[small] >= mean[small].max() - 1e-12)[0]])
 
 
 def _judged(estimators: Sequence[Any], shared: Setting, inner: Sequence[Inner], n_jobs: int) -> list[FoldResult]:
