@@ -9,7 +9,7 @@ from tamis.testing import checks
 #: A new part changes this table: that it was discovered is part of what is tested.
 EXPECTED = {
     "score": ["cc", "chi2", "count", "f", "fisher", "s2n", "ssv", "stump", "t", "variance"],
-    "selector": ["repeat", "ssv_tree", "vote", "wrapper"],
+    "selector": ["pta", "repeat", "rfe", "sbs", "sffs", "sfs", "ssv_tree", "vote", "wrapper"],
     "transform": ["discretize", "encode", "impute", "normalize", "pca", "rms_norm", "standardize"],
     "classifier": ["committee", "knn", "nrbf", "svm", "tree"],
 }
@@ -35,6 +35,9 @@ VARIANTS = [
     ("discretize", {"balance": True}),
     ("committee", {"folds": 3, "model": KNN(), "how": "average"}),
     ("wrapper", {"k": 3, "extend": False}),
+    ("rfe", {"k": 3, "step": 1, "balance": True}),
+    ("sfs", {"k": 3, "model": KNN(3)}),
+    ("sbs", {"k": 3, "folds": 3}),
 ]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
 
 from tamis.base.classifier import Classifier
@@ -49,10 +50,14 @@ def ask(model: Any, X: Any) -> Said:
         probabilities = np.asarray(model.predict_proba(X))
     if hasattr(model, "decision_function") and getattr(model, "decision_function_shape", "ovr") == "ovr":
         decision = np.asarray(model.decision_function(X))
-    # Ours need not compute the evidence a second time to name the class.
     evidence = probabilities if decision is None else decision
-    ours = isinstance(model, Classifier) and evidence is not None
-    labels = model.labels_from(evidence) if ours else np.asarray(model.predict(X))
+    # Where it is known how evidence names the class, it need not be computed a second time.
+    if isinstance(model, Classifier) and evidence is not None:
+        labels = model.labels_from(evidence)
+    elif decision is not None and getattr(type(model), "predict", None) is LinearClassifierMixin.predict:
+        labels = model.classes_[(decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)]
+    else:
+        labels = np.asarray(model.predict(X))
     return Said(labels, probabilities, decision, getattr(model, "classes_", None))
 
 

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamis.base.choice import CAUTION, inner_folds, most_confident
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
+from tamis.base.nearest_judge import NearestJudge, too_large
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
 from tamis.base.space import choice, geom
@@ -202,6 +203,12 @@ class KNN(Sweep, TakesNominal, Classifier):
 
     def _nearest(self, X: Matrix, Z: Matrix, k: int) -> np.ndarray:
         return nearest(X, Z, k, metric=self.metric, alpha=float(self.alpha))
+
+    def _judge(self, X: Matrix, y: Codes, Z: Matrix) -> NearestJudge | None:
+        """Answers on sets of numeric columns without a fit for each, where distances add up over columns."""
+        if self.metric != "minkowski" or self.alpha != 2 or self.k == "auto" or too_large(X, Z):
+            return None
+        return NearestJudge(self, X, y, Z, min(int(self.k), X.shape[0]), first=True, products=False)
 
     def _try_all(self, X: Matrix, y: Codes) -> FloatArray:
         """Accuracy of every k from 1 on in each fold; one search for neighbours serves all of them."""

@@ -1,37 +1,38 @@
 """Wrapper: rank single features by a classifier, then extend a base set while it helps."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import effective_n_jobs
-from sklearn.base import clone, is_classifier
-from sklearn.naive_bayes import GaussianNB
-from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from tamis.base.choice import CAUTION, inner_folds, worth
+from tamis.base.choice import CAUTION
 from tamis.base.cut import rank
 from tamis.base.errors import TamisError
-from tamis.base.nested import takes_missing, takes_no_negative
 from tamis.base.part import Part
 from tamis.base.rates import RATES
-from tamis.base.seeds import generator, seeded, spawn
-from tamis.base.selector import Selection, Selector
+from tamis.base.selector import Selection
 from tamis.base.space import geom
-from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.base.workers import run_all
+from tamis.base.sweep import Sweep
+from tamis.base.types import FloatArray
+from tamis.select.trial import EQUAL, ByClassifier, Trial
 
-#: Worths that differ by less are equal: rounding must not decide.
-_EQUAL = 1e-12
-
-#: Columns that are judged in one task: enough to outweigh its cost, few enough to copy.
-_CHUNK = 256
+#: Features tried at once by a classifier that is not fitted for each.
+_AHEAD = 32
 
 
-class Wrapper(Selector):
+class _Searched(NamedTuple):
+    """Worth of each feature alone and their order; the features in the order in which they came in, and the worths."""
+
+    scores: FloatArray
+    ranking: np.ndarray
+    chosen: list[int]
+    path: list[float]
+
+
+class Wrapper(Sweep, ByClassifier):
     """Keep the features with which a classifier does best: rank them one by one, then add those that help.
 
     The worth of a set of features is the mean accuracy of the classifier on them over the folds of an internal
@@ -78,10 +79,11 @@ class Wrapper(Selector):
     Notes
     -----
     The worth is no honest estimate of accuracy on new data: it is the best of many, seen by the choice. Validate
-    the whole model instead (``tamis.validate``). The cost is up to two fits per feature and fold.
+    the whole model instead (``tamis.validate``). The cost is up to two fits per feature and fold, or much less for a
+    classifier that need not be fitted for every set: see :mod:`tamis.select.judges`.
 
-    A feature that is constant in the training rows of a fold tells nothing: alone it is judged as if it named the
-    commonest class there.
+    Features that are constant in the training rows of a fold tell nothing: without others they are judged as if they
+    named the commonest class there.
 
     Sparse columns are handed to the classifier as they are if it takes them; if not, the columns of one set at a time
     are made dense.
@@ -109,6 +111,8 @@ class Wrapper(Selector):
         search={"k": geom(1, 100, 5)},
         paper="Grabczewski and Jankowski 2006, section 2.2",
     )
+    #: The features added for a smaller k are the first of those for a larger one.
+    sweeps = ("k",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "model": [HasMethods(["fit", "predict"]), None],
         "k": [Interval(Integral, 1, None, closed="left"), None],
@@ -148,57 +152,54 @@ class Wrapper(Selector):
         self.random_state = random_state
 
     def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
+        found: Selection = self._alone(X, y)
+        return found
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Searched:
         base = self._base(X.shape[1])
-        trial = self._trial(y)
-        X = X.tocsc() if sp.issparse(X) else X
-        # A few tasks for each worker, so that none waits long for the last.
-        size = int(np.clip(X.shape[1] // (4 * effective_n_jobs(self.n_jobs)), 1, _CHUNK))
-        chunks = [(trial, X[:, start : start + size]) for start in range(0, X.shape[1], size)]
-        scores = np.concatenate(run_all(_each_alone, chunks, self.n_jobs))
+        for one in asked:
+            one._check_k(len(base))
+        trial = self._trial(X, *given)
+        scores = trial.add(np.empty(0, dtype=np.intp), np.arange(X.shape[1]))
         ranking = rank(scores)
         if self.extend:
-            chosen = self._extended(trial, X, scores, ranking, base)
-        else:
-            chosen = [*base, *(int(j) for j in ranking if j not in base)][: self.k]
-        self.chosen_ = np.array(chosen, dtype=np.intp)
-        support = np.zeros(X.shape[1], dtype=bool)
+            most = None if any(one.k is None for one in asked) else max(int(one.k or 0) for one in asked)
+            return _Searched(scores, ranking, *self._extended(trial, scores, ranking, base, most))
+        return _Searched(scores, ranking, [*base, *(int(j) for j in ranking if j not in base)], [])
+
+    def _answer(self, prepared: _Searched) -> Selection:
+        self.chosen_ = np.array(prepared.chosen[: self.k], dtype=np.intp)
+        if self.extend:
+            later = len(prepared.chosen) - self.chosen_.size
+            self.path_ = np.array(prepared.path[: len(prepared.path) - later])
+        support = np.zeros(prepared.scores.shape[0], dtype=bool)
         support[self.chosen_] = True
-        return Selection(support, scores, ranking)
+        return Selection(support, prepared.scores, prepared.ranking)
 
     def _extended(
-        self, trial: "_Trial", X: Matrix, scores: FloatArray, ranking: np.ndarray, base: list[int]
-    ) -> list[int]:
-        """The first set, then every feature in the order of the ranking that helps."""
+        self, trial: Trial, scores: FloatArray, ranking: np.ndarray, base: list[int], most: int | None
+    ) -> tuple[list[int], list[float]]:
+        """The first set, then every feature in the order of the ranking that helps; and the worth after each."""
         chosen = base or [int(ranking[0])]
-        path = [_together(trial, X[:, chosen]) if base else float(scores[ranking[0]])]
-        waiting = [int(j) for j in ranking if j not in chosen]
-        # Workers look at the next few at once; what was tried beside the one that helps is tried again with it.
-        ahead = effective_n_jobs(self.n_jobs)
+        path = [trial.of(np.array(base)) if base else float(scores[ranking[0]])]
+        waiting = ranking[~np.isin(ranking, chosen)]
+        # The next few are looked at together; what was tried beside the one that helps is tried again with it.
+        ahead = _AHEAD if trial.updates else effective_n_jobs(self.n_jobs)
         # No set is worth more than 1.
-        while waiting and path[-1] + self.gain + _EQUAL < 1 and (self.k is None or len(chosen) < self.k):
-            sets = [(trial, X[:, [*chosen, j]]) for j in waiting[:ahead]]
-            worths = run_all(_together, sets, self.n_jobs)
-            helps = [i for i, value in enumerate(worths) if value > path[-1] + self.gain + _EQUAL]
-            if helps:
-                chosen = [*chosen, waiting[helps[0]]]
-                path.append(worths[helps[0]])
-            waiting = waiting[helps[0] + 1 if helps else len(sets) :]
-        self.path_ = np.array(path)
-        return chosen
+        while waiting.size and path[-1] + self.gain + EQUAL < 1 and (most is None or len(chosen) < most):
+            worths = trial.add(np.array(chosen), waiting[:ahead])
+            helps = np.flatnonzero(worths > path[-1] + self.gain + EQUAL)
+            if helps.size:
+                chosen = [*chosen, int(waiting[helps[0]])]
+                path.append(float(worths[helps[0]]))
+            waiting = waiting[helps[0] + 1 if helps.size else ahead :]
+        return chosen, path
 
-    def _trial(self, y: Codes) -> "_Trial":
-        model = self._model()
-        if not is_classifier(model):
-            raise TamisError(f"wrapper: model must be a classifier; got {' '.join(repr(model).split())}")
+    def _check_k(self, n_base: int) -> None:
         if not self.extend and self.k is None:
             raise TamisError("wrapper: extend=False needs k, the number of features to keep")
-        if np.bincount(y).max() < 2:
-            raise TamisError("wrapper needs a class with at least two rows to cross-validate")
-        seed = int(generator(self.random_state).integers(2**31))
-        parts = inner_folds(y, self.folds, seed, "wrapper")
-        models = [seeded(clone(model), spawn(seed, fold)) for fold in range(len(parts))]
-        sparse = bool(get_tags(model).input_tags.sparse)
-        return _Trial(models, parts, self.classes_, y, self.measure, float(self.caution), sparse)
+        if self.k is not None and n_base > self.k:
+            raise TamisError(f"wrapper: base has {n_base} columns, more than k={self.k}")
 
     def _base(self, n_features: int) -> list[int]:
         """The columns meant by `base`."""
@@ -216,69 +217,4 @@ class Wrapper(Selector):
                 raise TamisError(f"wrapper: base names columns or numbers them 0 to {n_features - 1}; got {one!r}")
         if len(set(found)) < len(found):
             raise TamisError(f"wrapper: base names a column twice: {given}")
-        if self.k is not None and len(found) > self.k:
-            raise TamisError(f"wrapper: base has {len(found)} columns, more than k={self.k}")
         return found
-
-    def _model(self) -> Any:
-        return GaussianNB() if self.model is None else self.model
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_missing(self._model())
-        tags.input_tags.positive_only = takes_no_negative(self._model())
-        return tags
-
-
-@dataclass(frozen=True, eq=False)
-class _Trial:
-    """All that is needed to judge a set of features: a seeded classifier per fold, the folds and the classes."""
-
-    models: list[Any]
-    parts: list[tuple[np.ndarray, np.ndarray]]
-    classes: np.ndarray
-    codes: Codes
-    measure: str
-    caution: float
-    takes_sparse: bool
-
-    def accuracy(self, fold: int, learn: Matrix, judged: Matrix) -> float:
-        """How well the classifier of a fold, taught on the training rows, answers for the test rows."""
-        train, test = self.parts[fold]
-        if sp.issparse(learn) and not self.takes_sparse:
-            learn, judged = learn.toarray(), judged.toarray()
-        known = self.codes[train]
-        if known.min() == known.max() or _is_constant(learn):
-            # A small class may lie in the test rows alone, and not every classifier bears to learn nothing.
-            said = np.full(test.size, np.bincount(known).argmax())
-        else:
-            model = clone(self.models[fold]).fit(learn, self.classes[known])
-            said = np.searchsorted(self.classes, model.predict(judged))
-        return RATES[self.measure](self.codes[test], said)
-
-
-def _each_alone(trial: _Trial, columns: Matrix) -> FloatArray:
-    """Worth of every column by itself; rows are taken apart once for all of them."""
-    accuracy = np.empty((len(trial.parts), columns.shape[1]))
-    for fold, rows in enumerate(trial.parts):
-        learn, judged = (_by_column(columns, part) for part in rows)
-        for j in range(columns.shape[1]):
-            accuracy[fold, j] = trial.accuracy(fold, learn[:, [j]], judged[:, [j]])
-    return worth(accuracy, trial.caution)
-
-
-def _together(trial: _Trial, columns: Matrix) -> float:
-    """Worth of the columns as one set."""
-    columns = columns.tocsr() if sp.issparse(columns) else columns
-    found = [trial.accuracy(f, columns[train], columns[test]) for f, (train, test) in enumerate(trial.parts)]
-    return float(worth(np.array(found), trial.caution))
-
-
-def _is_constant(rows: Matrix) -> bool:
-    """Whether a lone column has one value in all rows."""
-    return rows.shape[1] == 1 and bool(rows.min() == rows.max())
-
-
-def _by_column(columns: Matrix, rows: np.ndarray) -> Matrix:
-    """Some rows, stored so that a column is cheap to take."""
-    return columns.tocsr()[rows].tocsc() if sp.issparse(columns) else np.asfortranarray(columns[rows])

@@ -1,0 +1,60 @@
+"""Pure noise through nested validation: every selector of the catalog, each before three classifiers.
+
+``python tests/noise.py`` prints the table that docs/results.md holds; ``tests/test_noise.py`` checks it, slowly.
+"""
+
+import numpy as np
+
+from tamis.compose.catalog import catalog
+from tamis.validate.nested import validate_nested
+
+SEEDS = 20
+CLASSIFIERS = ("knn(5)", "svm(linear)", "nrbf(1.0)")
+
+#: What each selector chooses from in the inner folds; a score stands for the ranking by it.
+SELECTORS = {
+    "ssv_tree": "ssv_tree({2, 8})",
+    "vote": "vote(cc({5, 20}), ssv(5), f(10), at_least=1)",
+    "repeat": "repeat(cc(3), times={1, 5})",
+    "wrapper": "wrapper(k={2, 8})",
+    "sfs": "sfs(k={2, 8})",
+    "sbs": "sbs(k={2, 8})",
+    "pta": "pta(k={2, 8})",
+    "sffs": "sffs(k={2, 8})",
+    "rfe": "rfe({5, 20})",
+}
+
+
+def selectors() -> dict[str, str]:
+    """A recipe, with two sizes to choose from, for every score and selector of the catalog."""
+    return {
+        part.name: SELECTORS.get(part.name, f"{part.name}({{5, 20}})")
+        for part in catalog().values()
+        if part.kind in ("score", "selector")
+    }
+
+
+def noise(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Uniform noise, 160 rows of 40 columns, and classes of equal size that have nothing to do with it."""
+    rng = np.random.default_rng(seed)
+    return rng.random((160, 40)), rng.permutation(np.arange(160) % 2)
+
+
+def nested_accuracy(selector: str) -> np.ndarray:
+    """Mean accuracy over the seeds of nested validation, before each of the classifiers."""
+    found = np.empty((SEEDS, len(CLASSIFIERS)))
+    for seed in range(SEEDS):
+        X, y = noise(seed)
+        for place, last in enumerate(CLASSIFIERS):
+            nested = validate_nested(
+                f"{selector} | {last}", X, y, folds=5, inner_folds=3, metrics="accuracy", seed=seed
+            )
+            found[seed, place] = nested.validation.summary()["accuracy"].mean
+    return found.mean(axis=0)
+
+
+if __name__ == "__main__":
+    print("| selector | " + " | ".join(CLASSIFIERS) + " |")
+    print("|---|" + "---|" * len(CLASSIFIERS))
+    for recipe in selectors().values():
+        print(f"| `{recipe}` | " + " | ".join(f"{value:.3f}" for value in nested_accuracy(recipe)) + " |", flush=True)

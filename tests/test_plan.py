@@ -1,0 +1,355 @@
+"""A plan gives every model what it gets alone, over the whole catalog; and it fits what is shared but once."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import decomposition
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from alone import alone
+from tamis.base.errors import TamisError
+from tamis.base.sweep import Sweep, Together, grouped, signature
+from tamis.classify import KNN, NRBF, SVM
+from tamis.compose.catalog import catalog
+from tamis.compose.recipe import parse, to_text
+from tamis.select import Ranking, Vote
+from tamis.validate.cases import cases
+from tamis.validate.evaluate import evaluate_all, try_all
+from tamis.validate.fold import FoldResult
+from tamis.validate.folds import StratifiedFolds
+from tamis.validate.models import as_estimators
+from tamis.validate.plan import plan
+from tamis.validate.rows import Ledger, Pair, Rows, size_of
+
+#: Recipes by the part that they try; every part of the catalog must be here.
+RECIPES = {
+    "cc": "cc({2, 5, 9}) | {knn(1), svm}",
+    "chi2": "chi2(fraction={0.1, 0.6}) | knn(3)",
+    "count": "count({3, 6}) | knn(3)",
+    "f": "f(fdr={0.2, 0.6}) | knn(3)",
+    "fisher": "fisher({2, 4}, at_least={1, 3}) | nrbf(0.5)",
+    "s2n": "s2n({1, 7}) | svm(gaussian)",
+    "ssv": "ssv({2, 3}) | tree",
+    "stump": "stump({2, 3}) | knn(1)",
+    "t": "t({2, 5}, welch={true, false}) | knn(2)",
+    "variance": "variance({4, 5}) | svm(C={0.1, 1})",
+    "ssv_tree": "ssv_tree({1, 2, none}) | knn(1)",
+    "vote": "vote(cc({3, 5}), standardize | variance(4), at_least={1, 2}) | knn(1)",
+    "repeat": "repeat(cc(2), times={1, 2, 4}) | knn(1)",
+    "wrapper": "wrapper(k={1, 3}, folds=3) | knn(1)",
+    "sfs": "sfs(k={1, 3}, folds=3) | knn(1)",
+    "sbs": "sbs(k={8, 10}, folds=3) | knn(1)",
+    "pta": "pta(k={2, 3}, folds=3) | knn(1)",
+    "sffs": "sffs(k={1, 3}, folds=3) | knn(1)",
+    "rfe": "rfe({1, 4, 9}) | svm",
+    "standardize": "standardize | {knn(1), svm, cc(3) | knn(1)}",
+    "normalize": "normalize | {knn(1), svm}",
+    "rms_norm": "rms_norm | {knn(1), svm}",
+    "pca": "pca({1, 3, 0.5}, whiten={true, false}) | knn(3)",
+    "impute": "impute | cc({2, 4}) | knn(1)",
+    "encode": "encode | cc({2, 4}) | knn(1)",
+    "discretize": "discretize(min_gain={0, 2}) | cc({2, 4}) | knn(1)",
+    "knn": "cc(4) | knn({1, 2, 5, auto})",
+    "nrbf": "cc(4) | nrbf({0.1, 1.0, 10.0, auto})",
+    "svm": "cc(4) | svm({linear, gaussian, polynomial, cosine}, C={0.01, 1, 100, inf}, balance={true, false})",
+    "tree": "cc(4) | tree(prune={none, 1, 3, auto})",
+    "committee": "committee(3, cc({2, 4}) | knn(1))",
+}
+
+#: Sums in another order: the only parts whose evidence may differ from that of a fit by itself, and by how much.
+ROUNDING = {"svm": 1e-6, "nrbf": 1e-9, "pca": 1e-9}
+
+
+def test_every_part_of_the_catalog_is_tried() -> None:
+    assert set(RECIPES) == set(catalog())
+
+
+def problem(seed: int, n_classes: int = 2, sparse: bool = False, rows: int = 36, columns: int = 11):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(rows) % n_classes)
+    X = rng.integers(0, 5, size=(rows, columns)) * (rng.random((rows, columns)) < 0.6) + 0.25 * rng.random((rows, 1))
+    X[:, 3] += y
+    X[:, 7] += y % 2
+    X[:, 5] = X[:, 4]
+    X[:, 6] = 1.0
+    return (sp.csr_matrix(X) if sparse else X), y
+
+
+def built(texts):
+    return as_estimators(list(texts))
+
+
+def assert_same(found: FoldResult, expected: FoldResult, recipe: str) -> None:
+    slack = max((size for part, size in ROUNDING.items() if part in recipe), default=0.0)
+    for one, other in (
+        (found.answers.scores, expected.answers.scores),
+        (found.answers.probabilities, expected.answers.probabilities),
+    ):
+        assert (one is None) == (other is None)
+        if one is not None and slack:
+            np.testing.assert_allclose(one, other, rtol=slack, atol=slack)
+        elif one is not None:
+            np.testing.assert_array_equal(one, other)
+    if slack and expected.answers.scores is not None:
+        # A row on the border may fall to either side.
+        scores = expected.answers.scores
+        margin = np.abs(scores) if scores.ndim == 1 else np.abs(np.diff(np.sort(scores, axis=1)[:, -2:], axis=1)[:, 0])
+        sure = margin > 10 * slack
+        np.testing.assert_array_equal(found.answers.labels[sure], expected.answers.labels[sure])
+    else:
+        np.testing.assert_array_equal(found.answers.labels, expected.answers.labels)
+        assert found.metrics == expected.metrics or any(np.isnan(v) for v in found.metrics.values())
+    np.testing.assert_array_equal(found.kept, expected.kept)
+    assert (found.repeat, found.fold, found.n_train, found.n_features) == (
+        expected.repeat,
+        expected.fold,
+        expected.n_train,
+        expected.n_features,
+    )
+
+
+def assert_as_alone(models, X, y, folds: int = 2, **options) -> None:
+    splits = StratifiedFolds(folds).splits(y, seed=1)
+    for model, outcome in zip(models, try_all(models, cases(X, y), splits, seed=5, **options), strict=True):
+        for number, split in enumerate(splits):
+            expected = alone(model, X, y, split, seed=5)
+            assert not isinstance(outcome, TamisError), str(outcome)
+            assert_same(outcome[number], expected, to_text(model))
+            assert set(outcome[number].warnings) == set(expected.warnings), to_text(model)
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("part", list(RECIPES))
+def test_every_part_answers_in_a_plan_as_alone(part: str, sparse: bool) -> None:
+    if sparse and part in ("impute", "encode"):
+        pytest.skip("takes tables")
+    X, y = problem(2, n_classes=3 if part in ("svm", "knn", "cc", "rfe") else 2, sparse=sparse)
+    if part == "s2n" or part == "t":
+        X, y = problem(2, sparse=sparse)
+    assert_as_alone(built([RECIPES[part]]), X, y)
+
+
+@given(
+    st.integers(0, 10_000),
+    st.integers(2, 3),
+    st.booleans(),
+    st.lists(st.sampled_from(sorted(set(RECIPES) - {"impute", "encode", "s2n", "t"})), min_size=2, max_size=4),
+    st.sampled_from([None, 1.0, 5000.0]),
+)
+@settings(max_examples=12)
+def test_any_models_together_answer_as_alone(seed, n_classes, sparse, parts, memory) -> None:
+    X, y = problem(seed, n_classes, sparse)
+    rng = np.random.default_rng(seed)
+    models = built(RECIPES[part] for part in parts)
+    some = [models[i] for i in rng.permutation(len(models))[:8]]
+    assert_as_alone(some, X, y, memory=memory)
+
+
+def test_models_of_other_makes_are_shared_too() -> None:
+    X, y = problem(0)
+    models = [
+        make_pipeline(StandardScaler(), SelectKBest(k=k), last)
+        for k in (2, 4)
+        for last in (GaussianNB(), ExtraTreesClassifier(3))
+    ]
+    models += [make_pipeline(decomposition.PCA(k), KNN(1)) for k in (1, 2)]
+    assert_as_alone(models, X, y)
+    assert plan(models[:4]).n_fits() == 1 + 2 + 4
+
+
+class Counted(StandardScaler):
+    """Counts how often any of its kind is fitted."""
+
+    fits = 0
+
+    def fit(self, X, y=None, sample_weight=None):
+        Counted.fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+class CountedRanking(Ranking):
+    """Counts how often any of its kind scores."""
+
+    scored = 0
+
+    def _score(self, X, y, weight):
+        CountedRanking.scored += 1
+        return super()._score(X, y, weight)
+
+
+@pytest.mark.parametrize("memory", [None, 1.0])
+def test_what_is_shared_is_fitted_once_a_fold(memory) -> None:
+    X, y = problem(0)
+    Counted.fits = CountedRanking.scored = 0
+    models = [
+        make_pipeline(Counted(), CountedRanking("cc", k=k), last)
+        for k in range(1, 9)
+        for last in (KNN(1), KNN(3), SVM())
+    ]
+    evaluate_all(models, cases(X, y), StratifiedFolds(3).splits(y), memory=memory)
+    assert (Counted.fits, CountedRanking.scored) == (3, 3)
+
+
+def test_the_fits_that_a_plan_takes() -> None:
+    def fits(text):
+        return plan(built([text])).n_fits()
+
+    assert fits("cc({5, 50, 500}) | svm(C={1, 10, 100})") == 1 + 3
+    assert fits("standardize | {cc, f} | knn({1, 3, 5})") == 1 + 2 + 2
+    assert fits("{cc(5) | knn(1), knn(1)}") == 3
+    merged = plan(built(["standardize | cc({5, 9}) | {knn({1, 3}), svm}"]))
+    assert [len(unit) for unit in merged.units()] == [2, 1, 2, 1]
+    assert sorted(i for unit in merged.units() for i in unit) == list(range(6))
+
+
+def test_workers_do_not_change_a_bit() -> None:
+    X, y = problem(3, n_classes=3)
+    models = built([RECIPES["svm"], RECIPES["cc"], RECIPES["pca"], RECIPES["vote"]])[:40]
+    splits = StratifiedFolds(2).splits(y)
+    one, two, four = (evaluate_all(models, cases(X, y), splits, n_jobs=n) for n in (1, 2, 4))
+    for a, b, c in zip(*([r for own in results for r in own] for results in (one, two, four)), strict=True):
+        np.testing.assert_array_equal(a.answers.scores, b.answers.scores)
+        np.testing.assert_array_equal(a.answers.scores, c.answers.scores)
+        assert a.metrics == b.metrics == c.metrics or any(np.isnan(v) for v in a.metrics.values())
+        np.testing.assert_array_equal(a.kept, b.kept)
+
+
+def test_a_model_that_fails_does_not_stop_the_others() -> None:
+    X, y = problem(0)
+    X = X * 1e20
+    models = built(["cc({2, 5}) | {knn(1), svm(polynomial, sigma=1, degree=20), tree}"])
+    outcomes = try_all(models, cases(X, y), StratifiedFolds(2).splits(y))
+    for model, outcome in zip(models, outcomes, strict=True):
+        assert isinstance(outcome, TamisError) == ("polynomial" in to_text(model)), outcome
+    with pytest.raises(TamisError, match=r"repeat 1, fold 1: .*overflow"):
+        evaluate_all(models, cases(X, y), StratifiedFolds(2).splits(y))
+
+
+def test_one_bad_setting_leaves_the_rest_of_its_sweep_alone() -> None:
+    X, y = problem(0)
+    good, bad = Vote([Ranking(k=2), Ranking(k=3)]), Vote([Ranking(k=2)], at_least=2)
+    outcomes = try_all([make_pipeline(v, KNN(1)) for v in (good, bad)], cases(X, y), StratifiedFolds(2).splits(y))
+    assert not isinstance(outcomes[0], TamisError)
+    assert isinstance(outcomes[1], TamisError)
+
+
+def test_a_warning_goes_to_the_models_that_it_is_about() -> None:
+    X, y = problem(0)
+    models = built(["cc(threshold={0.0, 5.0}) | knn(1)"])
+    quiet, loud = evaluate_all(models, cases(X, y), StratifiedFolds(2).splits(y))
+    assert not quiet[0].warnings
+    assert "meet the cut" in loud[0].warnings[0][1]
+
+
+def test_progress_counts_results() -> None:
+    X, y = problem(0)
+    calls = []
+    models = built(["cc({2, 5}) | {knn(1), svm}"])
+    evaluate_all(models, cases(X, y), StratifiedFolds(3).splits(y), progress=lambda *c: calls.append(c))
+    assert calls == [(4, 12), (8, 12), (12, 12)]
+
+
+def test_memory_is_refused_when_there_is_none() -> None:
+    X, y = problem(0)
+    with pytest.raises(TamisError, match="memory must be a number of bytes above zero; got 0"):
+        try_all(built(["knn"]), cases(X, y), StratifiedFolds(2).splits(y), memory=0)
+
+
+def chain_of_rows(depth: int, ledger: Ledger, made: list[int]) -> list[Rows]:
+    def maker(level):
+        def make(before):
+            made.append(level)
+            return Pair(np.zeros(100), np.zeros(0)) if before is None else Pair(before.train + 1, before.test)
+
+        return make
+
+    found: list[Rows] = []
+    for level in range(depth):
+        found.append(Rows(maker(level), found[-1] if found else None, ledger))
+        found[-1].get()
+    return found
+
+
+def test_rows_are_held_within_the_limit_and_made_again() -> None:
+    made: list[int] = []
+    ledger = Ledger(2 * 800.0)
+    rows = chain_of_rows(5, ledger, made)
+    assert made == [0, 1, 2, 3, 4]
+    assert ledger.peak == 2 * 800
+    assert rows[1].get().train[0] == 1.0
+    assert made == [0, 1, 2, 3, 4, 0, 1]
+    assert ledger.peak <= 3 * 800
+
+
+def test_without_a_limit_nothing_is_made_twice() -> None:
+    made: list[int] = []
+    rows = chain_of_rows(4, Ledger(np.inf), made)
+    rows[0].get(), rows[3].get()
+    assert made == [0, 1, 2, 3]
+
+
+def test_sizes_of_what_rows_may_be() -> None:
+    import pandas as pd
+    import polars as pl
+
+    X = np.ones((10, 3))
+    assert size_of(X) == 240
+    assert size_of(sp.csr_matrix(X)) == 240 + 4 * 30 + 4 * 11
+    assert size_of(pd.DataFrame(X)) >= 240
+    assert size_of(pl.DataFrame(X)) >= 240
+    assert size_of([[1.0]]) == 0
+
+
+@given(st.integers(0, 1000), st.booleans())
+@settings(max_examples=10)
+def test_a_sweep_is_what_each_is_alone(seed, sparse) -> None:
+    X, y = problem(seed, sparse=sparse)
+    for ones in (
+        [KNN(k) for k in (1, 3, 50)],
+        [NRBF(s) for s in (1e-9, 0.1, 9.0)],
+        [SVM(C=c) for c in (0.01, 1.0, 50.0)],
+    ):
+        for own, fitted in zip(ones, Together([one.__class__(**one.get_params()) for one in ones], X, y), strict=True):
+            alone_said = own.fit(X, y)._decision(X)
+            np.testing.assert_allclose(fitted._decision(X), alone_said, rtol=1e-6, atol=1e-7)
+
+
+def test_signatures_tell_apart_what_is_fitted_differently() -> None:
+    assert signature(Ranking(k=5)) == signature(Ranking(k=5))
+    assert signature(Ranking(k=5)) != signature(Ranking("f", k=5))
+    assert signature(SVM(C=1)) != signature(SVM(C=True))
+    assert signature(KNN(5).set_output(transform="default") if hasattr(KNN, "set_output") else KNN(5)) is not None
+    a, b = Vote([Ranking(k=2), Ranking("f", k=2)]), Vote([Ranking("f", k=2), Ranking(k=2)])
+    assert signature(a) != signature(b)
+    assert signature(a) == signature(Vote([Ranking(k=2), Ranking("f", k=2)]))
+    priors = [GaussianNB(priors=np.array(p)) for p in ([0.5, 0.5], [0.4, 0.6], [0.5, 0.5])]
+    assert [g.members for g in grouped(priors)] == [((0, 2),), ((1,),)]
+
+
+def test_every_swept_parameter_exists() -> None:
+    for part in catalog().values():
+        made = part.make()
+        if isinstance(made, Sweep):
+            assert made.sweeps
+            assert set(made.sweeps) <= set(made.get_params(deep=False)), part.name
+
+
+def test_open_recipes_are_named_in_full() -> None:
+    texts = [to_text(model) for model in built(["cc({2, 4}) | {knn({1, 3}), standardize | svm}"])]
+    assert texts == [
+        *("cc(2) | knn(1)", "cc(2) | knn(3)", "cc(2) | standardize | svm"),
+        *("cc(4) | knn(1)", "cc(4) | knn(3)", "cc(4) | standardize | svm"),
+    ]
+    assert str(parse("cc({2, 4}) | {knn(1), standardize | svm}")) == "cc({2, 4}) | {knn(1), standardize | svm}"
+    with pytest.raises(TamisError, match="knn is a classifier: it can only come last"):
+        parse("{knn, cc(5)} | svm")
+    with warnings.catch_warnings(), pytest.raises(TamisError, match="stands for 2 recipes"):
+        parse("cc(5) | {knn, svm}").build()
