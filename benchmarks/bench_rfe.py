@@ -5,22 +5,22 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn import feature_selection
-from sklearn.model_selection import StratifiedKFold, cross_validate
+from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from benchmarks.timing import compare
 from tamis.base.errors import TamisError
-from tamis.base.sweep import Together
 from tamis.classify import SVM
 from tamis.data import load
 from tamis.select import RFE
+from tamis.validate.folds import StratifiedFolds
+from tamis.validate.many import validate_many
 
 SIZES = [int(size) for size in np.rint(np.geomspace(2, 2_000, 20))]
 #: Columns that leave at a time; a share means one of all columns there, one of those that remain here.
 STEP = 100
-FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 
 
 class _Curve(NamedTuple):
@@ -31,16 +31,14 @@ class _Curve(NamedTuple):
 
 
 def one_elimination_per_fold(X: np.ndarray, y: np.ndarray) -> _Curve:
-    """All sizes from one elimination in each fold, and a linear SVM at each size."""
-    accuracy, support = [], []
-    for train, test in FOLDS.split(X, y):
-        scaler = StandardScaler().fit(X[train])
-        known, new = scaler.transform(X[train]), scaler.transform(X[test])
-        found = [one.support_ for one in Together([RFE(size, step=STEP) for size in SIZES], known, y[train])]
-        models = [SVM("linear").fit(known[:, columns], y[train]) for columns in found]
-        accuracy.append([np.mean(m.predict(new[:, s]) == y[test]) for m, s in zip(models, found, strict=True)])
-        support.append(found)
-    return _Curve(np.array(accuracy), np.array(support))
+    """All sizes through the plan: one elimination in each fold, and a linear SVM at each size."""
+    models = [make_pipeline(StandardScaler(), RFE(size, step=STEP), SVM("linear")) for size in SIZES]
+    found = validate_many(models, X, y, folds=5, metrics="accuracy")
+    support = np.zeros((5, len(SIZES), X.shape[1]), dtype=bool)
+    for place, one in enumerate(found):
+        for fold, columns in enumerate(one.kept):
+            support[fold, place, columns] = True
+    return _Curve(np.array([one.values["accuracy"] for one in found]).T, support)
 
 
 def _one_elimination_per_size(X: np.ndarray, y: np.ndarray, tol: float) -> _Curve:
@@ -48,10 +46,14 @@ def _one_elimination_per_size(X: np.ndarray, y: np.ndarray, tol: float) -> _Curv
     for size in SIZES:
         selector = feature_selection.RFE(SVC(kernel="linear", tol=tol), n_features_to_select=size, step=STEP)
         model = make_pipeline(StandardScaler(), selector, SVC(kernel="linear", tol=tol))
-        found = cross_validate(model, X, y, cv=FOLDS, return_estimator=True)
+        found = cross_validate(model, X, y, cv=_folds(y), return_estimator=True)
         accuracy.append(found["test_score"])
         support.append([model[1].support_ for model in found["estimator"]])
     return _Curve(np.array(accuracy).T, np.array(support).swapaxes(0, 1))
+
+
+def _folds(y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    return [(split.train, split.test) for split in StratifiedFolds(5).splits(y)]
 
 
 def _leukemia() -> tuple[str, np.ndarray, np.ndarray]:
@@ -94,7 +96,7 @@ def main() -> None:
     for tol in (1e-3, 1e-9):
         _curve(what, X, y, tol)
     scaled = StandardScaler().fit_transform(X)
-    path = feature_selection.RFECV(SVC(kernel="linear"), step=STEP, min_features_to_select=SIZES[0], cv=FOLDS)
+    path = feature_selection.RFECV(SVC(kernel="linear"), step=STEP, min_features_to_select=SIZES[0], cv=_folds(y))
     compare(what, lambda: one_elimination_per_fold(X, y), "RFECV once, sizes of its own", lambda: path.fit(scaled, y))
     for step in (STEP, 10):
         own = RFE(10, step=step)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import decomposition
 from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.feature_selection import SelectKBest
+from sklearn.feature_selection import SelectFdr, SelectFpr, SelectFwe, SelectKBest, SelectPercentile, chi2
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -162,7 +162,38 @@ def test_models_of_other_makes_are_shared_too() -> None:
     ]
     models += [make_pipeline(decomposition.PCA(k), KNN(1)) for k in (1, 2)]
     assert_as_alone(models, X, y)
-    assert plan(models[:4]).n_fits() == 1 + 2 + 4
+    assert plan(models[:4]).n_fits() == 1 + 1 + 4
+
+
+def test_filters_of_scikit_learn_score_once_for_every_size() -> None:
+    X, y = problem(0)
+    calls = []
+
+    def counted(X, y):
+        calls.append(1)
+        return chi2(X, y)
+
+    filters = [SelectKBest(counted, k=k) for k in (1, 4, 8, "all", 50)]
+    filters += [SelectPercentile(counted, percentile=p) for p in (10, 60)]
+    filters += [kind(counted, alpha=a) for kind in (SelectFpr, SelectFdr, SelectFwe) for a in (0.05, 0.9)]
+    models = [make_pipeline(one, KNN(1)) for one in filters]
+    outcomes = try_all(models, cases(X, y), StratifiedFolds(2).splits(y))
+    assert len(calls) == 2 * 5
+    assert_as_alone([m for m, o in zip(models, outcomes, strict=True) if not isinstance(o, TamisError)], X, y)
+
+
+def test_tables_asked_for_stay_tables() -> None:
+    X, y = problem(0, columns=30)
+    seen = []
+
+    class Watching(GaussianNB):
+        def fit(self, X, y):
+            seen.append(type(X).__name__)
+            return super().fit(X, y)
+
+    models = [make_pipeline(Ranking(k=k).set_output(transform="pandas"), Watching()) for k in (2, 4)]
+    evaluate_all(models, cases(X, y), StratifiedFolds(2).splits(y))
+    assert set(seen) == {"DataFrame"}
 
 
 class Counted(StandardScaler):

@@ -80,6 +80,10 @@ class Track:
     origins: np.ndarray | None
     distinct: bool = True
 
+    def narrowed(self, support: Mask) -> "Track":
+        """The same behind a selection among the columns there."""
+        return Track(self.origins[support]) if self.origins is not None and self.distinct else self
+
     def after(self, step: Any) -> "Track":
         """The same behind one more fitted step, or a pipeline of them."""
         if self.origins is None or not self.distinct:

@@ -45,12 +45,24 @@ def seeded(estimator: Estimator, seed: int) -> Estimator:
 
 def seeded_at(step: Estimator, seed: int, place: int) -> Estimator:
     """The same for one step of a model, at a place in its chain."""
-    target: Any = step
-    if hasattr(target, "get_params"):
-        parameters = target.get_params(deep=True)
-        names = sorted(name for name in parameters if name.split("__")[-1] == "random_state")
+    return seeded_states(step, open_states(step), seed, place)
+
+
+def open_states(step: Any) -> tuple[tuple[int, str], ...]:
+    """The ``random_state`` parameters of a step (nested ones too) that are not set, with their numbers among all."""
+    if not hasattr(step, "get_params"):
+        return ()
+    parameters = step.get_params(deep=True)
+    names = sorted(name for name in parameters if name.split("__")[-1] == "random_state")
+    return tuple((i, name) for i, name in enumerate(names) if parameters[name] is None)
+
+
+def seeded_states(step: Estimator, states: tuple[tuple[int, str], ...], seed: int, place: int) -> Estimator:
+    """The same where it is known which parameters are open."""
+    if states:
+        target: Any = step
         own = spawn(seed, place)
-        target.set_params(**{name: spawn(own, i) for i, name in enumerate(names) if parameters[name] is None})
+        target.set_params(**{name: spawn(own, i) for i, name in states})
     return step
 
 

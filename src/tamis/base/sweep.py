@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectFdr, SelectFpr, SelectFwe, SelectKBest, SelectPercentile
 
 from tamis.base.selector import Weighted
 
@@ -93,6 +94,45 @@ class Together:
         return (self.answer(place) for place in range(len(self)))
 
 
+class Later:
+    """Estimators of scikit-learn that are equal but for a parameter that is read after the fit: fitted once.
+
+    The same to its user as :class:`Together`.
+    """
+
+    def __init__(self, estimators: Sequence[Any], X: Any, y: Any) -> None:
+        self._given = X, y
+        self._estimators = estimators
+        self._fitted = clone(estimators[0]).fit(X, y)
+
+    def __len__(self) -> int:
+        return len(self._estimators)
+
+    def answer(self, place: int) -> Any:
+        """The estimator at a place, fitted."""
+        own = self._estimators[place]
+        own._validate_params()
+        own._check_params(*self._given)
+        learnt = {name: value for name, value in vars(self._fitted).items() if name.endswith("_")}
+        vars(own).update(learnt)
+        return own
+
+
+#: Filters of scikit-learn, and what they only look at once the scores are there.
+_READ_LATER: dict[type, tuple[str, ...]] = {
+    SelectKBest: ("k",),
+    SelectPercentile: ("percentile",),
+    SelectFpr: ("alpha",),
+    SelectFdr: ("alpha",),
+    SelectFwe: ("alpha",),
+}
+
+
+def fit_together(estimators: Sequence[Any], X: Any, y: Any) -> Together | Later:
+    """Do what the estimators of a swept group share; each is then fitted when it is asked for."""
+    return (Later if type(estimators[0]) in _READ_LATER else Together)(estimators, X, y)
+
+
 @dataclass(frozen=True, eq=False)
 class Group:
     """Estimators that one fit answers.
@@ -110,8 +150,8 @@ class Group:
 
     @property
     def swept(self) -> bool:
-        """Whether they can be fitted together (:class:`Together`); if not there is one, to be fitted as it is."""
-        return _sweeps(self.estimators[0])
+        """Whether they can be fitted together (:func:`fit_together`); if not there is one, to be fitted as it is."""
+        return _swept(self.estimators[0]) is not None
 
 
 def grouped(estimators: Sequence[Any]) -> list[Group]:
@@ -126,9 +166,9 @@ def grouped(estimators: Sequence[Any]) -> list[Group]:
     """
     found: dict[Hashable, dict[Hashable, list[int]]] = {}
     for place, estimator in enumerate(estimators):
-        swept = _sweeps(estimator)
-        whole = signature(estimator)
-        shared = (signature(estimator, without=estimator.sweeps), estimator._alike()) if swept else whole
+        whole = shared = signature(estimator)
+        if (swept := _swept(estimator)) is not None:
+            shared = signature(estimator, without=swept), estimator._alike() if isinstance(estimator, Sweep) else ()
         found.setdefault(shared, {}).setdefault(whole, []).append(place)
     return [
         Group(tuple(estimators[places[0]] for places in answers.values()), tuple(map(tuple, answers.values())))
@@ -136,9 +176,15 @@ def grouped(estimators: Sequence[Any]) -> list[Group]:
     ]
 
 
-def _sweeps(estimator: Any) -> bool:
-    """Whether one fit answers its kind; a kind whose ``fit`` does more than ours is left to it."""
-    return isinstance(estimator, Sweep) and type(estimator).fit.__module__.startswith("tamis.base.")  # type: ignore[attr-defined]
+def _swept(estimator: Any) -> tuple[str, ...] | None:
+    """Parameters of which one fit answers many values; None for a kind that has to be fitted for each.
+
+    A class of one's own whose ``fit`` does more than that of the base is left to it.
+    """
+    if type(estimator) in _READ_LATER:
+        return _READ_LATER[type(estimator)]
+    plain = isinstance(estimator, Sweep) and type(estimator).fit.__module__.startswith("tamis.base.")  # type: ignore[attr-defined]
+    return estimator.sweeps if plain else None
 
 
 def signature(estimator: Any, *, without: Sequence[str] = ()) -> Hashable:

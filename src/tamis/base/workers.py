@@ -1,9 +1,11 @@
 """Tasks run side by side, with one result whatever the number of workers."""
 
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
+from importlib import import_module
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -15,6 +17,9 @@ Result = TypeVar("Result")
 
 #: Seconds that starting workers takes: a process each, and everything imported in it.
 _STARTING = 3.0
+
+#: Seconds after which a first task is a long one.
+_PATIENCE = 0.7
 
 #: Tasks for each worker from which on it costs little to do one before they start.
 _MANY = 4
@@ -66,10 +71,15 @@ def stream(work: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], n_jobs
         return
     start, here = perf_counter(), 0
     if len(tasks) >= _MANY * workers:
+        # When the first task takes a while the workers get up meanwhile.
+        waking = threading.Timer(_PATIENCE, _wake, (n_jobs, work.__module__))
+        waking.daemon = True
+        waking.start()
         for here, task in enumerate(tasks, 1):
             yield work(*task)
             if (perf_counter() - start) / here * (len(tasks) - here) * (1 - 1 / workers) > _STARTING:
                 break
+        waking.cancel()
     yield from Parallel(n_jobs=n_jobs, return_as="generator")(delayed(work)(*task) for task in tasks[here:])
 
 
@@ -78,6 +88,15 @@ def _run(work: Callable[..., Result], task: tuple[Any, ...]) -> tuple[Result, li
         warnings.simplefilter("always")
         result = work(*task)
     return result, [(warning.category, str(warning.message)) for warning in warned]
+
+
+def _wake(n_jobs: int, module: str) -> None:
+    """Start the workers and let each import what the tasks will need."""
+    Parallel(n_jobs=n_jobs)(delayed(_import)(module) for _ in range(effective_n_jobs(n_jobs)))
+
+
+def _import(module: str) -> None:
+    import_module(module)
 
 
 def one_thread() -> AbstractContextManager[Any]:

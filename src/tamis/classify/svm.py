@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -24,14 +23,8 @@ from tamis.classify.margin_answers import decisions
 from tamis.classify.margin_path import Candidate, Rule, search_columns, search_grams
 from tamis.classify.margin_shared import Problem, SharedRows
 from tamis.margins.kernel import GROUNDS, squared_norms
-from tamis.margins.pairs import column_path, row_terms
+from tamis.margins.pairs import bearing_rows, column_path, row_terms, suits_columns
 from tamis.margins.solve import Solution
-
-#: Below so many rows the Gram matrix always wins, beyond so many it no longer fits an ordinary memory.
-_FEW_ROWS, _MANY_ROWS = 4_000, 15_000
-
-#: Stored values per row from which on a product of rows costs more than liblinear's passes, as a share of the rows.
-_LIGHT = 1 / 8
 
 
 class NotSettled(ConvergenceWarning):
@@ -212,16 +205,8 @@ class SVM(Sweep, Weighted, Classifier):
         self._alone(X, y, *weight)
 
     def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> tuple[SharedRows, Sequence[Self]]:
-        y, weight = given
-        weight = np.ones(X.shape[0]) if weight is None else weight
-        rows = np.flatnonzero(weight > 0)
-        if rows.size < X.shape[0]:
-            X, y, weight = X[rows], y[rows], weight[rows]
-        size = np.bincount(y, minlength=self.classes_.shape[0])
-        if not size.all():
-            empty = self.classes_.tolist()[int(np.argmin(size))]
-            raise TamisError(f"SVM: no row of class {empty!r} has a sample weight above zero")
-        return SharedRows(X, y, weight, rows, {one.kernel for one in asked}, again=len(asked) > 1), asked
+        rows = bearing_rows(X, given[0], given[1], self.classes_, "SVM")
+        return SharedRows(*rows, {one.kernel for one in asked}, again=len(asked) > 1), asked
 
     def _answer(self, prepared: tuple[SharedRows, Sequence[Self]]) -> None:
         rows, asked = prepared
@@ -322,9 +307,7 @@ class SVM(Sweep, Weighted, Classifier):
             )
         if self.solver != "auto" or not possible:
             return self.solver == "liblinear"
-        n_rows = X.shape[0]
-        stored = X.nnz if sp.issparse(X) else X.size
-        return bool(n_rows > _MANY_ROWS or (n_rows > _FEW_ROWS and stored / n_rows < _LIGHT * n_rows))
+        return suits_columns(X)
 
     def _warn_unsettled(self, found: Solution, a: int, b: int) -> None:
         first, second = self.classes_[[a, b]].tolist()

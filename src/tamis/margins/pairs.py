@@ -4,13 +4,43 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import scipy.sparse as sp
 
+from tamis.base.errors import TamisError
 from tamis.base.labels import class_pairs
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.margins.solve import WORK, Solution, grow, solve_columns, solve_gram
 
+#: Below so many rows the Gram matrix always wins, beyond so many it no longer fits an ordinary memory.
+_FEW_ROWS, _MANY_ROWS = 4_000, 15_000
+
+#: Stored values per row from which on a product of rows costs more than liblinear's passes, as a share of the rows.
+_LIGHT = 1 / 8
+
 #: The cost that stands for a hard margin when the mean diagonal of the centred kernel is 1.
 _HARD = 1e9
+
+
+def suits_columns(X: Matrix) -> bool:
+    """Whether the rows are so many, with so few values each, that liblinear's passes beat a kernel matrix of them."""
+    n_rows = X.shape[0]
+    stored = X.nnz if sp.issparse(X) else X.size
+    return bool(n_rows > _MANY_ROWS or (n_rows > _FEW_ROWS and stored / n_rows < _LIGHT * n_rows))
+
+
+def bearing_rows(
+    X: Matrix, y: Codes, weight: FloatArray | None, classes: np.ndarray, who: str
+) -> tuple[Matrix, Codes, FloatArray, np.ndarray]:
+    """The rows with a weight above zero, their codes, weights and places; `who` refuses a class without any."""
+    weight = np.ones(X.shape[0]) if weight is None else weight
+    places = np.flatnonzero(weight > 0)
+    if places.size < X.shape[0]:
+        X, y, weight = X[places], y[places], weight[places]
+    size = np.bincount(y, minlength=classes.shape[0])
+    if not size.all():
+        empty = classes.tolist()[int(np.argmin(size))]
+        raise TamisError(f"{who}: no row of class {empty!r} has a sample weight above zero")
+    return X, y, weight, places
 
 
 def row_terms(y: Codes, weight: FloatArray, *, balance: bool, ridge: float) -> tuple[FloatArray, FloatArray]:

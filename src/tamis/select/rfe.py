@@ -19,14 +19,8 @@ from tamis.base.space import geom
 from tamis.base.sweep import Sweep
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.margins.kernel import inner_products, squared_norms
-from tamis.margins.pairs import column_path, gram_path, row_terms
+from tamis.margins.pairs import bearing_rows, column_path, gram_path, row_terms, suits_columns
 from tamis.margins.solve import Solution
-
-#: Below so many rows the Gram matrix always wins, beyond so many it no longer fits an ordinary memory.
-_FEW_ROWS, _MANY_ROWS = 4_000, 15_000
-
-#: Stored values per row from which on a product of rows costs more than liblinear's passes, as a share of the rows.
-_LIGHT = 1 / 8
 
 #: How much a margin of 1 may be missed when there is no going on to the optimum.
 _TOL = 1e-3
@@ -136,16 +130,9 @@ class RFE(Sweep, Weighted, Selector):
         return self._alone(X, y, *weight)
 
     def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> "_Path":
-        y, weight = given
-        weight = np.ones(X.shape[0]) if weight is None else weight
-        if not weight.all():
-            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        size = np.bincount(y, minlength=self.classes_.shape[0])
-        if not size.all():
-            empty = self.classes_.tolist()[int(np.argmin(size))]
-            raise TamisError(f"RFE: no row of class {empty!r} has a sample weight above zero")
+        X, y, weight, _ = bearing_rows(X, given[0], given[1], self.classes_, "RFE")
         unit, _ = row_terms(y, weight, balance=self.balance, ridge=0.0)
-        remaining = (_ByColumns if self._by_columns(X) else _ByRows)(X, y, self.C * unit)
+        remaining = (_ByColumns if suits_columns(X) and np.isfinite(self.C) else _ByRows)(X, y, self.C * unit)
         return _eliminate(remaining, X.shape[1], self.step, {one._size(X.shape[1]) for one in asked})
 
     def _answer(self, prepared: "_Path") -> Selection:
@@ -170,12 +157,6 @@ class RFE(Sweep, Weighted, Selector):
         nothing_given = self.k is None and self.fraction is None
         cut = Cut(self.k, 0.5 if nothing_given else self.fraction)
         return int(cut.apply(np.zeros(n_features), np.arange(n_features)).sum())
-
-    def _by_columns(self, X: Matrix) -> bool:
-        n_rows = X.shape[0]
-        stored = X.nnz if sp.issparse(X) else X.size
-        many = n_rows > _MANY_ROWS or (n_rows > _FEW_ROWS and stored / n_rows < _LIGHT * n_rows)
-        return bool(many and np.isfinite(self.C))
 
     def _warn_unsettled(self, rounds: Sequence["_Round"]) -> None:
         sizes = [one.size for one in rounds if not (one.settled if np.isfinite(self.C) else one.free)]

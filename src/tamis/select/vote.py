@@ -16,7 +16,7 @@ from tamis.base.part import Part
 from tamis.base.picks import Picks, check_selector, picks
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
-from tamis.base.sweep import Sweep, Together, grouped
+from tamis.base.sweep import Sweep, fit_together, grouped
 from tamis.base.types import FloatArray
 from tamis.base.workers import run_all
 from tamis.select.ranking import Ranking
@@ -193,7 +193,7 @@ def _fit_group(members: Sequence[Any], swept: bool, X: Any, y: Any) -> list[_Mem
     """Members that one fit answers, each with what was warned of on the way to it."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        together = Together(members, X, y) if swept else None
+        together = fit_together(members, X, y) if swept else None
         before = len(warned)
         found = []
         for place, member in enumerate(members):

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._set_output import _get_output_config
 
-from tamis.base.selector import Selector
-from tamis.base.sweep import Together
+from tamis.base.sweep import Later, Together, fit_together
 from tamis.validate.plan import Step
 from tamis.validate.rows import Pair
 
@@ -21,7 +22,7 @@ class Fits:
     def __init__(self, step: Step, estimators: list[Any]) -> None:
         self.step = step
         self._estimators = estimators
-        self._together: Together | None = None
+        self._together: Together | Later | None = None
         self._first: Any = None
         self._fitted: dict[int, Any] = {}
 
@@ -32,14 +33,18 @@ class Fits:
 
     @property
     def selects(self) -> bool:
-        """Whether they are selectors of ours, which take columns and do nothing else."""
-        return all(isinstance(one, Selector) for one in self._estimators)
+        """Whether they are selectors that take columns of plain matrices and do nothing else."""
+        return all(
+            getattr(type(one), "transform", None) is SelectorMixin.transform
+            and _get_output_config("transform", one)["dense"] == "default"
+            for one in self._estimators
+        )
 
     def prepare(self, X: Any, y: np.ndarray) -> None:
         """Do what they share; if one of them cannot be fitted at all, each is left to itself."""
         if self.step.group.swept:
             try:
-                self._together = Together(self._estimators, X, y)
+                self._together = fit_together(self._estimators, X, y)
             except Exception:
                 self._estimators = [clone(one) for one in self._estimators]
 

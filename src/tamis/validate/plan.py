@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tamis.base.seeds import places
+from sklearn.base import clone
+
+from tamis.base.seeds import open_states, places, seeded_states
 from tamis.base.sweep import Group, grouped
 
 
@@ -46,6 +48,8 @@ class Step:
         Number of the step in the chain, which seeds it.
     group : Group
         The different ones among them.
+    states : tuple
+        For each of these the ``random_state`` parameters to be seeded in every fold.
     branches : tuple of Branch
         One for each of these.
     models : frozenset of int
@@ -54,8 +58,16 @@ class Step:
 
     place: int
     group: Group
+    states: tuple[tuple[tuple[int, str], ...], ...]
     branches: tuple[Branch, ...]
     models: frozenset[int]
+
+    def copies(self, seed: int) -> list[Any]:
+        """The different ones anew, not fitted, with the seeds of a fold."""
+        return [
+            seeded_states(clone(one), states, seed, self.place)
+            for one, states in zip(self.group.estimators, self.states, strict=True)
+        ]
 
     @property
     def last(self) -> bool:
@@ -124,7 +136,9 @@ def _branch(chains: list[list[tuple[int, Any]]], models: list[int], depth: int) 
         here = [model for model in going if chains[model][depth][0] == place]
         for group in grouped([chains[model][depth][1] for model in here]):
             branches = tuple(_branch(chains, [here[i] for i in members], depth + 1) for members in group.members)
-            steps.append(Step(place, group, branches, frozenset(here[i] for m in group.members for i in m)))
+            states = tuple(open_states(one) for one in group.estimators)
+            models_here = frozenset(here[i] for members in group.members for i in members)
+            steps.append(Step(place, group, states, branches, models_here))
     return Branch(ends, tuple(steps))
 
 

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from tamis.base.answers import Said, ask, ask_together
 from tamis.base.errors import TamisError
 from tamis.base.kept import Track
-from tamis.base.seeds import seeded_at, spawn
+from tamis.base.seeds import spawn
 from tamis.base.workers import one_thread
 from tamis.validate.fits import Fits
 from tamis.validate.fold import FoldResult, answers_of, measured
@@ -94,6 +93,10 @@ class _Path:
         track = self.track if fitted is None else self.track.after(fitted)
         return _Path(track, self.warned + clock.warned, self.seconds + clock.seconds / n_models)
 
+    def narrowed(self, support: np.ndarray) -> "_Path":
+        """The same behind a selection."""
+        return _Path(self.track.narrowed(support), self.warned, self.seconds)
+
 
 @dataclass(eq=False)
 class _Clock:
@@ -136,7 +139,7 @@ class _Walker:
 
     def _take(self, step: Step, rows: Rows, path: _Path) -> None:
         wanted = [i for i, b in enumerate(step.branches) if b.models & self.task.wanted]
-        fits = Fits(step, [seeded_at(clone(e), self._seed, step.place) for e in step.group.estimators])
+        fits = Fits(step, step.copies(self._seed))
         try:
             with _clocked() as clock:
                 fits.prepare(rows.get().train, self._labels)
@@ -185,12 +188,12 @@ class _Walker:
             return
         union = np.logical_or.reduce(list(supports.values()))
         narrowed = Rows(_columns(union), rows, self.ledger)
-        for place, (fitted, behind) in chosen.items():
+        for place, (_, behind) in chosen.items():
             branch = step.branches[place]
             after = Rows(_columns(supports[place][union]), narrowed, self.ledger)
             with _clocked() as clock:
                 after.get()
-            self.descend(branch, after, behind.plus(clock, len(branch.models), fitted))
+            self.descend(branch, after, behind.plus(clock, len(branch.models)).narrowed(supports[place]))
             after.give_up()
         narrowed.give_up()
 
