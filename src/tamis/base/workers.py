@@ -3,26 +3,23 @@
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from importlib import import_module
 from time import perf_counter
 from typing import Any, TypeVar
 
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
 Result = TypeVar("Result")
 
-#: Seconds that starting workers takes: a process each, and everything imported in it.
-_STARTING = 3.0
+#: Seconds that starting workers costs: a process each, everything imported and every kernel loaded in it.
+_STARTING = 5.0
 
-#: Seconds after which a first task is a long one.
-_PATIENCE = 0.7
-
-#: Tasks for each worker from which on it costs little to do one before they start.
-_MANY = 4
+#: Seconds after which a task is a long one.
+_LONG = 2.0
 
 
 def run_all(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], n_jobs: int | None = None) -> list[Result]:
@@ -54,8 +51,9 @@ def run_all(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], n_job
 def stream(work: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], n_jobs: int = 1) -> Iterator[Result]:
     """The results of tasks in the order of the tasks, each as soon as it is there; large arrays are not copied.
 
-    To start workers takes seconds. Where there are many tasks the first ones are therefore done here, and workers are
-    started only when by their time they will save more than that. `work` itself sees to threads and warnings.
+    To start workers takes seconds. Where there are more tasks than workers the first ones are therefore done here, and
+    workers are started only when by the time of these they will save more than that; until they are there the work
+    goes on here. There are never more of them than cores. `work` itself sees to threads and warnings.
 
     Parameters
     ----------
@@ -65,22 +63,68 @@ def stream(work: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], n_jobs
     n_jobs : int
         Processes, as in scikit-learn.
     """
-    workers = min(effective_n_jobs(n_jobs), len(tasks))
-    if workers == 1:
-        yield from (work(*task) for task in tasks)
-        return
-    start, here = perf_counter(), 0
-    if len(tasks) >= _MANY * workers:
-        # When the first task takes a while the workers get up meanwhile.
-        waking = threading.Timer(_PATIENCE, _wake, (n_jobs, work.__module__))
-        waking.daemon = True
-        waking.start()
+    workers = max(1, min(effective_n_jobs(n_jobs), cpu_count(), len(tasks)))
+    here = 0
+    if workers < len(tasks):
+        crew = _Crew(workers, work.__module__)
+        start = perf_counter()
         for here, task in enumerate(tasks, 1):
-            yield work(*task)
-            if (perf_counter() - start) / here * (len(tasks) - here) * (1 - 1 / workers) > _STARTING:
+            with crew.expected(here == 1 and workers > 1):
+                result = work(*task)
+            yield result
+            left = (perf_counter() - start) / here * (len(tasks) - here)
+            if left * (1 - 1 / workers) > _STARTING:
+                crew.call()
+            if crew.there:
                 break
-        waking.cancel()
-    yield from Parallel(n_jobs=n_jobs, return_as="generator")(delayed(work)(*task) for task in tasks[here:])
+    yield from Parallel(n_jobs=workers, return_as="generator")(delayed(work)(*task) for task in tasks[here:])
+
+
+class _Crew:
+    """Workers that get up while there is other work.
+
+    Parameters
+    ----------
+    workers : int
+    module : str
+        What each of them imports.
+    """
+
+    def __init__(self, workers: int, module: str) -> None:
+        self._workers, self._module = workers, module
+        self._called = threading.Event()
+        self._up = threading.Event()
+
+    @property
+    def there(self) -> bool:
+        """Whether they can take tasks."""
+        return self._up.is_set()
+
+    def call(self) -> None:
+        """Let them get up, in the background."""
+        if not self._called.is_set():
+            self._called.set()
+            threading.Thread(target=self._get_up, daemon=True).start()
+
+    @contextmanager
+    def expected(self, wanted: bool) -> Iterator[None]:
+        """Call them when what is done meanwhile takes long."""
+        timer = threading.Timer(_LONG, self.call)
+        timer.daemon = True
+        if wanted:
+            timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _get_up(self) -> None:
+        Parallel(n_jobs=self._workers)(delayed(_import)(self._module) for _ in range(self._workers))
+        self._up.set()
+
+
+def _import(module: str) -> None:
+    import_module(module)
 
 
 def _run(work: Callable[..., Result], task: tuple[Any, ...]) -> tuple[Result, list[tuple[type[Warning], str]]]:
@@ -88,15 +132,6 @@ def _run(work: Callable[..., Result], task: tuple[Any, ...]) -> tuple[Result, li
         warnings.simplefilter("always")
         result = work(*task)
     return result, [(warning.category, str(warning.message)) for warning in warned]
-
-
-def _wake(n_jobs: int, module: str) -> None:
-    """Start the workers and let each import what the tasks will need."""
-    Parallel(n_jobs=n_jobs)(delayed(_import)(module) for _ in range(effective_n_jobs(n_jobs)))
-
-
-def _import(module: str) -> None:
-    import_module(module)
 
 
 def one_thread() -> AbstractContextManager[Any]:

@@ -14,7 +14,7 @@ from numba.core import sigutils, types
 logger = logging.getLogger("tamis")
 
 #: Seconds a compilation may take before the user is told; loading from the cache stays far below it.
-PATIENCE = 0.5
+PATIENCE = 1.0
 
 _kernels: list["Kernel"] = []
 
