@@ -35,9 +35,9 @@ def selectors() -> dict[str, str]:
 
 
 def noise(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Uniform noise, 160 rows of 40 columns, and classes of equal size that have nothing to do with it."""
+    """Uniform noise, 480 rows of 40 columns, and classes of equal size that have nothing to do with it."""
     rng = np.random.default_rng(seed)
-    return rng.random((160, 40)), rng.permutation(np.arange(160) % 2)
+    return rng.random((480, 40)), rng.permutation(np.arange(480) % 2)
 
 
 def nested_accuracy(selector: str) -> np.ndarray:

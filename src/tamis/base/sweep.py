@@ -8,6 +8,7 @@ be fitted together; the plan (:mod:`tamis.validate.plan`) and ``vote`` are built
 """
 
 from collections.abc import Hashable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -59,7 +60,7 @@ class Together:
     Parameters
     ----------
     estimators : sequence of estimators
-        Not fitted; they are fitted in place, each when it is asked for.
+        Not fitted; each gives a fitted copy when it is asked for.
     X, y : rows and classes
 
     Examples
@@ -84,8 +85,8 @@ class Together:
         return len(self._estimators)
 
     def answer(self, place: int) -> Any:
-        """The estimator at a place, fitted."""
-        own = self._estimators[place]
+        """A fitted copy of the estimator at a place."""
+        own = copy(self._estimators[place])
         vars(own).update(self._read)
         own._take(own._answer(self._prepared))
         return own
@@ -109,8 +110,8 @@ class Later:
         return len(self._estimators)
 
     def answer(self, place: int) -> Any:
-        """The estimator at a place, fitted."""
-        own = self._estimators[place]
+        """A fitted copy of the estimator at a place."""
+        own = copy(self._estimators[place])
         own._validate_params()
         own._check_params(*self._given)
         learnt = {name: value for name, value in vars(self._fitted).items() if name.endswith("_")}

@@ -48,13 +48,8 @@ def _linear(models: Sequence["SVM"], X: Matrix) -> list[FloatArray]:
 
 def _by_kernel(models: Sequence["SVM"], X: Matrix) -> list[FloatArray]:
     """For kernels that rest on the same: one product with the rows that bear weight in any model."""
-    rows, first, back = np.unique(
-        np.concatenate([model.support_ for model in models]), return_index=True, return_inverse=True
-    )
-    stack = sp.vstack if sp.issparse(models[0].support_vectors_) else np.concatenate
-    bearing = [model.support_vectors_ for model in models]
-    vectors = stack(bearing)[first] if len(models) > 1 else bearing[0]
-    columns = np.split(back, np.cumsum([model.support_.shape[0] for model in models])[:-1])
+    rows, vectors = _bearing(models)
+    columns = [np.searchsorted(rows, model.support_) for model in models]
     found = [np.empty((X.shape[0], model.intercept_.shape[0])) for model in models]
     height = max(1, _BLOCK // rows.shape[0])
     for top in range(0, X.shape[0], height):
@@ -65,3 +60,18 @@ def _by_kernel(models: Sequence["SVM"], X: Matrix) -> list[FloatArray]:
             values = apply(model.kernel_, own, sigma=width, degree=model.degree, offset=model.offset)
             out[top : top + height] = values @ model.dual_coef_
     return found
+
+
+def _bearing(models: Sequence["SVM"]) -> tuple[np.ndarray, Matrix]:
+    """Numbers, in order, of the training rows that bear weight in any model, and these rows, each once."""
+    if len(models) == 1:
+        return models[0].support_, models[0].support_vectors_
+    rows = np.empty(0, dtype=np.intp)
+    parts = []
+    for model in models:
+        new = ~np.isin(model.support_, rows)
+        rows = np.concatenate([rows, model.support_[new]])
+        parts.append(model.support_vectors_[new])
+    order = np.argsort(rows)
+    vectors: Matrix = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+    return rows[order], vectors[order]

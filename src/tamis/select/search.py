@@ -2,14 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from tamis.base.choice import CAUTION
-from tamis.base.rates import RATES
 from tamis.base.selector import Selection
 from tamis.base.sweep import Sweep
 from tamis.base.types import FloatArray
@@ -68,16 +64,6 @@ class Sequential(Sweep, ByClassifier):
     sweeps = ("k", "gain")
     #: Whether sets grow, from one feature on, or shrink, from all of them on.
     _grows: ClassVar[bool] = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "model": [HasMethods(["fit", "predict"]), None],
-        "k": [Interval(Integral, 1, None, closed="left"), None],
-        "gain": [Interval(Real, 0, None, closed="left")],
-        "measure": [StrOptions(set(RATES))],
-        "caution": CAUTION,
-        "folds": [Interval(Integral, 2, None, closed="left")],
-        "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
-        "random_state": ["random_state", np.random.Generator],
-    }
 
     def __init__(
         self,

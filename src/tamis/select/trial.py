@@ -1,19 +1,22 @@
 """The worth of sets of columns to a classifier, by cross-validation inside a fit; what all wrappers share."""
 
 from dataclasses import dataclass
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import clone, is_classifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from tamis.base.choice import inner_folds, worth
+from tamis.base.choice import CAUTION, inner_folds, worth
 from tamis.base.doubt import refitted
 from tamis.base.errors import TamisError
 from tamis.base.judge import Judge
 from tamis.base.nested import takes_missing, takes_no_negative
+from tamis.base.rates import RATES
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selector
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
@@ -30,8 +33,19 @@ _CHUNK = 256
 class ByClassifier(Selector):
     """Base of the selectors that go by the worth of sets of columns to a classifier: gives them a trial.
 
-    A subclass has the parameters `model`, `measure`, `caution`, `folds`, `n_jobs` and `random_state`.
+    A subclass has at least the parameters of which the constraints stand here.
     """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "model": [HasMethods(["fit", "predict"]), None],
+        "k": [Interval(Integral, 1, None, closed="left"), None],
+        "gain": [Interval(Real, 0, None, closed="left")],
+        "measure": [StrOptions(set(RATES))],
+        "caution": CAUTION,
+        "folds": [Interval(Integral, 2, None, closed="left")],
+        "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
+        "random_state": ["random_state", np.random.Generator],
+    }
 
     def _model(self) -> Any:
         return GaussianNB() if self.model is None else self.model

@@ -16,7 +16,7 @@ from tamis.base.part import Part
 from tamis.base.picks import Picks, check_selector, picks
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
-from tamis.base.sweep import Sweep, fit_together, grouped
+from tamis.base.sweep import Sweep, fit_together, grouped, signature
 from tamis.base.types import FloatArray
 from tamis.base.workers import run_all
 from tamis.select.ranking import Ranking
@@ -110,9 +110,9 @@ class Vote(Sweep, Selector):
     def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
         return self._alone(X, y)
 
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> dict[int, list[_Member]]:
-        """The fitted members of each vote, by its identity."""
-        seeded_members = {id(one): one._seeded_members() for one in asked}
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> dict[Hashable, list[_Member]]:
+        """The fitted members of each vote, by what the vote is."""
+        seeded_members = {signature(one): one._seeded_members() for one in asked}
         every = [member for members in seeded_members.values() for member in members]
         labels = None if given[0] is None else self.classes_[given[0]]
         groups = grouped(every)
@@ -124,8 +124,8 @@ class Vote(Sweep, Selector):
         fits = (found[place] for place in range(len(every)))
         return {vote: [next(fits) for _ in members] for vote, members in seeded_members.items()}
 
-    def _answer(self, prepared: dict[int, list[_Member]]) -> Selection:
-        members = prepared[id(self)]
+    def _answer(self, prepared: dict[Hashable, list[_Member]]) -> Selection:
+        members = prepared[signature(self)]
         needed = len(members) // 2 + 1 if self.at_least is None else self.at_least
         if needed > len(members):
             raise TamisError(f"vote: at_least must be at most the number of members, {len(members)}; got {needed}")

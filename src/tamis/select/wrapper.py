@@ -1,18 +1,16 @@
 """Wrapper: rank single features by a classifier, then extend a base set while it helps."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
-from tamis.base.choice import CAUTION
 from tamis.base.cut import rank
 from tamis.base.errors import TamisError
 from tamis.base.part import Part
-from tamis.base.rates import RATES
 from tamis.base.selector import Selection
 from tamis.base.space import geom
 from tamis.base.sweep import Sweep
@@ -114,16 +112,9 @@ class Wrapper(Sweep, ByClassifier):
     #: The features added for a smaller k are the first of those for a larger one.
     sweeps = ("k",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "model": [HasMethods(["fit", "predict"]), None],
-        "k": [Interval(Integral, 1, None, closed="left"), None],
+        **ByClassifier._parameter_constraints,
         "base": [Interval(Integral, 0, None, closed="left"), str, "array-like", None],
         "extend": ["boolean"],
-        "gain": [Interval(Real, 0, None, closed="left")],
-        "measure": [StrOptions(set(RATES))],
-        "caution": CAUTION,
-        "folds": [Interval(Integral, 2, None, closed="left")],
-        "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
-        "random_state": ["random_state", np.random.Generator],
     }
 
     def __init__(

@@ -61,6 +61,11 @@ class Fits:
                 self._fitted[place] = self._estimators[place].fit(X, y)
         return self._fitted[place]
 
+    def forget(self, places: list[int]) -> None:
+        """Let go of what was fitted at some places."""
+        for place in places:
+            self._fitted.pop(place, None)
+
     def through(self, place: int, y: np.ndarray) -> Callable[[Pair], Pair]:
         """How rows pass through the fitted estimator at a place."""
 

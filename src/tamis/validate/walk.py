@@ -26,6 +26,9 @@ from tamis.validate.rows import Ledger, Pair, Rows
 #: Narrowing the rows once for several selections pays when these leave out more than this share of the columns.
 _WORTHWHILE = 0.5
 
+#: Fitted models that are held at a time: each may have rows of its own.
+_AT_ONCE = 32
+
 Warned = tuple[tuple[type[Warning], str], ...]
 
 
@@ -147,8 +150,9 @@ class _Walker:
             self._fail(step.models, error)
             return
         path = path.plus(clock, len(step.models))
-        if step.last:
-            self._judge(step, fits, wanted, rows, path)
+        ending = [place for place in wanted if step.branches[place].ends]
+        for first in range(0, len(ending), _AT_ONCE):
+            self._judge(step, fits, ending[first : first + _AT_ONCE], rows, path)
         going = [place for place in wanted if step.branches[place].steps]
         if len(going) > 1 and fits.selects:
             self._narrow(step, fits, going, rows, path)
@@ -197,9 +201,8 @@ class _Walker:
             after.give_up()
         narrowed.give_up()
 
-    def _judge(self, step: Step, fits: Fits, wanted: list[int], rows: Rows, path: _Path) -> None:
-        """The models that end in a step: their answers for the test rows."""
-        ending = [place for place in wanted if step.branches[place].ends]
+    def _judge(self, step: Step, fits: Fits, ending: list[int], rows: Rows, path: _Path) -> None:
+        """Some of the models that end in a step: their answers for the test rows."""
         fitted: dict[int, tuple[Any, _Path]] = {}
         for place in ending:
             branch = step.branches[place]
@@ -220,6 +223,7 @@ class _Walker:
                 continue
             for model in ends:
                 self.results[model] = result
+        fits.forget(ending)
 
     def _said(self, fits: Fits, fitted: dict[int, tuple[Any, _Path]], rows: Rows) -> dict[int, tuple[Said, _Clock]]:
         test = rows.get().test
