@@ -81,6 +81,10 @@ class SharedRows:
             wanted = sorted({c for c in costs if np.isfinite(c)}) if C in costs and np.isfinite(C) else [C]
             unit, ridge = row_terms(self.y, self.weight, balance=problem.balance, ridge=problem.ridge)
             units = [c * unit for c in wanted]
-            found = gram_path(self.values(problem), self.y, units, ridge, tol=tol, max_iter=max_iter)
+            gram = self.values(problem)
+            if not self._again:
+                # The last one: what it rests on is as large as itself.
+                self._grounds.clear()
+            found = gram_path(gram, self.y, units, ridge, tol=tol, max_iter=max_iter)
             path.update(zip(wanted, found, strict=True))
         return path[C]
