@@ -15,7 +15,7 @@ from tamis.validate.fold import FoldResult
 from tamis.validate.folds import Split
 from tamis.validate.metrics import Metric
 from tamis.validate.plan import Plan, plan
-from tamis.validate.walk import Task, walk
+from tamis.validate.walk import Task, listener, walk
 
 #: Results of one model in the order of the splits, or the first error it met.
 Outcome = list[FoldResult] | TamisError
@@ -75,16 +75,26 @@ def try_all(
     ]
     found: list[list[FoldResult]] = [[] for _ in models]
     errors: dict[int, TamisError] = {}
-    done, total = 0, len(models) * len(splits)
-    for results in stream(walk, tasks, n_jobs):
-        for model, result in results.items():
-            if isinstance(result, TamisError):
-                errors.setdefault(model, _explained(result, given))
-            else:
-                found[model].append(result)
-        done += len(results)
-        if progress is not None:
-            progress(done, total)
+    done, told, total = 0, 0, len(models) * len(splits)
+
+    def hear(more: int) -> None:
+        nonlocal told
+        if progress is not None and done + more > told:
+            told = done + more
+            progress(told, total)
+
+    heard = listener.set(hear)
+    try:
+        for results in stream(walk, tasks, n_jobs):
+            for model, result in results.items():
+                if isinstance(result, TamisError):
+                    errors.setdefault(model, _explained(result, given))
+                else:
+                    found[model].append(result)
+            done += len(results)
+            hear(0)
+    finally:
+        listener.reset(heard)
     return [errors.get(i, results) for i, results in enumerate(found)]
 
 

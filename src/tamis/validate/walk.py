@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -28,6 +29,9 @@ _WORTHWHILE = 0.5
 
 #: Fitted models that are held at a time: each may have rows of its own.
 _AT_ONCE = 32
+
+#: Hears how many results a walk in this process has so far; a walk in another one is heard when it is over.
+listener: ContextVar[Callable[[int], None] | None] = ContextVar("listener", default=None)
 
 Warned = tuple[tuple[type[Warning], str], ...]
 
@@ -224,6 +228,8 @@ class _Walker:
             for model in ends:
                 self.results[model] = result
         fits.forget(ending)
+        if (hear := listener.get()) is not None:
+            hear(len(self.results))
 
     def _said(self, fits: Fits, fitted: dict[int, tuple[Any, _Path]], rows: Rows) -> dict[int, tuple[Said, _Clock]]:
         test = rows.get().test
