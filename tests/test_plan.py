@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from sklearn import decomposition
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.feature_selection import SelectFdr, SelectFpr, SelectFwe, SelectKBest, SelectPercentile, chi2
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from alone import alone
 from tamis.base import workers
@@ -164,6 +166,13 @@ def test_models_of_other_makes_are_shared_too() -> None:
     models += [make_pipeline(decomposition.PCA(k), KNN(1)) for k in (1, 2)]
     assert_as_alone(models, X, y)
     assert plan(models[:4]).n_fits() == 1 + 1 + 4
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_rows_that_were_narrowed_first_are_the_same_to_the_last_bit(sparse: bool) -> None:
+    X, y = problem(1, sparse=sparse, columns=60)
+    lasts = [LogisticRegression(), LinearSVC(random_state=0)] + ([] if sparse else [GaussianNB()])
+    assert_as_alone([make_pipeline(Ranking(k=k), last) for k in (2, 5, 9) for last in lasts], X, y)
 
 
 def test_filters_of_scikit_learn_score_once_for_every_size() -> None:
