@@ -290,3 +290,11 @@ def test_some_class_needs_two_rows_and_there_must_be_two(search) -> None:
         search().fit(np.eye(3), [0, 1, 2])
     with pytest.raises(TamisError, match="at least 2 classes"):
         search().fit(np.eye(3), [1, 1, 1])
+
+
+def test_a_classifier_that_cannot_learn_from_a_set_says_so() -> None:
+    # scikit-learn's LDA breaks on columns that are constant within every class.
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.tile([0, 1], 20)
+    X[:, 1] = y
+    with pytest.raises(ValueError, match="LinearDiscriminantAnalysis cannot learn from a set of 1 columns"):
+        SFS(LinearDiscriminantAnalysis(), k=1).fit(X, y)

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from tamis.base.errors import TamisError
 from tamis.base.types import Codes, Mask, Matrix
 from tamis.base.workers import run_all
 
@@ -66,5 +67,10 @@ def refitted(model: Any, learn: Matrix, labels: np.ndarray, judged: Matrix) -> n
         learn, judged = learn.tocsr(), judged.tocsr()
     elif sp.issparse(learn):
         learn, judged = learn.toarray(), judged.toarray()
-    fitted = clone(model).fit(np.ascontiguousarray(learn) if isinstance(learn, np.ndarray) else learn, labels)
-    return np.asarray(fitted.predict(np.ascontiguousarray(judged) if isinstance(judged, np.ndarray) else judged))
+    learn, judged = (np.ascontiguousarray(M) if isinstance(M, np.ndarray) else M for M in (learn, judged))
+    try:
+        return np.asarray(clone(model).fit(learn, labels).predict(judged))
+    except Exception as error:
+        said = str(error).strip().partition("\n")[0] or type(error).__name__
+        name, width = type(model).__name__, learn.shape[1]
+        raise TamisError(f"{name} cannot learn from a set of {width} columns: {said}") from error

@@ -12,7 +12,7 @@ from sklearn.linear_model import RidgeClassifier
 
 from tamis.base.judge import Judge, dense_columns
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
-from tamis.select.judge_centroid import UpdatingJudge, leaders
+from tamis.select.judge_updating import UpdatingJudge, leaders
 
 #: Relative differences of scores below this are ties whatever the precision.
 _TIE = 1e-11
