@@ -19,7 +19,7 @@ def validate(
     recipes: Annotated[
         list[str],
         typer.Argument(
-            metavar="RECIPE...",
+            metavar="RECIPE",
             help="The models: 'standardize | cc(50) | svm(linear)'. Sets and ranges stand for many: "
             "'cc(geom(50, 5000, 10)) | {knn(5), svm(linear, C={1, 100})}'.",
         ),
