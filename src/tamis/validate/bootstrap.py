@@ -11,7 +11,7 @@ from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray
 from tamis.validate.folds import Split
-from tamis.validate.metrics import Answers, Metric, accuracy, balanced_accuracy, ber, log_loss
+from tamis.validate.metrics import Answers, Metric, accuracy, balanced_accuracy, ber, log_loss, surprises
 from tamis.validate.result import Estimate
 
 #: Draws after which a sample that can be used is given up.
@@ -228,14 +228,10 @@ def _wrong(answers: Answers) -> FloatArray:
     return (answers.truth != answers.labels).astype(np.float64)
 
 
-def _surprise(answers: Answers) -> FloatArray:
-    return np.array([log_loss(answers.rows(np.array([row]))) for row in range(answers.truth.size)])
-
-
 #: Measures that are a mean over rows: the value of each row, and whether the mean is taken within classes first.
 _PER_ROW: dict[Callable[[Answers], float], tuple[Callable[[Answers], FloatArray], bool]] = {
     accuracy: (_right, False),
-    log_loss: (_surprise, False),
+    log_loss: (surprises, False),
     ber: (_wrong, True),
     balanced_accuracy: (_right, True),
 }

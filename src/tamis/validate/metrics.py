@@ -150,10 +150,15 @@ def f1_macro(answers: Answers) -> float:
 
 def log_loss(answers: Answers) -> float:
     """Mean of -ln(probability given to the true class); a probability of 0 counts as 2.2e-16."""
+    return float(surprises(answers).mean())
+
+
+def surprises(answers: Answers) -> FloatArray:
+    """-ln(probability given to the true class) of each row; NaN where there are no probabilities."""
     if answers.probabilities is None:
-        return float("nan")
+        return np.full(answers.truth.size, np.nan)
     given = answers.probabilities[np.arange(answers.truth.size), answers.truth]
-    return float(-np.log(np.clip(given, np.finfo(np.float64).eps, 1.0)).mean())
+    return -np.log(np.clip(given, np.finfo(np.float64).eps, 1.0))
 
 
 def _ber_error(answers: Answers) -> float:

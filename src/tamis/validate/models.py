@@ -1,6 +1,5 @@
 """What may be validated: estimators and recipes, one or many."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from tamis.base.errors import TamisError
@@ -29,18 +28,11 @@ def as_estimators(models: Any) -> list[Any]:
     >>> [to_text(model) for model in as_estimators(["cc({5, 9}) | svm", "cc(5) | svm", "knn"])]
     ['cc(5) | svm', 'cc(9) | svm', 'knn']
     """
-    given = models if isinstance(models, Iterable) and not isinstance(models, str) and _is_list(models) else [models]
     found: dict[str, Any] = {}
-    for model in given:
-        chains = list(parse(model).variants()) if isinstance(model, str) else [model]
-        for one in chains:
+    for model in models if isinstance(models, list | tuple) else [models]:
+        for one in parse(model).variants() if isinstance(model, str) else [model]:
             estimator = as_estimator(one)
             found.setdefault(to_text(estimator), estimator)
     if not found:
         raise TamisError("models is empty; give an estimator, a recipe or a list of them")
     return list(found.values())
-
-
-def _is_list(models: Any) -> bool:
-    # A pipeline can be iterated over too.
-    return not hasattr(models, "fit")

@@ -10,10 +10,11 @@ from tamis.validate.bootstrap import Bootstrap, estimate_632plus
 from tamis.validate.cases import Cases, cases
 from tamis.validate.evaluate import Outcome, try_all
 from tamis.validate.fold import FoldResult
-from tamis.validate.folds import Scheme, Split, scheme
+from tamis.validate.folds import Scheme, Split
 from tamis.validate.gather import gather
 from tamis.validate.metrics import Metric, chosen
 from tamis.validate.result import Validation
+from tamis.validate.scheme import scheme
 
 
 @dataclass(frozen=True, eq=False)
