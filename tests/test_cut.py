@@ -20,6 +20,8 @@ def keep(**cut):
 def test_ties_stay_in_column_order():
     assert rank(VALUES).tolist() == [1, 3, 4, 0, 2]
     assert rank(np.zeros(4)).tolist() == [0, 1, 2, 3]
+    assert rank(np.array([np.nan, 2.0, np.nan, 3.0])).tolist() == [3, 1, 0, 2]
+    assert rank(np.zeros(0)).tolist() == []
     assert rank(np.array([1.0, np.inf, np.inf])).tolist() == [1, 2, 0]
 
 
@@ -60,3 +62,9 @@ def test_wrong_cuts_are_refused():
         Cut(k=3, fdr=0.1)
     with pytest.raises(TamisError, match="fdr needs a score with p-values"):
         Cut(fdr=0.1).apply(VALUES, rank(VALUES))
+
+
+@given(st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.5, np.inf, -np.inf, np.nan]) | st.floats(-1, 1), max_size=40))
+def test_the_order_is_that_of_a_stable_sort(values) -> None:
+    given_values = np.array(values, dtype=float)
+    np.testing.assert_array_equal(rank(given_values), np.argsort(-given_values, kind="stable"))

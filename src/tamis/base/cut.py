@@ -87,7 +87,12 @@ def rank(values: FloatArray) -> np.ndarray:
     >>> rank(np.array([0.1, 0.7, 0.7])).tolist()
     [1, 2, 0]
     """
-    return np.argsort(-values, kind="stable")
+    falling = -values
+    order = np.argsort(falling)
+    ordered = falling[order]
+    # A stable sort takes four times as long and is needed for equals alone, NaN being the last of all.
+    unequal = bool((ordered[:-1] < ordered[1:]).all())
+    return order if unequal else np.argsort(falling, kind="stable")
 
 
 def benjamini_hochberg(pvalues: FloatArray, rate: float) -> Mask:
