@@ -27,12 +27,8 @@ def centroid_judge(model: Any, X: Matrix, y: Codes, Z: Matrix) -> Judge | None:
     ----------
     model : estimator
         scikit-learn's ``NearestCentroid``, with euclidean distance and no shrinkage; for any other None is returned.
-    X : dense array or CSC matrix
-        Training rows.
-    y : int array
-        Their class codes, from 0 on, each of them present.
-    Z : dense array or CSC matrix
-        Test rows.
+    X, y, Z : training rows, their class codes and test rows
+        As for :class:`~tamis.base.doubt.DoubtingJudge`.
 
     Examples
     --------

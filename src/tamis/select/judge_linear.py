@@ -38,12 +38,8 @@ def lda_judge(model: Any, X: Matrix, y: Codes, Z: Matrix) -> Judge | None:
     ----------
     model : estimator
         scikit-learn's ``LinearDiscriminantAnalysis`` with solver "svd" or "lsqr" and no shrinkage.
-    X : dense array or CSC matrix
-        Training rows.
-    y : int array
-        Their class codes, from 0 on, each of them present.
-    Z : dense array or CSC matrix
-        Test rows.
+    X, y, Z : training rows, their class codes and test rows
+        As for :class:`~tamis.base.doubt.DoubtingJudge`.
 
     References
     ----------
@@ -88,12 +84,8 @@ def ridge_judge(model: Any, X: Matrix, y: Codes, Z: Matrix) -> Judge | None:
     model : estimator
         scikit-learn's ``RidgeClassifier`` with a solver that is exact: "auto", "cholesky" or "svd" on dense rows,
         "cholesky" without intercept on sparse ones; class weights none or "balanced".
-    X : dense array or CSC matrix
-        Training rows.
-    y : int array
-        Their class codes, from 0 on, each of them present.
-    Z : dense array or CSC matrix
-        Test rows.
+    X, y, Z : training rows, their class codes and test rows
+        As for :class:`~tamis.base.doubt.DoubtingJudge`.
 
     Examples
     --------

@@ -30,12 +30,8 @@ def naive_bayes_judge(model: Any, X: Matrix, y: Codes, Z: Matrix) -> Judge | Non
     Parameters
     ----------
     model : GaussianNB
-    X : dense array or CSC matrix
-        Training rows.
-    y : int array
-        Their class codes, from 0 on, each of them present.
-    Z : dense array or CSC matrix
-        Test rows.
+    X, y, Z : training rows, their class codes and test rows
+        As for :class:`~tamis.base.doubt.DoubtingJudge`.
 
     Examples
     --------
