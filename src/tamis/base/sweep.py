@@ -104,10 +104,8 @@ class Later:
     def __init__(self, estimators: Sequence[Any], X: Any, y: Any) -> None:
         self._given = X, y
         self._estimators = estimators
-        self._fitted = clone(estimators[0]).fit(X, y)
-
-    def __len__(self) -> int:
-        return len(self._estimators)
+        first = clone(estimators[0]).set_params(**_READ_LATER[type(estimators[0])])
+        self._fitted = first.fit(X, y)
 
     def answer(self, place: int) -> Any:
         """A fitted copy of the estimator at a place."""
@@ -119,13 +117,13 @@ class Later:
         return own
 
 
-#: Filters of scikit-learn, and what they only look at once the scores are there.
-_READ_LATER: dict[type, tuple[str, ...]] = {
-    SelectKBest: ("k",),
-    SelectPercentile: ("percentile",),
-    SelectFpr: ("alpha",),
-    SelectFdr: ("alpha",),
-    SelectFwe: ("alpha",),
+#: Filters of scikit-learn, what they only look at once the scores are there, and a value that none of them refuses.
+_READ_LATER: dict[type, dict[str, Any]] = {
+    SelectKBest: {"k": "all"},
+    SelectPercentile: {"percentile": 10},
+    SelectFpr: {"alpha": 0.05},
+    SelectFdr: {"alpha": 0.05},
+    SelectFwe: {"alpha": 0.05},
 }
 
 
@@ -183,7 +181,7 @@ def _swept(estimator: Any) -> tuple[str, ...] | None:
     A class of one's own whose ``fit`` does more than that of the base is left to it.
     """
     if type(estimator) in _READ_LATER:
-        return _READ_LATER[type(estimator)]
+        return tuple(_READ_LATER[type(estimator)])
     plain = isinstance(estimator, Sweep) and type(estimator).fit.__module__.startswith("tamis.base.")  # type: ignore[attr-defined]
     return estimator.sweeps if plain else None
 

@@ -119,9 +119,11 @@ def validate(
             models[0], dataset, None if json else head, probes=probes, leak_check=leak_check, **options
         )
     if permutations:
-        found["permutations"] = validate_extra.permute(models, dataset, permutations, json=json, **options)
+        found["permutations"] = validate_extra.permute(
+            models, dataset, permutations, memory=limit, json=json, **options
+        )
     if learning_curve:
-        found["learning_curve"] = validate_extra.learn(models, dataset, json=json, **options)
+        found["learning_curve"] = validate_extra.learn(models, dataset, memory=limit, json=json, **options)
     if json:
         # One recipe by itself is printed as it is, everything else under its name.
         print_json(found["one"] if list(found) == ["one"] else found["many"] if list(found) == ["many"] else found)

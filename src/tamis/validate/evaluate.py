@@ -63,11 +63,9 @@ def try_all(
     progress : callable, optional
         Called with the number of results that are there and the number in all.
     """
-    if memory is not None and not memory > 0:
-        raise TamisError(f"memory must be a number of bytes above zero; got {memory!r}")
     workers = effective_n_jobs(n_jobs)
     merged = plan(models)
-    share = (_half_of_all() if memory is None else memory) / workers
+    share = memory_share(memory, workers)
     tasks = [
         (Task(merged, wanted, split, given.classes, metrics, seed, share), given.X, given.y)
         for split in splits
@@ -125,8 +123,13 @@ def _explained(error: TamisError, given: Cases) -> TamisError:
     return found
 
 
-def _half_of_all() -> float:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2
-    except (AttributeError, ValueError, OSError):  # where the system does not tell
-        return np.inf
+def memory_share(memory: float | None, workers: int) -> float:
+    """Bytes that each of so many workers may take for shared rows; by default of half of the machine's memory."""
+    if memory is not None and not memory > 0:
+        raise TamisError(f"memory must be a number of bytes above zero; got {memory!r}")
+    if memory is None:
+        try:
+            memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2
+        except (AttributeError, ValueError, OSError):  # where the system does not tell
+            memory = np.inf
+    return memory / workers

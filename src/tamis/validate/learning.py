@@ -146,6 +146,7 @@ def learning_curve(
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     seed: int = 0,
     n_jobs: int = 1,
+    memory: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> LearningCurve | list[LearningCurve]:
     """Estimate how well whole models do when they learn from fewer rows.
@@ -162,6 +163,8 @@ def learning_curve(
         As there; a bootstrap sample is not made smaller.
     sizes : sequence of float or int
         Shares of the training rows (0.5, 1.0) or numbers of rows (20).
+    memory : float, optional
+        Bytes that the rows which models share may take; see :func:`tamis.validate.evaluate.try_all`.
     progress : callable, optional
         Called with the number of fits done and the number in all.
 
@@ -198,7 +201,14 @@ def learning_curve(
         try:
             # One call a size: within a run a split is known by its repeat and fold, and every size has the same.
             results = evaluate_all(
-                estimators, shared.given, smaller, metrics=in_fold, seed=seed, n_jobs=n_jobs, progress=tick
+                estimators,
+                shared.given,
+                smaller,
+                metrics=in_fold,
+                seed=seed,
+                n_jobs=n_jobs,
+                memory=memory,
+                progress=tick,
             )
         except TamisError as error:
             raise TamisError(f"size {size}: {error}") from error

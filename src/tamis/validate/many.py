@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-import numpy as np
-
 from tamis.base.errors import TamisError
 from tamis.compose.catalog import entry
 from tamis.compose.chain import Call, Chain
@@ -63,14 +61,7 @@ class Validations(Sequence[Validation]):
 
     def ordered(self) -> list[Validation]:
         """Best first, by the main metric; of equals the one with fewer features, then the one given first."""
-        sign = 1.0 if self.metric.better == "low" else -1.0
-
-        def key(one: Validation) -> tuple[float, float]:
-            mean = sign * one.estimates[self.metric.name].mean
-            size = one.mean_kept
-            return (np.inf if np.isnan(mean) else round(mean, 12), np.inf if size is None else size)
-
-        return sorted(self.every, key=key)
+        return sorted(self.every, key=lambda one: one.standing(self.metric))
 
     @property
     def best(self) -> Validation:
@@ -155,6 +146,7 @@ def validate_many(
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 20)
     >>> X = rng.normal(size=(40, 200))

@@ -1,7 +1,7 @@
 """Nested validation: inner folds choose among models, outer folds judge the choice."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -14,7 +14,7 @@ from tamis.compose.recipe import to_text
 from tamis.validate.evaluate import Outcome, evaluate_all, say_again, try_all
 from tamis.validate.fold import FoldResult
 from tamis.validate.folds import Split, StratifiedFolds
-from tamis.validate.gather import gather, over_folds
+from tamis.validate.gather import over_folds
 from tamis.validate.metrics import Metric, all_metrics
 from tamis.validate.models import as_estimators
 from tamis.validate.result import Validation
@@ -202,18 +202,14 @@ def validate_nested(
         raise TamisError(next(iter(failed.values())))
     found = [_found(outcomes, number, inner_folds, shared, rule, float(caution)) for number in range(len(within))]
     *inner, final = found
-    results = _judged(estimators, shared, inner, n_jobs)
+    results = _judged(estimators, shared, inner, n_jobs, memory)
     if progress is not None:
         progress(total, total)
     say_again(results)
-    validation = gather(
-        results,
-        shared.given,
-        shared.measures,
+    validation = replace(
+        shared.validation(estimators[0], results),
         recipe=f"the {_NAMES[rule]} of {len(estimators)} recipes",
         split=f"{shared.way}, {inner_folds} within",
-        seed=seed,
-        together=shared.way.one_test,
     )
     recipes = tuple(to_text(model) for model in estimators)
     return Nested(validation, recipes, rule, tuple(inner), final, failed)
@@ -224,10 +220,9 @@ _NAMES = {"best": "best", "cautious": "most confident", "simplest": "simplest go
 
 def _inner_splits(shared: Setting, folds: int) -> list[list[Split]]:
     """Folds within the training rows of each outer split, and at last of all rows."""
-    every = np.unique(np.concatenate([np.concatenate([s.train, s.test]) for s in shared.splits]))
     groups, y = shared.given.groups, shared.given.y
     found = []
-    for rows, task in [*((s.train, s.task) for s in shared.splits), (every, (_ALL_ROWS,))]:
+    for rows, task in [*((s.train, s.task) for s in shared.splits), (shared.rows, (_ALL_ROWS,))]:
         dealt = StratifiedFolds(folds).splits(
             y[rows], groups=None if groups is None else groups[rows], seed=spawn(shared.seed, *task)
         )
@@ -284,14 +279,16 @@ def choose(
     return int(small[np.flatnonzero(mean[small] >= mean[small].max() - 1e-12)[0]])
 
 
-def _judged(estimators: Sequence[Any], shared: Setting, inner: Sequence[Inner], n_jobs: int) -> list[FoldResult]:
+def _judged(
+    estimators: Sequence[Any], shared: Setting, inner: Sequence[Inner], n_jobs: int, memory: float | None
+) -> list[FoldResult]:
     """The results of the outer splits, each by the model chosen for it."""
     metrics = () if shared.way.one_test else shared.measures
     found: dict[tuple[int, ...], FoldResult] = {}
     for model in sorted({one.chosen for one in inner}):
         splits = [split for split, one in zip(shared.splits, inner, strict=True) if one.chosen == model]
         (results,) = evaluate_all(
-            [estimators[model]], shared.given, splits, metrics=metrics, seed=shared.seed, n_jobs=n_jobs
+            [estimators[model]], shared.given, splits, metrics=metrics, seed=shared.seed, n_jobs=n_jobs, memory=memory
         )
         found.update((split.task, result) for split, result in zip(splits, results, strict=True))
     return [found[split.task] for split in shared.splits]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from tamis.base.checks import check_whole
 from tamis.base.errors import TamisError
@@ -13,6 +14,7 @@ from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
 from tamis.base.workers import stream
 from tamis.compose.recipe import to_text
+from tamis.validate.evaluate import memory_share
 from tamis.validate.folds import SmallClass
 from tamis.validate.metrics import Metric, chosen
 from tamis.validate.models import as_estimators
@@ -133,6 +135,7 @@ def permutation_test(
     metric: str | Metric | None = None,
     seed: int = 0,
     n_jobs: int = 1,
+    memory: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> PermutationTest | list[PermutationTest]:
     """Test whether the classes have anything to do with the data, as far as a whole model can tell.
@@ -162,6 +165,8 @@ def permutation_test(
         By default the BER.
     n_jobs : int, default=1
         Processes, each of which takes whole relabelings. The result does not depend on it.
+    memory : float, optional
+        Bytes that the rows which models share may take; see :func:`tamis.validate.evaluate.try_all`.
     progress : callable, optional
         Called with the number of labelings done, the true one included, and the number in all.
 
@@ -188,7 +193,8 @@ def permutation_test(
     measure = chosen("ber" if metric is None else metric)[0]
     shared = setting(X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=measure, seed=seed)
     labelings, exchanged = _labelings(shared, n)
-    tasks = [(estimators, shared, labels, number) for number, labels in enumerate(labelings)]
+    share = memory_share(memory, effective_n_jobs(n_jobs))
+    tasks = [(estimators, shared, labels, number, share) for number, labels in enumerate(labelings)]
     found: list[list[float]] = []
     warned: list[tuple[type[Warning], str]] = []
     for values, said in stream(_judged, tasks, n_jobs):
@@ -212,7 +218,7 @@ def permutation_test(
 def _labelings(shared: Setting, n: int) -> tuple[list[np.ndarray | None], Literal["rows", "groups"]]:
     """None for the labels as they are, then n dealings of them; and what they are dealt out over."""
     y, groups = shared.given.y, shared.given.groups
-    rows = np.unique(np.concatenate([np.concatenate([s.train, s.test]) for s in shared.splits]))
+    rows = shared.rows
     own, units, whole = y[rows], np.arange(rows.size), False
     if groups is not None:
         _, first, of_group = np.unique(groups[rows], return_index=True, return_inverse=True)
@@ -228,14 +234,14 @@ def _labelings(shared: Setting, n: int) -> tuple[list[np.ndarray | None], Litera
 
 
 def _judged(
-    models: Sequence[Any], shared: Setting, labels: np.ndarray | None, number: int
+    models: Sequence[Any], shared: Setting, labels: np.ndarray | None, number: int, memory: float
 ) -> tuple[list[float], list[tuple[type[Warning], str]]]:
     """The estimate of every model with one labeling, and what was warned of."""
     values: list[float] = []
     said: list[tuple[type[Warning], str]] = []
     try:
         own = shared if labels is None else _relabeled(shared, labels)
-        for model, outcome in zip(models, own.outcomes(models), strict=True):
+        for model, outcome in zip(models, own.outcomes(models, memory=memory), strict=True):
             if isinstance(outcome, TamisError):
                 raise outcome
             found = own.validation(model, outcome)

@@ -9,6 +9,7 @@ shared inside a sweep the numbers agree to its rounding.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sklearn.base import clone
@@ -32,7 +33,7 @@ class Branch:
     ends: tuple[int, ...]
     steps: tuple["Step", ...]
 
-    @property
+    @cached_property
     def models(self) -> frozenset[int]:
         """All models that come through here."""
         return frozenset(self.ends).union(*(step.models for step in self.steps))
@@ -52,15 +53,17 @@ class Step:
         For each of these the ``random_state`` parameters to be seeded in every fold.
     branches : tuple of Branch
         One for each of these.
-    models : frozenset of int
-        All models that come through here.
     """
 
     place: int
     group: Group
     states: tuple[tuple[tuple[int, str], ...], ...]
     branches: tuple[Branch, ...]
-    models: frozenset[int]
+
+    @cached_property
+    def models(self) -> frozenset[int]:
+        """All models that come through here."""
+        return frozenset[int]().union(*(branch.models for branch in self.branches))
 
     def copies(self, seed: int) -> list[Any]:
         """The different ones anew, not fitted, with the seeds of a fold."""
@@ -137,8 +140,7 @@ def _branch(chains: list[list[tuple[int, Any]]], models: list[int], depth: int) 
         for group in grouped([chains[model][depth][1] for model in here]):
             branches = tuple(_branch(chains, [here[i] for i in members], depth + 1) for members in group.members)
             states = tuple(open_states(one) for one in group.estimators)
-            models_here = frozenset(here[i] for members in group.members for i in members)
-            steps.append(Step(place, group, states, branches, models_here))
+            steps.append(Step(place, group, states, branches))
     return Branch(ends, tuple(steps))
 
 

@@ -119,6 +119,12 @@ class Validation:
         gain = self.leak.estimates[main.name].mean - self.estimates[main.name].mean
         return gain if main.better == "high" else -gain
 
+    def standing(self, metric: Metric) -> tuple[float, float]:
+        """What models are put in order by: the better estimate first, of equals (but for rounding) fewer features."""
+        mean = self.estimates[metric.name].mean * (1.0 if metric.better == "low" else -1.0)
+        size = self.mean_kept
+        return (np.inf if np.isnan(mean) else round(mean, 12), np.inf if size is None else size)
+
     @property
     def mean_kept(self) -> float | None:
         """Mean number of columns used."""

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from tamis.base.checks import check_whole
 from tamis.compose.recipe import to_text
 from tamis.validate.bootstrap import Bootstrap, estimate_632plus
@@ -36,6 +38,11 @@ class Setting:
     splits: tuple[Split, ...]
     measures: tuple[Metric, ...] | None
     seed: int
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The rows that take part in any split, in order."""
+        return np.unique(np.concatenate([rows for s in self.splits for rows in (s.train, s.test)]))
 
     def outcomes(
         self,

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from sklearn.utils import _safe_indexing
 
 from tamis.base.errors import TamisError
@@ -79,6 +78,7 @@ def validate(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn.pipeline import make_pipeline
     >>> from tamis.select import Ranking
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 20)
     >>> X = rng.normal(size=(40, 200))
@@ -105,5 +105,5 @@ def validate(
 
 
 def _twin(model: Any, shared: Setting) -> Any | None:
-    rows = np.unique(np.concatenate([np.concatenate([s.train, s.test]) for s in shared.splits]))
+    rows = shared.rows
     return leaky_twin(model, _safe_indexing(shared.given.X, rows), shared.given.y[rows], seed=shared.seed)
