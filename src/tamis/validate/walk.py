@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, time
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,9 @@ _AT_ONCE = 32
 
 #: Hears how many results a walk in this process has so far; a walk in another one is heard when it is over.
 listener: ContextVar[Callable[[int], None] | None] = ContextVar("listener", default=None)
+
+#: The time (that of the clock on the wall) at which a walk ends where it is, with the results it has.
+deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 Warned = tuple[tuple[type[Warning], str], ...]
 
@@ -141,7 +144,7 @@ class _Walker:
     def descend(self, branch: Branch, rows: Rows, path: _Path) -> None:
         """Evaluate all that is wanted below a branch whose rows are there."""
         for step in branch.steps:
-            if step.models & self.task.wanted:
+            if step.models & self.task.wanted and not _late():
                 self._take(step, rows, path)
 
     def _take(self, step: Step, rows: Rows, path: _Path) -> None:
@@ -156,6 +159,8 @@ class _Walker:
         path = path.plus(clock, len(step.models))
         ending = [place for place in wanted if step.branches[place].ends]
         for first in range(0, len(ending), _AT_ONCE):
+            if _late():
+                return
             self._judge(step, fits, ending[first : first + _AT_ONCE], rows, path)
         going = [place for place in wanted if step.branches[place].steps]
         if len(going) > 1 and fits.selects:
@@ -166,6 +171,8 @@ class _Walker:
 
     def _go_on(self, step: Step, fits: Fits, place: int, rows: Rows, path: _Path) -> None:
         """Through one answer of a step to what comes after it."""
+        if _late():
+            return
         branch = step.branches[place]
         try:
             with _clocked() as clock:
@@ -182,6 +189,8 @@ class _Walker:
         """Several selections among the same columns: what none of them keeps is left out of the rows once."""
         chosen: dict[int, tuple[Any, _Path]] = {}
         for place in places:
+            if _late():
+                return
             branch = step.branches[place]
             try:
                 with _clocked() as clock:
@@ -197,6 +206,8 @@ class _Walker:
         union = np.logical_or.reduce(list(supports.values()))
         narrowed = Rows(_columns(union), rows, self.ledger)
         for place, (_, behind) in chosen.items():
+            if _late():
+                break
             branch = step.branches[place]
             after = Rows(_columns(supports[place][union]), narrowed, self.ledger)
             with _clocked() as clock:
@@ -278,6 +289,11 @@ class _Walker:
         refusal = TamisError(f"repeat {split.repeat + 1}, fold {split.fold + 1}: {said}")
         refusal.__cause__ = error
         self.results.update(dict.fromkeys(models & self.task.wanted, refusal))
+
+
+def _late() -> bool:
+    end = deadline.get()
+    return end is not None and time() > end
 
 
 def _narrows(supports: list[np.ndarray], rows: Pair) -> bool:
