@@ -4,17 +4,15 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.base import clone, is_classifier
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.answers import ask
+from tamis.base.around import AroundModels, check_classifier, in_words
 from tamis.base.choice import inner_folds
-from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
-from tamis.base.nested import takes_missing, takes_no_negative
 from tamis.base.part import Part
 from tamis.base.rates import accuracy, balanced_accuracy
 from tamis.base.seeds import generator, seeded, spawn
@@ -24,7 +22,7 @@ from tamis.base.workers import run_all
 from tamis.classify.svm import SVM
 
 
-class CVCommittee(Classifier):
+class CVCommittee(AroundModels):
     """Vote of one model per fold, each taught on the rows outside its fold.
 
     The rows are dealt into stratified folds; a copy of the model is fitted without each of them, and all copies vote.
@@ -90,9 +88,6 @@ class CVCommittee(Classifier):
         search={"folds": choice(5, 9, 15)},
         paper="Grabczewski and Jankowski 2006, section 3",
     )
-    #: As far as the model does, like nominal columns.
-    accepts_missing = True
-    takes_nominal: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "folds": [Interval(Integral, 2, None, closed="left")],
         "model": [HasMethods(["fit", "predict"]), None],
@@ -123,11 +118,10 @@ class CVCommittee(Classifier):
 
     def _fit(self, X: Any, y: Any, *weight: Any) -> None:
         model = self._model()
-        if not is_classifier(model):
-            raise TamisError(f"committee: model must be a classifier; got {_in_words(model)}")
+        check_classifier(model, "committee: model")
         if self.how == "average" and not hasattr(model, "predict_proba"):
             raise TamisError(
-                f"committee: how='average' needs class probabilities, which {_in_words(model)} does not give"
+                f"committee: how='average' needs class probabilities, which {in_words(model)} does not give"
             )
         seed = int(generator(self.random_state).integers(2**31))
         parts = self._parts(y, seed)
@@ -201,38 +195,11 @@ class CVCommittee(Classifier):
     def _model(self) -> Any:
         return SVM() if self.model is None else self.model
 
-    def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
-        """The rows as they came, in a form of which rows can be taken; what is in them the members check."""
-        if sp.issparse(X):
-            X = X.tocsr()
-        elif not hasattr(X, "shape") and hasattr(X, "__array__"):
-            X = np.asarray(X)
-        if _num_samples(X) < 1:
-            raise TamisError(f"committee got {_num_samples(X)} rows; at least one is needed")
-        if len(getattr(X, "shape", (0, 0))) != 2:
-            raise TamisError(f"committee takes rows and columns; got {len(X.shape)} dimension(s). Reshape your data.")
-        if not reset:
-            validate_data(self, X, reset=False, skip_check_array=True)
-            return X
-        validate_data(self, X, y, reset=True, skip_check_array=True)
-        y = _check_y(y, estimator=self)
-        check_consistent_length(X, y)
-        return X, y
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        model = self._model()
-        tags.input_tags.sparse = get_tags(model).input_tags.sparse
-        tags.input_tags.allow_nan = takes_missing(model)
-        tags.input_tags.positive_only = takes_no_negative(model)
-        return tags
+    def _models(self) -> list[Any]:
+        return [self._model()]
 
 
 def _member(model: Any, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> tuple[Any, np.ndarray]:
     """The model fitted on some rows, and what it says of others."""
     model.fit(_safe_indexing(X, train), y[train])
     return model, np.asarray(model.predict(_safe_indexing(X, test)))
-
-
-def _in_words(model: Any) -> str:
-    return " ".join(repr(model).split())

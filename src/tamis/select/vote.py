@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.base.nested import needs_classes, takes_missing, takes_no_negative
+from tamis.base.numbered import Numbered
 from tamis.base.part import Part
 from tamis.base.picks import Picks, check_selector, picks
 from tamis.base.seeds import generator, seeded, spawn
@@ -29,7 +30,7 @@ class _Member(NamedTuple):
     warned: list[tuple[type[Warning], str]]
 
 
-class Vote(Sweep, Selector):
+class Vote(Numbered, Sweep, Selector):
     """Keep the features that at least so many of several selectors keep: a committee of selectors.
 
     A feature's score is the number of members that keep it. In a recipe the members are written one after another:
@@ -87,6 +88,7 @@ class Vote(Sweep, Selector):
     accepts_missing = True
     #: A member that stands in several votes is fitted once.
     sweeps = ("members", "at_least")
+    numbered = ("members", "member")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "members": [list, tuple, None],
         "at_least": [Interval(Integral, 1, None, closed="left"), None],
@@ -149,30 +151,6 @@ class Vote(Sweep, Selector):
         for number, member in enumerate(self.members, 1):
             check_selector(member, f"vote: member {number}")
         return list(self.members)
-
-    def _named(self) -> dict[str, Any]:
-        given = self.members if isinstance(self.members, list | tuple) else []
-        return {f"member_{number}": m for number, m in enumerate(given, 1) if hasattr(m, "get_params")}
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with `deep` also ``member_1``, ``member_1__k``, ..., the members and theirs."""
-        found: dict[str, Any] = super().get_params(deep=deep)
-        if deep:
-            for name, member in self._named().items():
-                found[name] = member
-                found.update((f"{name}__{inner}", value) for inner, value in member.get_params(deep=True).items())
-        return found
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by the names of :meth:`get_params`."""
-        if "members" in params:
-            self.members = params.pop("members")
-        replaced = {name: params.pop(name) for name in self._named() if name in params}
-        if replaced:
-            now = enumerate(self.members or [], 1)
-            self.members = [replaced.get(f"member_{number}", member) for number, member in now]
-        super().set_params(**params)
-        return self
 
     def _alike(self) -> Hashable:
         tags = self.__sklearn_tags__().input_tags
