@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tamis.cli.show import Data, Json, Target, load_data, print_json, print_line, print_table
+from tamis.cli.show import Data, Json, Target, completed_for, load_data, print_json, print_line, print_table
 
 
 def rank(
@@ -23,7 +23,7 @@ def rank(
     """
     from tamis.base.errors import TamisError
     from tamis.compose.catalog import entry
-    from tamis.compose.recipe import completed, parse
+    from tamis.compose.recipe import parse
 
     chain = parse(score)
     chain.build()
@@ -31,7 +31,7 @@ def rank(
     if entry(last).kind not in ("score", "selector"):
         raise TamisError(f"{last} is not a selector: rank takes a recipe that ends in one")
     dataset = load_data(data, target)
-    chain = completed(chain, nominal=bool(dataset.nominal.any()), missing=dataset.n_missing > 0)
+    chain = completed_for(dataset, chain)
     model = chain.build()
     model.fit(dataset.X, dataset.y)
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]

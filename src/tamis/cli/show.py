@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from tamis.compose.chain import Chain
     from tamis.data.dataset import Dataset
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -17,6 +18,13 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything ran
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Worker processes; the result does not depend on it.")]
 Target = Annotated[str | None, typer.Option("--target", help="The class column, when its name does not tell.")]
 Data = Annotated[str, typer.Argument(help="A file, a folder or the name of a data set ('tamis data list').")]
+
+Memory = Annotated[
+    str | None,
+    typer.Option("--memory", help="What rows that recipes share may take, such as 500MB; half of all by default."),
+]
+
+_UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 
 #: Seconds before a progress bar appears.
 _PATIENCE = 1.0
@@ -74,6 +82,30 @@ def load_data(data: str, target: str | None) -> "Dataset":
 
     with progress(f"reading {data}"):
         return load(data, target)
+
+
+def completed_for(dataset: "Dataset", chain: "Chain") -> "Chain":
+    """The recipe with ``impute`` and ``encode`` in front where this data needs them."""
+    from tamis.compose.recipe import completed
+
+    return completed(chain, nominal=bool(dataset.nominal.any()), missing=dataset.n_missing > 0)
+
+
+def memory_bytes(text: str | None) -> float | None:
+    """The bytes that the option ``--memory`` means."""
+    from tamis.base.errors import TamisError
+
+    if text is None:
+        return None
+    number = text.strip().upper().rstrip("KMGTB")
+    unit = text.strip().upper()[len(number) :]
+    try:
+        size = float(number) * _UNITS[unit]
+    except (ValueError, KeyError):
+        size = 0.0
+    if not size > 0:
+        raise TamisError(f"--memory takes a size such as 500MB or 2GB; got {text!r}")
+    return size
 
 
 def _cell(value: Any) -> str:

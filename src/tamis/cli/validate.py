@@ -5,13 +5,25 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tamis.cli.show import Data, Jobs, Json, Seed, Target, load_data, print_json, print_line, print_table, progress
+from tamis.cli.show import (
+    Data,
+    Jobs,
+    Json,
+    Memory,
+    Seed,
+    Target,
+    completed_for,
+    load_data,
+    memory_bytes,
+    print_json,
+    print_line,
+    print_table,
+    progress,
+)
 
 if TYPE_CHECKING:
     from tamis.compose.chain import Chain
     from tamis.data.dataset import Dataset
-
-_UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 
 
 def validate(
@@ -65,10 +77,7 @@ def validate(
     leak_check: Annotated[
         bool, typer.Option("--leak-check", help="Also show the estimate with selection on all rows.")
     ] = False,
-    memory: Annotated[
-        str | None,
-        typer.Option("--memory", help="What rows that recipes share may take, such as 500MB; half of all by default."),
-    ] = None,
+    memory: Memory = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     json: Json = False,
@@ -85,13 +94,13 @@ def validate(
     written = list(dict.fromkeys(chain for text in recipes for chain in parse(text).variants()))
     for chain in written:
         chain.build()
-    limit = None if memory is None else _bytes(memory)
+    limit = memory_bytes(memory)
     if leak_check and (len(written) > 1 or nested):
         raise TamisError(f"--leak-check takes one recipe; got {len(written)}")
     dataset = load_data(data, target)
     if group is not None:
         dataset = dataset.grouped_by(group)
-    chains = [_completed(chain, dataset) for chain in written]
+    chains = [completed_for(dataset, chain) for chain in written]
     models = as_estimators([chain.build() for chain in chains])
     options = {"split": split, "folds": folds, "repeats": repeats, "seed": seed, "n_jobs": jobs}
 
@@ -127,26 +136,6 @@ def validate(
     if json:
         # One recipe by itself is printed as it is, everything else under its name.
         print_json(found["one"] if list(found) == ["one"] else found["many"] if list(found) == ["many"] else found)
-
-
-def _completed(chain: "Chain", dataset: "Dataset") -> "Chain":
-    from tamis.compose.recipe import completed
-
-    return completed(chain, nominal=bool(dataset.nominal.any()), missing=dataset.n_missing > 0)
-
-
-def _bytes(text: str) -> float:
-    from tamis.base.errors import TamisError
-
-    number = text.strip().upper().rstrip("KMGTB")
-    unit = text.strip().upper()[len(number) :]
-    try:
-        size = float(number) * _UNITS[unit]
-    except (ValueError, KeyError):
-        size = 0.0
-    if not size > 0:
-        raise TamisError(f"--memory takes a size such as 500MB or 2GB; got {text!r}")
-    return size
 
 
 def _print_data(dataset: "Dataset", written: "list[Chain]", chains: "list[Chain]") -> None:

@@ -136,3 +136,15 @@ class Dataset:
         taken = self.X[:, [int(places[0])]]
         groups = taken.toarray() if self.is_sparse else taken.to_numpy() if hasattr(taken, "schema") else taken
         return replace(self.without(column), groups=groups.ravel())
+
+
+def unlabelled(X: Any, **known: Any) -> Dataset:
+    """The data set of rows that all came without classes.
+
+    Examples
+    --------
+    >>> data = unlabelled(np.ones((3, 2)), feature_names=np.array(["a", "b"]))
+    >>> data.n_rows, data.unlabelled[""].shape
+    (0, (3, 2))
+    """
+    return Dataset(X[:0], np.empty(0, dtype=np.int64), unlabelled={"": X}, **known)

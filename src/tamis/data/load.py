@@ -4,12 +4,13 @@ Nothing heavy is imported before it is needed, so that ``import tamis.data`` sta
 """
 
 import os
+from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from tamis.base.errors import DataError
 
@@ -23,6 +24,27 @@ _LAST = "csv"
 _FOLDERS = "challenge"
 
 
+class Sought(str):
+    """A class column that need not be there, as in rows whose classes are to be predicted.
+
+    In place of the name `target` of :func:`load`. Without the column, or when nothing is in it, all rows are
+    ``unlabelled[""]`` of the data set. Labels that a format keeps apart from its columns are read whatever their name.
+
+    Parameters
+    ----------
+    name : str
+    words : iterable of str
+        Columns to be read as text even when all of their values are numbers here.
+    """
+
+    words: frozenset[str]
+
+    def __new__(cls, name: str, words: Iterable[str] = ()) -> Self:
+        made = super().__new__(cls, name)
+        made.words = frozenset(words)
+        return made
+
+
 def load(data: "str | os.PathLike[str] | Dataset", target: str | None = None) -> "Dataset":
     """The data set of a file, a folder or a name.
 
@@ -33,7 +55,8 @@ def load(data: "str | os.PathLike[str] | Dataset", target: str | None = None) ->
         a data set: a generated one, or one in the folder that the environment variable ``TAMIS_DATA`` names.
         A file or folder wins over a name. A Dataset is returned as it is.
     target : str, optional
-        The column that holds the classes; by default what the format, or the named data set, says.
+        The column that holds the classes; by default what the format, or the named data set, says. A
+        :class:`Sought` one need not be there.
 
     Examples
     --------

@@ -1,5 +1,6 @@
 """Madelon's recipe: twenty real features that mean nothing one by one, among hundreds of probes."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -100,6 +101,26 @@ def madelon(
     y[rows.choice(n_rows, round(flip * n_rows), replace=False)] *= -1
     shuffled = rows.permutation(n_rows)
     return planted("madelon-like", X[shuffled], y[shuffled], roles, problem.permutation(X.shape[1]))
+
+
+def madelon_fresh(n_rows: int = 2000, n_test: int = 2000, *, seed: int = 0) -> Dataset:
+    """Make a problem like Madelon with fresh rows to be judged on: the official split is "train" and "test".
+
+    Parameters
+    ----------
+    n_rows, n_test : int, default=2000
+        Rows to learn from, and rows to be judged on.
+    seed : int, default=0
+
+    Examples
+    --------
+    >>> from tamis.data.madelon import madelon_fresh
+    >>> madelon_fresh(200, 100).split[[0, 199, 200, 299]].tolist()
+    ['train', 'train', 'test', 'test']
+    """
+    check_whole("n_test", n_test, 1)
+    made = madelon(n_rows + n_test, seed=seed)
+    return replace(made, name="madelon-fresh", split=np.repeat(["train", "test"], [n_rows, n_test]))
 
 
 def _clusters(

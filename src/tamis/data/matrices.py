@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from tamis.base.errors import DataError
 from tamis.base.types import Matrix
 from tamis.data.dataset import Dataset
+from tamis.data.load import Sought
 
 #: More columns than this are taken for a damaged file: names alone would fill the memory.
 MOST_COLUMNS = 2**24
@@ -154,8 +155,8 @@ def as_text(words: np.ndarray, where: str) -> np.ndarray:
 
 
 def own_target(target: str | None, known: tuple[str, ...], where: Any) -> None:
-    """Refuse a class column chosen by the user where the format keeps its labels apart."""
-    if target is not None and target not in known:
+    """Refuse a class column chosen by the user where the format keeps its labels apart; one may be sought anywhere."""
+    if target is not None and target not in known and not isinstance(target, Sought):
         raise DataError(f"{where}: keeps its labels apart from the columns, so no target {target!r} can be chosen")
 
 

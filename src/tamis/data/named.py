@@ -19,7 +19,7 @@ import polars as pl
 
 from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
-from tamis.data.load import by_ending, read
+from tamis.data.load import Sought, by_ending, read
 from tamis.data.matrices import PARTS, assemble
 from tamis.data.readers import challenge
 from tamis.data.readers.source import Source
@@ -121,7 +121,7 @@ def find(name: str, target: str | None = None) -> Dataset | None:
     from tamis.data.synthetic import GENERATORS
 
     if name in GENERATORS:
-        if target is not None:
+        if target is not None and not isinstance(target, Sought):
             raise DataError(f"{name}: is generated with its classes, so no target {target!r} can be chosen")
         return GENERATORS[name]()
     folder = _folder()

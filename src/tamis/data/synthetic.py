@@ -4,10 +4,15 @@ from collections.abc import Callable
 
 from tamis.data.dataset import Dataset
 from tamis.data.friedman import friedman, friedman_participation
-from tamis.data.madelon import madelon
+from tamis.data.madelon import madelon, madelon_fresh
 from tamis.data.xor import xor
 
-__all__ = ["GENERATORS", "friedman", "friedman_participation", "madelon", "xor"]
+__all__ = ["GENERATORS", "friedman", "friedman_participation", "madelon", "madelon_fresh", "xor"]
 
 #: The generators by the name of the data set they make; each takes `n_rows`, `seed` and sizes of its own.
-GENERATORS: dict[str, Callable[..., Dataset]] = {"madelon-like": madelon, "friedman": friedman, "xor": xor}
+GENERATORS: dict[str, Callable[..., Dataset]] = {
+    "madelon-like": madelon,
+    "madelon-fresh": madelon_fresh,
+    "friedman": friedman,
+    "xor": xor,
+}

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from tamis.base.errors import DataError
 from tamis.base.types import FloatArray
-from tamis.data.dataset import Dataset
+from tamis.data.dataset import Dataset, unlabelled
+from tamis.data.load import Sought
 from tamis.data.readers.source import Source
 
 #: Names, in any letter case, of the column that is the class when none is asked for.
@@ -47,38 +48,54 @@ class Table:
         """The data set whose class is the column `target`, or the one that is called like a class.
 
         Features that only say true and false become 1 and 0, and those without values become numbers. The
-        result's `X` is an array when every feature is a number, and a polars data frame otherwise.
+        result's `X` is an array when every feature is a number, and a polars data frame otherwise. When the class is
+        only sought (:class:`~tamis.data.load.Sought`) and not there, the rows are unlabelled.
         """
         check_names(self.source, self.names)
         if len(self.numbers) == 0:
             raise DataError(f"{self.source.path}: has no rows")
         at = find_target(self.source, self.names, target)
-        column: Any = self.nominal.get(at, self.numbers[:, at])
-        y = labels(self.source, self.names[at], column, self.place)
-        numbers, nominal = self._kinds(at)
-        self._refuse_infinity(numbers, {*nominal, at})
-        features = np.delete(np.array(self.names, dtype=str), at)
+        drop = [] if at is None else [at]
+        y = None
+        if at is not None and not (isinstance(target, Sought) and self._is_empty(at)):
+            y = labels(self.source, self.names[at], self.nominal.get(at, self.numbers[:, at]), self.place)
+        numbers, nominal = self._kinds(at, target.words if isinstance(target, Sought) else frozenset())
+        self._refuse_infinity(numbers, {*nominal, *drop})
+        features = np.delete(np.array(self.names, dtype=str), drop)
         X: Any
         if nominal:
             keep = (j for j in range(len(self.names)) if j != at)
             columns = (nominal[j] if j in nominal else pl.Series(numbers[:, j], nan_to_null=True) for j in keep)
             X = pl.DataFrame([column.alias(str(name)) for name, column in zip(features, columns, strict=True)])
         else:
-            X = np.delete(numbers, at, axis=1)
-        return Dataset(X, y, features, name=self.source.stem, target=self.names[at])
+            X = np.delete(numbers, drop, axis=1)
+        known: dict[str, Any] = {
+            "feature_names": features,
+            "name": self.source.stem,
+            "target": self.names[at] if at is not None else str(target),
+        }
+        return unlabelled(X, **known) if y is None else Dataset(X, y, **known)
 
-    def _kinds(self, at: int) -> tuple[FloatArray, dict[int, pl.Series]]:
-        """The numbers and the nominal features, once what says only true and false, or nothing, is a number."""
+    def _kinds(self, at: int | None, asked: frozenset[str]) -> tuple[FloatArray, dict[int, pl.Series]]:
+        """The numbers and the nominal features, once what says only true and false, or nothing, is a number.
+
+        Those that are asked for as words stay words.
+        """
         nominal = {j: column for j, column in self.nominal.items() if j != at}
-        if not nominal:
+        unsure = {j: column for j, column in nominal.items() if self.names[j] not in asked}
+        if not unsure:
             return self.numbers, nominal
-        words = pl.DataFrame([column.alias(str(j)) for j, column in nominal.items()])
+        words = pl.DataFrame([column.alias(str(j)) for j, column in unsure.items()])
         truth = words.select(pl.col(_truths(words)).str.to_lowercase() == "true")
         numbers = self.numbers.copy() if truth.width else self.numbers
         for name in truth.columns:
             numbers[:, int(name)] = truth.get_column(name).cast(pl.Float64).to_numpy()
             del nominal[int(name)]
         return numbers, nominal
+
+    def _is_empty(self, at: int) -> bool:
+        column = self.nominal.get(at)
+        return bool(np.isnan(self.numbers[:, at]).all() if column is None else column.null_count() == len(column))
 
     def _refuse_infinity(self, numbers: FloatArray, others: set[int]) -> None:
         infinite = np.isinf(numbers)
@@ -123,8 +140,11 @@ def check_names(source: Source, names: Sequence[str]) -> None:
             first[name] = number
 
 
-def find_target(source: Source, names: Sequence[str], target: str | None) -> int:
-    """Position of the column called `target`, or of the first of `CLASS_NAMES` found in any letter case."""
+def find_target(source: Source, names: Sequence[str], target: str | None) -> int | None:
+    """Position of the column called `target`, or of the first of `CLASS_NAMES` found in any letter case.
+
+    None when it is only sought, and not there.
+    """
     if target is None:
         lower = [name.lower() for name in names]
         at = next((lower.index(word) for word in CLASS_NAMES if word in lower), None)
@@ -135,6 +155,8 @@ def find_target(source: Source, names: Sequence[str], target: str | None) -> int
             )
     elif target in names:
         at = names.index(target)
+    elif isinstance(target, Sought):
+        return None
     else:
         raise DataError(f"{source.path}: no column is called {shown(target)}; the columns are {_listed(names)}")
     if len(names) == 1:

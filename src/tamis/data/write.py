@@ -1,6 +1,8 @@
 """Write a data set to a file that the loader reads back."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +19,37 @@ def write(dataset: Dataset, path: Path) -> None:
     CSV and Parquet hold the features and the class column; .npz, for numbers only, also keeps what is known to be a
     probe and takes sparse data. The file appears whole or not at all.
     """
+    check_ending(path)
     suffixes = "".join(path.suffixes[-2:]).lower()
+    with whole(path) as partial:
+        if suffixes.endswith(".npz"):
+            _write_npz(dataset, partial)
+        elif suffixes.endswith(".parquet"):
+            _frame(dataset).write_parquet(partial)
+        else:
+            packed = suffixes.endswith(".gz")
+            frame = _frame(dataset)
+            frame.write_csv(partial, compression="gzip" if packed else "uncompressed", check_extension=False)
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A file beside `path` to write to, which takes its place when all went well and is gone when not."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        if suffixes.endswith((".csv", ".csv.gz", ".parquet")):
-            frame = _frame(dataset)
-            if suffixes.endswith(".parquet"):
-                frame.write_parquet(partial)
-            else:
-                packed = suffixes.endswith(".gz")
-                frame.write_csv(partial, compression="gzip" if packed else "uncompressed", check_extension=False)
-        elif suffixes.endswith(".npz"):
-            _write_npz(dataset, partial)
-        else:
-            raise DataError(f"{path}: the name must end in .csv, .csv.gz, .parquet or .npz")
+        yield partial
         partial.replace(path)
     except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror})") from None
+        raise DataError(f"{path}: cannot be written ({error.strerror or str(error).split(': ')[0]})") from None
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a name whose ending says no format; for those who want to know before they have what they will write."""
+    if not path.name.lower().endswith((".csv", ".csv.gz", ".parquet", ".npz")):
+        raise DataError(f"{path}: the name must end in .csv, .csv.gz, .parquet or .npz")
 
 
 def _frame(dataset: Dataset) -> pl.DataFrame:

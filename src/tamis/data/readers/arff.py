@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from tamis.base.errors import DataError
 from tamis.base.types import FloatArray
-from tamis.data.dataset import Dataset
+from tamis.data.dataset import Dataset, unlabelled
 from tamis.data.readers.layout import Layout, pick
 from tamis.data.readers.reader import Reader
 from tamis.data.readers.source import Source
@@ -79,7 +79,8 @@ def read(source: Source, target: str | None) -> Dataset:
     attributes, header = _header(source, lines)
     names = [attribute.name for attribute in attributes]
     check_names(source, names)
-    at = find_target(source, names, target or next((name for name in names if name.lower() == "class"), names[-1]))
+    target = target or next((name for name in names if name.lower() == "class"), names[-1])
+    find_target(source, names, target)
     quotes = _Quotes()
     # The header's lines stay as blank ones, so that line numbers hold.
     body = "\n" * header + _COMMENT.sub("", quotes.take("\n".join(lines[header:])))
@@ -87,8 +88,8 @@ def read(source: Source, target: str | None) -> Dataset:
     if not (rows := body.lstrip()):
         raise DataError(f"{source.path}: has no rows")
     if rows.startswith("{"):
-        return _read_sparse(source, attributes, at, body, quotes)
-    return _read_dense(source, attributes, body, quotes).dataset(names[at])
+        return _read_sparse(source, attributes, target, body, quotes)
+    return _read_dense(source, attributes, body, quotes).dataset(target)
 
 
 def _refuse_open_quote(source: Source, body: str) -> None:
@@ -181,8 +182,9 @@ def _wrong_count(source: Source, layout: Layout, row: int, width: int) -> DataEr
     return DataError(f"{source.path}, {layout.place(row)}: has {got} {values} for {width} attributes")
 
 
-def _read_sparse(source: Source, attributes: list[_Attribute], at: int, body: str, quotes: _Quotes) -> Dataset:
+def _read_sparse(source: Source, attributes: list[_Attribute], target: str, body: str, quotes: _Quotes) -> Dataset:
     names = [attribute.name for attribute in attributes]
+    at = find_target(source, names, target)
     entries = _Entries.of(source, body, len(names))
     rows, columns, shape = entries.rows, entries.columns, (len(entries.lines), len(names))
 
@@ -204,18 +206,22 @@ def _read_sparse(source: Source, attributes: list[_Attribute], at: int, body: st
     if not nominal.keys() <= {at}:
         dense = np.zeros(shape)
         dense[rows, columns] = numbers
-        return Table(source, names, dense, nominal, entries.place).dataset(names[at])
-    target: Any = nominal.get(at)
-    if target is None:
-        target = np.zeros(shape[0])
-        target[rows[columns == at]] = numbers[columns == at]
-    y = labels(source, names[at], target, entries.place)
-    kept = (columns != at) & (numbers != 0)
-    places = (rows[kept], columns[kept] - (columns[kept] > at))
-    X = sp.csr_array((numbers[kept], places), shape=(shape[0], shape[1] - 1))
+        return Table(source, names, dense, nominal, entries.place).dataset(target)
+    kept = numbers != 0
+    X = sp.csr_array((numbers[kept], (rows[kept], columns[kept])), shape=shape)
+    known: dict[str, Any] = {"name": source.stem, "target": str(target)}
+    if at is None:
+        refuse_infinity(source, X, names, entries.place)
+        return unlabelled(X, feature_names=np.array(names, dtype=str), **known)
+    classes: Any = nominal.get(at)
+    if classes is None:
+        classes = np.zeros(shape[0])
+        classes[rows[columns == at]] = numbers[columns == at]
+    y = labels(source, names[at], classes, entries.place)
     features = names[:at] + names[at + 1 :]
+    X = X[:, np.delete(np.arange(shape[1]), at)]
     refuse_infinity(source, X, features, entries.place)
-    return Dataset(X, y, np.array(features, dtype=str), name=source.stem, target=names[at])
+    return Dataset(X, y, np.array(features, dtype=str), **known)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ import polars as pl
 from tamis.base.errors import DataError
 from tamis.base.types import Mask
 from tamis.data.dataset import Dataset
+from tamis.data.load import Sought
 from tamis.data.readers.layout import Layout, line_of, pick
 from tamis.data.readers.reader import Reader
 from tamis.data.readers.source import Source
@@ -228,7 +229,8 @@ def _table(source: Source, names: Sequence[str], rows: _Rows, target: str | None
     words = unread.filter(~rows.cells.gather(unread).fill_null("").is_in(MARKS)).to_numpy()
     count = np.bincount(words % rows.width, minlength=rows.width)
     numbers: Any = values.to_numpy().reshape(-1, rows.width)
-    for j in np.flatnonzero(count).tolist():
+    asked = np.isin(names, list(target.words)) if isinstance(target, Sought) else np.zeros(rows.width, dtype=bool)
+    for j in np.flatnonzero((count > 0) & ~asked).tolist():
         known = int(np.count_nonzero(~np.isnan(numbers[:, j])))
         if known >= _MOSTLY_NUMBERS * (known + count[j]) and j != find_target(source, names, target):
             first = int(words[words % rows.width == j][0])
@@ -236,7 +238,7 @@ def _table(source: Source, names: Sequence[str], rows: _Rows, target: str | None
                 f"{source.path}, {rows.place(first // rows.width)}, column {shown(names[j])}: "
                 f"{shown(rows.cells[first])} is not a number as nearly all of the column is"
             )
-    nominal = pick(rows.cells, rows.width, np.flatnonzero(count).tolist())
+    nominal = pick(rows.cells, rows.width, np.flatnonzero((count > 0) | asked).tolist())
     if nominal.width:
         nominal = nominal.select(pl.when(~pl.all().is_in(_WORD_MARKS)).then(pl.all()))
     return Table(source, names, numbers, {int(j): nominal.get_column(j) for j in nominal.columns}, rows.place)

@@ -23,8 +23,19 @@ import numpy as np
 
 from tamis.base.errors import DataError
 from tamis.base.types import Matrix
-from tamis.data.dataset import Dataset
-from tamis.data.matrices import PARTS, as_floats, as_text, assemble, check_csr, check_numbers, own_target, tidy_labels
+from tamis.data.dataset import Dataset, unlabelled
+from tamis.data.load import Sought
+from tamis.data.matrices import (
+    PARTS,
+    as_floats,
+    as_text,
+    assemble,
+    check_csr,
+    check_numbers,
+    numbered,
+    own_target,
+    tidy_labels,
+)
 from tamis.data.readers.reader import Reader
 from tamis.data.readers.source import Source
 
@@ -94,7 +105,7 @@ def _read(source: Source, target: str | None) -> Dataset:
     except Exception:  # as in `get`
         raise DataError(f"{source.path}: is not a numpy archive, or it is damaged or cut short") from None
     labels = _named_parts(archive, _LABELS)
-    if not labels:
+    if not labels and not isinstance(target, Sought):
         raise DataError(f"{source.path}: holds no labels, which are an array y (or y_train, y_valid, y_test)")
     tables = _tables(archive)
     if not tables:
@@ -108,6 +119,8 @@ def _read(source: Source, target: str | None) -> Dataset:
     if labels:
         raise DataError(f"{source.path}: the labels {', '.join(labels.values())} belong to no table")
     known = _columns(archive, X.shape[1])
+    if set(parts) == {""} and parts[""][1] is None:
+        return unlabelled(as_floats(X), name=source.stem, **({"feature_names": numbered(X.shape[1])} | known))
     return assemble(_with_class_words(archive, parts), source.path, name=source.stem, **known)
 
 

@@ -1,0 +1,137 @@
+"""``tamis select``: the features that a recipe uses when it is fitted on all rows."""
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tamis.cli.show import (
+    Data,
+    Json,
+    Seed,
+    Target,
+    completed_for,
+    load_data,
+    print_json,
+    print_line,
+    print_table,
+    progress,
+)
+
+if TYPE_CHECKING:
+    from tamis.data.dataset import Dataset
+
+#: Features that the table shows.
+_SHOWN = 100
+
+
+def select(
+    data: Data,
+    recipe: Annotated[
+        str, typer.Argument(metavar="RECIPE", help="A recipe that ends in a selector or a classifier: 'cc(50) | svm'.")
+    ],
+    target: Target = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", help="Write the fitted model to this file, for 'tamis predict'.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="Write DATA with these features alone, to a .csv, .parquet or .npz file."),
+    ] = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Fit RECIPE on all labelled rows of DATA and name the features that it uses.
+
+    The list comes without an estimate of error: 'tamis validate' gives one, and fits the recipe anew in each fold.
+    """
+    from tamis.base.errors import TamisError
+    from tamis.base.kept import kept
+    from tamis.base.seeds import seeded
+    from tamis.compose.catalog import entry
+    from tamis.compose.recipe import parse
+    from tamis.data.write import check_ending, write
+
+    written = parse(recipe)
+    written.build()
+    last = str(written.parts[-1]).partition("(")[0]
+    kind = entry(last).kind
+    if kind == "transform":
+        raise TamisError(f"{last} is a transform: select takes a recipe that ends in a selector or a classifier")
+    if save is not None and kind != "classifier":
+        raise TamisError(f"--save takes a recipe that ends in a classifier, and {last} is none")
+    if output is not None:
+        check_ending(output)
+    dataset = load_data(data, target)
+    chain = completed_for(dataset, written)
+    with progress("fitting"):
+        model = seeded(chain.build(), seed).fit(dataset.X, dataset.y)
+    mask = kept(model, dataset.n_features)
+    if mask is None:
+        raise TamisError(f"{chain}: what it uses cannot be traced back to the columns of the data")
+    features = _features(model, mask, dataset)
+    command = _command(data, recipe, target, kind == "classifier")
+    if output is not None:
+        unused = dataset.feature_names[~mask]
+        write(dataset.without(*unused), output)
+    if save is not None:
+        from tamis.compose.model_file import card_of, save_model
+
+        save_model(save, model, card_of(model, dataset, recipe=str(chain)))
+    if json:
+        files = {"model": None if save is None else str(save), "output": None if output is None else str(output)}
+        facts = {"data": dataset.name, "rows": dataset.n_rows, "features": dataset.n_features, "recipe": str(chain)}
+        print_json({**facts, "used": len(features), "selected": features, "error": None, "validate": command, **files})
+        return
+    _print(dataset, str(chain), features)
+    for path, what in ((output, "the data with these features alone"), (save, "the model")):
+        if path is not None:
+            print_line(f"{what} is in {path}")
+    print_line(f"There is no error estimate in this; {command} gives one.")
+
+
+def _features(model: Any, mask: Any, dataset: "Dataset") -> list[dict[str, Any]]:
+    """The features in use, best first where the last selector ranks them, else in the order of the columns."""
+    import numpy as np
+
+    from tamis.base.kept import Track
+
+    best: dict[int, tuple[int, float]] = {}
+    track = Track(np.arange(dataset.n_features))
+    for step in [step for _, step in model.steps] if hasattr(model, "steps") else [model]:
+        if hasattr(step, "get_support") and hasattr(step, "ranking_") and track.origins is not None and track.distinct:
+            # A feature that was made into several columns counts as the best of them.
+            best = {}
+            for rank, column in enumerate(step.ranking_.tolist(), start=1):
+                best.setdefault(int(track.origins[column]), (rank, float(step.scores_[column])))
+        track = track.after(step)
+    found = [
+        {
+            "feature": str(dataset.feature_names[column]),
+            "column": column,
+            "rank": best[column][0] if column in best else None,
+            "score": best[column][1] if column in best else None,
+            **({} if dataset.roles is None else {"role": str(dataset.roles[column])}),
+        }
+        for column in np.flatnonzero(mask).tolist()
+    ]
+    return sorted(found, key=lambda row: (row["rank"] is None, row["rank"], row["column"]))
+
+
+def _command(data: str, recipe: str, target: str | None, complete: bool) -> str:
+    """The command that estimates the error; a selector alone is judged by a classifier behind it."""
+    whole = recipe if complete else f"{recipe} | svm"
+    return f"tamis validate {quote(data)} {quote(whole)}" + ("" if target is None else f" --target {quote(target)}")
+
+
+def _print(dataset: "Dataset", chain: str, features: list[dict[str, Any]]) -> None:
+    print_line(f"{dataset.name}: {dataset.n_rows} rows")
+    print_line(f"{len(features)} of {dataset.n_features} features are used by {chain}")
+    if not features:
+        return
+    columns = [name for name in features[0] if name not in ("rank", "score") or features[0]["rank"] is not None]
+    shown = [[row[name] for name in columns] for row in features[:_SHOWN]]
+    print_table("", columns, shown, right=[name for name in columns if name in ("column", "rank", "score")])
+    if len(features) > _SHOWN:
+        print_line(f"and {len(features) - _SHOWN} more features; --json prints all")

@@ -1,0 +1,115 @@
+"""Whether a loaded model can be used: indices that compiled code follows without looking lie inside their arrays."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.ensemble._forest import BaseForest
+from sklearn.ensemble._gb import BaseGradientBoosting
+from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistGradientBoosting
+from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+from sklearn.tree._tree import Tree as SklearnTree
+
+from tamis.classify.knn import KNN
+from tamis.classify.nrbf import NRBF
+from tamis.classify.symbols import MixedSpace
+from tamis.trees.tree import Tree
+
+#: They check the number of columns once and hand rows to their trees unseen.
+_OWNERS = (BaseForest, BaseGradientBoosting, BaseHistGradientBoosting)
+
+
+class UnsoundError(Exception):
+    """An index points outside."""
+
+
+def check_sound(model: Any) -> None:
+    """Look at every tree and sparse matrix that a model holds; raises :class:`UnsoundError`.
+
+    Types can be told from the file. That the numbers fit together cannot, and a tree whose child lies outside the tree
+    would have compiled code read memory that is not its own.
+
+    Examples
+    --------
+    >>> check_sound({"rows": sp.csr_array((np.ones(1), np.array([7]), np.array([0, 1])), shape=(1, 2))})
+    Traceback (most recent call last):
+    ...
+    tamis.compose.sound.UnsoundError: a sparse matrix names columns that it does not have
+    """
+    waiting: list[tuple[Any, int | None, bool]] = [(model, None, False)]
+    seen: set[int] = set()
+    while waiting:
+        held, width, owned = waiting.pop()
+        if id(held) in seen:
+            continue
+        seen.add(id(held))
+        if sp.issparse(held):
+            _check_sparse(held)
+        elif isinstance(held, Tree):
+            _check_tree(held, width)
+        elif isinstance(held, SklearnTree):
+            nodes = held.__getstate__()["nodes"]
+            _check_nodes(nodes["left_child"], nodes["right_child"], nodes["feature"], nodes["left_child"] == -1, width)
+        elif isinstance(held, TreePredictor):
+            _check_predictor(held, width)
+        elif isinstance(held, BaseEstimator):
+            if not owned:
+                width = vars(held).get("n_features_in_")
+            _check_rows(held, width)
+            waiting.extend((value, width, isinstance(held, _OWNERS)) for value in vars(held).values())
+        elif isinstance(held, dict):
+            waiting.extend((value, width, owned) for value in held.values())
+        elif isinstance(held, list | tuple) or (isinstance(held, np.ndarray) and held.dtype == object):
+            waiting.extend((value, width, owned) for value in (held.flat if isinstance(held, np.ndarray) else held))
+
+
+def _check_rows(model: BaseEstimator, width: int | None) -> None:
+    """Training rows that a model compares others with are as wide as those will be."""
+    if isinstance(model, KNN) and hasattr(model, "_rows"):
+        space: MixedSpace = model._space
+        vectors = [size + 1 for size in space.n_levels] if space.shares is None else [len(s[0]) for s in space.shares]
+        if model._rows.shape[1] != (np.count_nonzero(~space.nominal) + sum(vectors) if vectors else width):
+            raise UnsoundError("its training rows are of another width than its input")
+    if isinstance(model, NRBF) and sp.issparse(getattr(model, "_rows", None)) and model._rows.shape[1] != width:
+        raise UnsoundError("its training rows are of another width than its input")
+
+
+def _check_sparse(matrix: Any) -> None:
+    try:
+        matrix.check_format(full_check=True)
+    except ValueError:
+        raise UnsoundError("a sparse matrix names columns that it does not have") from None
+
+
+def _check_nodes(left: Any, right: Any, feature: Any, leaf: Any, width: int | None) -> None:
+    """A child comes after its parent, so that every way down ends; and a node looks at a column that there is."""
+    inner = np.flatnonzero(~leaf)
+    if left.size == 0:
+        raise UnsoundError("a tree has no nodes")
+    for children in (left[inner].astype(np.int64), right[inner].astype(np.int64)):
+        if ((children <= inner) | (children >= left.size)).any():
+            raise UnsoundError("a tree has a branch that leads out of it")
+    columns = feature[inner].astype(np.int64)
+    if not isinstance(width, int) or ((columns < 0) | (columns >= width)).any():
+        raise UnsoundError("a tree looks at columns that the data does not have")
+
+
+def _check_tree(tree: Tree, width: int | None) -> None:
+    n_nodes = tree.feature.shape[0]
+    arrays = {"split": n_nodes, "left": n_nodes, "right": n_nodes, "missing_left": n_nodes, "subset": n_nodes + 1}
+    if any(getattr(tree, name).shape != (size,) for name, size in arrays.items()) or len(tree.weight) != n_nodes:
+        raise UnsoundError("a tree has arrays of different lengths")
+    _check_nodes(tree.left, tree.right, tree.feature, tree.feature < 0, width)
+    subset = tree.subset
+    if subset[0] < 0 or (np.diff(subset) < 0).any() or subset[-1] > tree.inside.shape[0]:
+        raise UnsoundError("a tree has a subset that lies outside its levels")
+
+
+def _check_predictor(predictor: TreePredictor, width: int | None) -> None:
+    nodes = predictor.nodes
+    leaf = nodes["is_leaf"].astype(bool)
+    _check_nodes(nodes["left"], nodes["right"], nodes["feature_idx"], leaf, width)
+    sets = min(len(predictor.raw_left_cat_bitsets), len(predictor.binned_left_cat_bitsets))
+    if (nodes["bitset_idx"][nodes["is_categorical"].astype(bool)] >= sets).any():
+        raise UnsoundError("a tree has a subset that lies outside its levels")
