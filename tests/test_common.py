@@ -2,16 +2,29 @@
 
 import pytest
 
-from tamis.classify import KNN
+from tamis.classify import KNN, SVM
 from tamis.compose.catalog import catalog
 from tamis.testing import checks
 
 #: A new part changes this table: that it was discovered is part of what is tested.
 EXPECTED = {
     "score": ["cc", "chi2", "count", "f", "fisher", "s2n", "ssv", "stump", "t", "variance"],
-    "selector": ["pta", "repeat", "rfe", "sbs", "sffs", "sfs", "ssv_tree", "vote", "wrapper"],
+    "selector": ["from_model", "pta", "repeat", "rfe", "sbs", "sffs", "sfs", "ssv_tree", "vote", "wrapper"],
     "transform": ["discretize", "encode", "impute", "normalize", "pca", "rms_norm", "standardize"],
-    "classifier": ["committee", "knn", "nrbf", "svm", "tree"],
+    "classifier": [
+        "blend",
+        "boost",
+        "centroid",
+        "committee",
+        "extra_trees",
+        "forest",
+        "knn",
+        "lda",
+        "logistic",
+        "nrbf",
+        "svm",
+        "tree",
+    ],
 }
 
 #: Parts beside their defaults, where a parameter takes the code along another way.
@@ -38,6 +51,17 @@ VARIANTS = [
     ("rfe", {"k": 3, "step": 1, "balance": True}),
     ("sfs", {"k": 3, "model": KNN(3)}),
     ("sbs", {"k": 3, "folds": 3}),
+    ("from_model", {"model": SVM(), "k": 3}),
+    ("blend", {"models": [KNN(3), SVM()], "weights": [2, 1]}),
+    ("logistic", {"penalty": "l1"}),
+    ("logistic", {"C": 100.0, "balance": True}),
+    ("lda", {"shrinkage": 0.1}),
+    ("lda", {"shrinkage": None}),
+    ("centroid", {"shrink": 0.5, "balance": True}),
+    ("forest", {"trees": 20, "max_features": 0.5, "balance": True}),
+    ("extra_trees", {"trees": 20, "max_features": 0.5, "balance": True}),
+    ("boost", {"trees": 20, "library": "lightgbm"}),
+    ("boost", {"trees": 20, "balance": True}),
 ]
 
 

@@ -19,6 +19,7 @@ _ROOMS = (
     "compose",
     "data",
     "discretize",
+    "mine",
     "scores",
     "select",
     "testing",

@@ -27,12 +27,18 @@ class Part:
         What ``tamis mine`` may try; a parameter not named stays at its default.
     paper : str
         Where the method comes from.
+    only : mapping of str to (str, value)
+        Parameters of `search` that matter only beside a value of another one: ``{"sigma": ("kernel", "gaussian")}``.
+    unit_rows : bool
+        Whether `search` supposes rows of mean length one, as ``rms_norm`` makes them.
     """
 
     name: str
     positional: tuple[str, ...] = ()
     search: Mapping[str, Range | Choice] = field(default_factory=dict)
     paper: str = ""
+    only: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
+    unit_rows: bool = False
 
 
 def members(room: str) -> Iterator[tuple[str, Any]]:

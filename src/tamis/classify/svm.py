@@ -146,11 +146,13 @@ class SVM(Sweep, Weighted, Classifier):
         positional=("kernel", "C"),
         search={
             "kernel": choice("linear", "gaussian"),
-            "C": geom(1e-3, 1e4),
-            "sigma": geom(1e-3, 1e4),
+            "C": geom(1e-2, 1e3),
+            "sigma": geom(0.03, 30.0),
             "balance": choice(True, False),
         },
         paper="Boser, Guyon and Vapnik 1992; class ridge, sigma: Lal, Chapelle and Schölkopf 2006, section 1",
+        only={"sigma": ("kernel", "gaussian")},
+        unit_rows=True,
     )
     #: What kernels rest on is computed once; the solutions for many costs are found along a path.
     sweeps = ("kernel", "C", "sigma", "degree", "offset", "balance", "ridge")

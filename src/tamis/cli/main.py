@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tamis import __version__
-from tamis.cli import challenge, data, list_, rank, reproduce, validate, warm
+from tamis.cli import challenge, data, list_, mine, predict, rank, reproduce, select, validate, warm
 
 app = typer.Typer(
     name="tamis",
@@ -21,8 +21,11 @@ app = typer.Typer(
 app.add_typer(challenge.app, name="challenge")
 app.add_typer(data.app, name="data")
 app.command("list")(list_.list_parts)
+app.command("mine")(mine.mine)
+app.command("predict")(predict.predict)
 app.command("rank")(rank.rank)
 app.command("reproduce")(reproduce.reproduce)
+app.command("select")(select.select)
 app.command("validate")(validate.validate)
 app.command("warm")(warm.warm)
 

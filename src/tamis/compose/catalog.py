@@ -76,6 +76,8 @@ class Entry:
         Whether nominal columns may come as they are, without ``encode`` in front.
     takes_missing : bool
         Whether missing values may come as they are, without ``impute`` in front.
+    only, unit_rows
+        As on the part's card (:class:`tamis.base.part.Part`).
     """
 
     name: str
@@ -89,6 +91,8 @@ class Entry:
     score: Score | None = None
     takes_nominal: bool = False
     takes_missing: bool = False
+    only: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
+    unit_rows: bool = False
 
     def positional_name(self, index: int, value: Any) -> str | None:
         """The parameter meant by the argument at a place, or None when there are too many."""
@@ -170,6 +174,8 @@ def _class_entry(cls: Any, kind: str) -> Entry:
         cls,
         takes_nominal=getattr(cls, "takes_nominal", False),
         takes_missing=getattr(cls, "accepts_missing", False),
+        only=part.only,
+        unit_rows=part.unit_rows,
     )
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import has_fit_parameter
 
 from tamis.base.cut import NothingPasses
+from tamis.base.errors import TamisError
 from tamis.base.seeds import generator, seeded
 from tamis.select.ranking import Ranking
 
@@ -25,14 +26,16 @@ def checks(estimator: Any) -> Iterator[tuple[str, Callable[[], None]]]:
     """Every check that applies to an estimator, as pairs of a name and a function without arguments."""
     yield "scikit_learn", partial(_scikit_learn, estimator)
     own: list[Check] = [
-        _sparse_equals_dense,
-        _columns_may_move,
         _labels_may_be_words,
         _constants_and_duplicates_survive,
         _one_seed_one_result,
         _frames_keep_names,
         _input_is_left_alone,
     ]
+    if estimator.__sklearn_tags__().input_tags.sparse:
+        own.append(_sparse_equals_dense)
+    if not getattr(estimator, "draws_columns", False):
+        own.append(_columns_may_move)
     if is_classifier(estimator):
         own.append(_permuted_labels_score_at_chance)
     if has_fit_parameter(estimator, "sample_weight"):
@@ -88,6 +91,11 @@ def _result(fitted: Any, X: Any) -> np.ndarray:
     return np.asarray(out - out.mean(axis=0))
 
 
+def _forms(estimator: Any) -> tuple[Callable[[Any], Any], ...]:
+    """Dense rows, and sparse ones where the estimator says that it takes them."""
+    return (np.asarray, sp.csr_array) if estimator.__sklearn_tags__().input_tags.sparse else (np.asarray,)
+
+
 def _sparse_equals_dense(estimator: Any) -> None:
     """CSR and CSC, as arrays and as matrices, give what the dense array gives."""
     for n_classes in (2, 3):
@@ -127,7 +135,7 @@ def _constants_and_duplicates_survive(estimator: Any) -> None:
     """Constant, empty and repeated columns do no harm."""
     X, y = _problem()
     X = np.column_stack([X, np.full(len(y), 0.1), np.zeros(len(y)), X[:, 0]])
-    for form in (np.asarray, sp.csr_array):
+    for form in _forms(estimator):
         assert np.isfinite(_result(_fitted(estimator, form(X), y), form(X))).all()
 
 
@@ -158,7 +166,7 @@ def _frames_keep_names(estimator: Any) -> None:
 def _input_is_left_alone(estimator: Any) -> None:
     """Fitting and applying change neither dense nor sparse input."""
     X, y = _problem()
-    for form in (np.asarray, sp.csr_array):
+    for form in _forms(estimator):
         given: Any = form(X.copy())
         _result(_fitted(estimator, given, y), given)
         np.testing.assert_array_equal(given.toarray() if sp.issparse(given) else given, X)
@@ -192,8 +200,15 @@ def _missing_values_stay_in_their_column(estimator: Any) -> None:
     X, y = _problem()
     holes = X.copy()
     holes[::4, -1] = np.nan
-    for form in (np.asarray, sp.csr_array):
-        whole, broken = _fitted(estimator, form(X), y), _fitted(estimator, form(holes), y)
+    for form in _forms(estimator):
+        whole = _fitted(estimator, form(X), y)
+        try:
+            broken = _fitted(estimator, form(holes), y)
+        except TamisError as refused:
+            # Sparse rows with holes may be refused, in a sentence that says so.
+            if form is np.asarray or "missing" not in str(refused):
+                raise
+            continue
         if isinstance(whole, Ranking):
             np.testing.assert_allclose(broken.scores_[:-1], whole.scores_[:-1])
         if hasattr(broken, "scores_"):

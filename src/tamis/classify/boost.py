@@ -1,0 +1,178 @@
+"""Boosting: trees that each correct what those before them left, by scikit-learn or LightGBM."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamis.base.errors import TamisError
+from tamis.base.part import Part
+from tamis.base.space import choice, geom
+from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.workers import one_thread
+from tamis.classify.wrapped import Wrapped
+
+
+class Boost(Wrapped):
+    """Sum of small trees, each fitted to the gradient of the log loss that those before it left.
+
+    With F_c the evidence for class c, a round adds for every class (one of them, if there are two) `rate` times a tree
+    of at most `leaves` leaves, grown best leaf first on columns that are binned into at most 255 values. Class
+    probabilities are the logistic function or the softmax of F.
+
+    Parameters
+    ----------
+    trees : int, default=100
+        Rounds.
+    rate : float, default=0.1
+        How much of each tree is added.
+    leaves : int, default=31
+        Leaves of a tree at most.
+    min_leaf : int, default=20
+        Rows in a leaf at least. Twice as many rows are needed for a split at all: take less for few rows.
+    balance : bool, default=False
+        Weigh a row of a class with n_c of the n rows by n / (k n_c), of k classes: every class weighs the same.
+    library : {"sklearn", "lightgbm"}, default="sklearn"
+        scikit-learn's ``HistGradientBoostingClassifier``, for dense data, or LightGBM, for sparse data too; it comes
+        with ``pip install tamis[boost]``.
+    random_state : int, Generator, RandomState or None, default=None
+        Draws the rows by which columns are binned, when there are more than 200,000 of them.
+
+    Attributes
+    ----------
+    classes_ : array
+    model_ : estimator of the library
+    used_ : bool array of shape (n_features,)
+        The columns that any tree splits.
+    feature_importances_ : array of shape (n_features,)
+        Share of each column in what the splits gained.
+
+    Notes
+    -----
+    Missing values may come as they are: a split sends them to the better side. There are no sample weights: bins and
+    `min_leaf` count rows, so that a row of weight 2 would not be the row twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import Boost
+    >>> X = np.column_stack([np.arange(20.0), np.ones(20)])
+    >>> model = Boost(10, min_leaf=5).fit(X, np.repeat(["a", "b"], 10))
+    >>> model.predict([[2.0, 0.0], [12.0, 0.0]])
+    array(['a', 'b'], dtype='<U1')
+    >>> model.used_
+    array([ True, False])
+    """
+
+    part: ClassVar[Part] = Part(
+        "boost",
+        positional=("trees",),
+        search={
+            "trees": choice(50, 100, 300),
+            "rate": geom(0.02, 0.3),
+            "leaves": choice(4, 8, 31),
+            "min_leaf": choice(5, 20),
+            "balance": choice(True, False),
+        },
+        paper="Friedman 2001; Ke et al. 2017",
+    )
+    accepts_missing = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "trees": [Interval(Integral, 1, None, closed="left")],
+        "rate": [Interval(Real, 0, None, closed="neither")],
+        "leaves": [Interval(Integral, 2, None, closed="left")],
+        "min_leaf": [Interval(Integral, 1, None, closed="left")],
+        "balance": ["boolean"],
+        "library": [StrOptions({"sklearn", "lightgbm"})],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        trees: int = 100,
+        *,
+        rate: float = 0.1,
+        leaves: int = 31,
+        min_leaf: int = 20,
+        balance: bool = False,
+        library: Literal["sklearn", "lightgbm"] = "sklearn",
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.trees = trees
+        self.rate = rate
+        self.leaves = leaves
+        self.min_leaf = min_leaf
+        self.balance = balance
+        self.library = library
+        self.random_state = random_state
+
+    def _make(self, n_features: int, n_classes: int) -> Any:
+        if self.library == "lightgbm":
+            return _lightgbm()(
+                n_estimators=self.trees,
+                learning_rate=self.rate,
+                num_leaves=self.leaves,
+                min_child_samples=self.min_leaf,
+                random_state=self._seed(),
+                n_jobs=1,
+                deterministic=True,
+                force_col_wise=True,
+                verbosity=-1,
+            )
+        return HistGradientBoostingClassifier(
+            max_iter=self.trees,
+            learning_rate=self.rate,
+            max_leaf_nodes=self.leaves,
+            min_samples_leaf=self.min_leaf,
+            early_stopping=False,
+            random_state=self._seed(),
+        )
+
+    def _train(self, X: Matrix, y: Codes, cost: FloatArray | None) -> Any:
+        # scikit-learn's sums may depend on the number of threads.
+        with one_thread():
+            model = super()._train(X, y, cost)
+        gain, splits = (_lightgbm_splits if self.library == "lightgbm" else _sklearn_splits)(model, X.shape[1])
+        self.used_ = splits > 0
+        self.feature_importances_ = gain / (gain.sum() or 1.0)
+        return model
+
+    def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
+        if self.library == "sklearn" and sp.issparse(X):
+            raise TamisError("boost: library=sklearn takes no sparse data; take library=lightgbm")
+        return super()._read(X, y, reset=reset)
+
+    def _decision(self, X: Any) -> FloatArray:
+        with one_thread():
+            return super()._decision(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.library == "lightgbm"
+        return tags
+
+
+def _lightgbm() -> Any:
+    """LightGBM's classifier, imported when it is asked for."""
+    try:
+        from lightgbm import LGBMClassifier
+    except ImportError:
+        raise TamisError("boost: library=lightgbm needs LightGBM; pip install tamis[boost]") from None
+    return LGBMClassifier
+
+
+def _lightgbm_splits(model: Any, n_features: int) -> tuple[FloatArray, FloatArray]:
+    """What the splits of each column gained, and their number."""
+    return model.booster_.feature_importance("gain"), model.booster_.feature_importance("split")
+
+
+def _sklearn_splits(model: HistGradientBoostingClassifier, n_features: int) -> tuple[FloatArray, FloatArray]:
+    """The same; scikit-learn shows them in the nodes of its trees only."""
+    nodes = np.concatenate([tree.nodes for stage in model._predictors for tree in stage])
+    inner = nodes[nodes["is_leaf"] == 0]
+    columns = inner["feature_idx"].astype(np.intp)
+    gain = np.bincount(columns, weights=inner["gain"], minlength=n_features).astype(np.float64, copy=False)
+    return gain, np.bincount(columns, minlength=n_features).astype(np.float64)

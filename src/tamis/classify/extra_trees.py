@@ -1,0 +1,78 @@
+"""Extra trees: a committee of trees whose columns and thresholds are drawn, the best of the draws kept."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier
+
+from tamis.base.part import Part
+from tamis.base.selector import Weighted
+from tamis.base.space import choice
+from tamis.classify.forest import CONSTRAINTS, Trees
+
+
+class ExtraTrees(Weighted, Trees):
+    """Average of trees whose splits are the best of a few columns, each with one threshold drawn at random.
+
+    As :class:`~tamis.classify.forest.Forest`, but every tree sees all rows, and a split's threshold is drawn uniformly
+    between the smallest and the largest value of the column in the node. It is scikit-learn's
+    ``ExtraTreesClassifier``.
+
+    Parameters
+    ----------
+    trees, max_features, min_leaf, balance, random_state
+        As for :class:`~tamis.classify.forest.Forest`.
+
+    Attributes
+    ----------
+    classes_ : array
+    model_ : sklearn.ensemble.ExtraTreesClassifier
+    used_ : bool array of shape (n_features,)
+        The columns that any tree splits.
+    feature_importances_ : array of shape (n_features,)
+        As for :class:`~tamis.classify.forest.Forest`.
+
+    Notes
+    -----
+    A row of weight 2 counts like the row twice, except in `min_leaf`, which counts rows. Missing values may come as
+    they are in dense data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import ExtraTrees
+    >>> X = np.array([[1.0, 7.0], [2.0, 7.0], [5.0, 7.0], [6.0, 7.0]])
+    >>> model = ExtraTrees(20, random_state=0).fit(X, ["a", "a", "b", "b"])
+    >>> model.predict([[0.0, 0.0], [9.0, 0.0]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    part: ClassVar[Part] = Part(
+        "extra_trees",
+        positional=("trees",),
+        search={
+            "max_features": choice("sqrt", 0.1, 0.3),
+            "min_leaf": choice(1, 3),
+            "balance": choice(True, False),
+        },
+        paper="Geurts, Ernst and Wehenkel 2006",
+    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+
+    def __init__(
+        self,
+        trees: int = 200,
+        *,
+        max_features: float | str = "sqrt",
+        min_leaf: int = 1,
+        balance: bool = False,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.trees = trees
+        self.max_features = max_features
+        self.min_leaf = min_leaf
+        self.balance = balance
+        self.random_state = random_state
+
+    def _make(self, n_features: int, n_classes: int) -> ExtraTreesClassifier:
+        return ExtraTreesClassifier(**self._common())

@@ -1,0 +1,156 @@
+"""Random forest: a committee of trees on bootstrap samples, each split the best of a few columns."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamis.base.errors import TamisError
+from tamis.base.part import Part
+from tamis.base.space import choice
+from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.classify.wrapped import Wrapped, mask_of
+
+#: What the parameters of a committee of trees may be.
+CONSTRAINTS: dict[str, list[Any]] = {
+    "trees": [Interval(Integral, 1, None, closed="left")],
+    "max_features": [StrOptions({"sqrt", "log2"}), Interval(Real, 0, 1, closed="right")],
+    "min_leaf": [Interval(Integral, 1, None, closed="left")],
+    "balance": ["boolean"],
+    "random_state": ["random_state", np.random.Generator],
+}
+
+
+class Trees(Wrapped):
+    """What the committees of scikit-learn's trees share."""
+
+    accepts_missing = True
+    #: Columns are drawn by their number, so that the same columns in another order give other trees.
+    draws_columns: ClassVar[bool] = True
+
+    trees: int
+    max_features: float | str
+    min_leaf: int
+    balance: bool
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Share of each column in what the splits gained."""
+        importances: FloatArray = self.model_.feature_importances_
+        return importances
+
+    def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
+        found = super()._read(X, y, reset=reset)
+        rows = found[0] if reset else found
+        if sp.issparse(rows) and np.isnan(rows.data).any():
+            raise TamisError(
+                f"{type(self).part.name} takes missing values in dense data only, X is sparse; put impute in front"
+            )
+        return found
+
+    def _common(self) -> dict[str, Any]:
+        """The parameters that all take, in scikit-learn's words."""
+        share = self.max_features
+        return {
+            "n_estimators": self.trees,
+            # A whole number would be a number of columns.
+            "max_features": share if isinstance(share, str) else float(share),
+            "min_samples_leaf": int(self.min_leaf),
+            "random_state": self._seed(),
+        }
+
+    def _cost(self, y: Codes, weight: FloatArray | None) -> FloatArray | None:
+        """The sample weights alone: a forest balances whichever rows a tree draws."""
+        return weight
+
+    def _train(self, X: Matrix, y: Codes, cost: FloatArray | None) -> Any:
+        model = self._make(X.shape[1], self.classes_.shape[0])
+        if self.balance:
+            size = np.bincount(y, weights=cost)
+            # With few digits sums are exact: equal splits stay equal in whatever order the rows come.
+            factor = (size.sum() / (size.size * size)).astype(np.float32)
+            model.set_params(class_weight=dict(enumerate(factor.tolist())))
+        model.fit(X, y, sample_weight=cost)
+        splits = [tree.tree_.feature for tree in model.estimators_]
+        self.used_ = mask_of(np.concatenate([columns[columns >= 0] for columns in splits]), X.shape[1])
+        return model
+
+
+class Forest(Trees):
+    """Average of trees that each see a bootstrap sample of the rows and, at every split, a few columns.
+
+    A tree grows until its leaves are pure or hold `min_leaf` rows, by the split with the largest decrease of the Gini
+    impurity among `max_features` columns drawn for it. A row's class probabilities are averaged over the leaves that
+    it comes to. It is scikit-learn's ``RandomForestClassifier``.
+
+    Parameters
+    ----------
+    trees : int, default=200
+    max_features : {"sqrt", "log2"} or float, default="sqrt"
+        How many columns are tried at a split: the root or the logarithm of their number, or a share of them.
+    min_leaf : int, default=1
+        Rows in a leaf at least.
+    balance : bool, default=False
+        Weigh a row of a class with n_c of the n rows by n / (k n_c), of k classes: every class weighs the same.
+    random_state : int, Generator, RandomState or None, default=None
+        Draws the rows and the columns.
+
+    Attributes
+    ----------
+    classes_ : array
+    model_ : sklearn.ensemble.RandomForestClassifier
+    used_ : bool array of shape (n_features,)
+        The columns that any tree splits.
+    feature_importances_ : array of shape (n_features,)
+        The decrease of impurity by the splits of a column, averaged over the trees; they sum to 1.
+
+    Notes
+    -----
+    Missing values may come as they are in dense data: a split sends them to the better side. There are no sample
+    weights: under a bootstrap a row of weight 2 is not the row twice. Since columns are drawn by their number, the same
+    columns in another order make another forest of the same kind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import Forest
+    >>> X = np.array([[1.0, 7.0], [2.0, 7.0], [5.0, 7.0], [6.0, 7.0]])
+    >>> model = Forest(20, random_state=0).fit(X, ["a", "a", "b", "b"])
+    >>> model.predict([[0.0, 0.0], [9.0, 0.0]])
+    array(['a', 'b'], dtype='<U1')
+    >>> model.used_
+    array([ True, False])
+    """
+
+    part: ClassVar[Part] = Part(
+        "forest",
+        positional=("trees",),
+        search={
+            "max_features": choice("sqrt", 0.1, 0.3),
+            "min_leaf": choice(1, 3),
+            "balance": choice(True, False),
+        },
+        paper="Breiman 2001",
+    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+
+    def __init__(
+        self,
+        trees: int = 200,
+        *,
+        max_features: float | str = "sqrt",
+        min_leaf: int = 1,
+        balance: bool = False,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.trees = trees
+        self.max_features = max_features
+        self.min_leaf = min_leaf
+        self.balance = balance
+        self.random_state = random_state
+
+    def _make(self, n_features: int, n_classes: int) -> RandomForestClassifier:
+        return RandomForestClassifier(**self._common())

@@ -1,0 +1,220 @@
+"""Logistic regression with a penalty on the weights, squared (l2) or absolute (l1)."""
+
+import warnings
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit, log_expit, softmax
+from sklearn import config_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.extmath import safe_sparse_dot
+
+from tamis.base.part import Part
+from tamis.base.selector import Weighted
+from tamis.base.space import choice, geom
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.classify.wrapped import Wrapped
+from tamis.margins.kernel import inner_products, squared_norms
+
+#: scikit-learn before 1.8 takes the name of the penalty; from then on the share of the absolute one.
+_NAMED = LogisticRegression().penalty == "l2"
+
+#: Unknowns that Newton's method takes: a step costs their square times the rows.
+_NEWTON = 1_000
+
+#: Steps of L-BFGS before Newton's method takes over, and where it cannot.
+_STEPS, _LAST = 200, 10_000
+
+#: What liblinear stops by, one after the other until the weights are right.
+_TOLERANCES = (1e-7, 1e-9, 1e-12)
+
+#: Values up to which Newton's method and the last of these are taken at once: a moment's work.
+_CHEAP = 100_000
+
+#: liblinear's penalty on an intercept of 1, as a share of that on a weight of 1 and of what the rows may lose.
+_INTERCEPT = 1e-3
+
+#: Zeros among the values of a dense matrix below which it is centred for liblinear.
+_FULL = 0.1
+
+#: How far the pull of the rows on a weight may be from the penalty's, in units of that.
+_BALANCE = 0.05
+
+
+class Logistic(Weighted, Wrapped):
+    """Linear evidence for the classes whose likelihood, less a penalty on the weights, is the largest.
+
+    With l2 it minimises, over weights W and intercepts b of all classes,
+
+        sum_c |W_c|^2 / 2 + C sum_i -log softmax(W x_i + b)[y_i],
+
+    for two classes with one vector w of weights. With l1 the penalty is |w|_1, which leaves most columns out; several
+    classes are taken one against the rest then, and their probabilities divided by their sum.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1"}, default="l2"
+    C : float, default=1.0
+        What the likelihood counts against the penalty.
+    balance : bool, default=False
+        Weigh a row of a class with n_c of the n rows by n / (k n_c), of k classes: every class weighs the same.
+
+    Attributes
+    ----------
+    classes_ : array
+    model_ : sklearn.linear_model.LogisticRegression
+        With l1 and several classes, an ``OneVsRestClassifier`` of them.
+    coef_ : array of shape (n_classes, n_features), or (1, n_features) for two classes
+    intercept_ : array of shape (n_classes,) or (1,)
+    used_ : bool array of shape (n_features,)
+        With l1: the columns with a weight in any class.
+
+    Notes
+    -----
+    The penalty depends on the scale of the columns: standardise them first unless they are measured alike.
+
+    With l2 it is solved by L-BFGS; if that takes long, as it does for columns of different scale, or if the problem is
+    small, by Newton's method where it has at most 1,000 unknowns. The weights are combinations of the rows, so that
+    with fewer rows than columns there are as many unknowns as rows.
+
+    With l1 it is liblinear's coordinate descent, in an order of the columns that is drawn with a fixed seed;
+    scikit-learn's solver for all classes together takes many times longer. liblinear penalises the intercept too; it
+    is scaled so that this hardly counts. Dense data with hardly any zeros is centred for it. A warning says when a
+    solver did not get to the optimum.
+
+    Sample weights multiply C row by row: a row of weight 2 counts like the row twice, one of weight 0 is as if absent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import Logistic
+    >>> X = np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 1.0], [3.0, 2.0]])
+    >>> model = Logistic("l1").fit(X, ["low", "low", "high", "high"])
+    >>> model.used_
+    array([ True, False])
+    >>> model.predict([[0.5, 9.0], [2.5, 9.0]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    part: ClassVar[Part] = Part(
+        "logistic",
+        positional=("penalty", "C"),
+        search={"penalty": choice("l2", "l1"), "C": geom(1e-2, 1e4), "balance": choice(True, False)},
+        paper="Cox 1958; Tibshirani 1996 (l1)",
+        unit_rows=True,
+    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "penalty": [StrOptions({"l2", "l1"})],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "balance": ["boolean"],
+    }
+
+    def __init__(self, penalty: Literal["l2", "l1"] = "l2", C: float = 1.0, *, balance: bool = False) -> None:
+        self.penalty = penalty
+        self.C = C
+        self.balance = balance
+
+    def _make(self, n_features: int, n_classes: int) -> LogisticRegression:
+        penalty = {"penalty": self.penalty} if _NAMED else {"l1_ratio": float(self.penalty == "l1")}
+        if self.penalty == "l1":
+            solver = {"solver": "liblinear", "max_iter": 500, "random_state": 0}
+        else:
+            solver = {"solver": "lbfgs", "tol": 1e-9, "max_iter": _LAST}
+        return LogisticRegression(C=float(self.C), **penalty, **solver)
+
+    def _train(self, X: Matrix, y: Codes, cost: FloatArray | None) -> Any:
+        X = X.astype(np.float64, copy=False)
+        cost = np.ones(y.size) if cost is None else cost
+        model, settled = (self._absolute if self.penalty == "l1" else self._squared)(X, y, cost)
+        if not settled:
+            message = f"logistic is not settled with penalty={self.penalty}, C={self.C:g}; scale the columns or lower C"
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        many = getattr(model, "estimators_", [model])
+        self.coef_ = np.concatenate([one.coef_ for one in many])
+        self.intercept_ = np.concatenate([one.intercept_ for one in many])
+        if self.penalty == "l1":
+            self.used_ = self.coef_.any(axis=0)
+        return model
+
+    def _squared(self, X: Matrix, y: Codes, cost: FloatArray) -> tuple[LogisticRegression, bool]:
+        n_rows, n_features = X.shape
+        n_classes = self.classes_.shape[0]
+        vectors = 1 if n_classes == 2 else n_classes
+        # Solvers stop by the size of the gradient: rows of length 1 or so make that the same for data of any scale.
+        scale = float(np.sqrt(squared_norms(X).mean())) or 1.0
+        model = self._make(n_features, n_classes).set_params(C=self.C * scale**2)
+        newton = min(n_rows, n_features) * vectors <= _NEWTON
+        settled, axes = False, None
+        if not newton or n_rows * n_features * vectors > _CHEAP:
+            settled = _settles(model.set_params(max_iter=_STEPS if newton else _LAST), X / scale, y, cost)
+        if newton and not settled:
+            places, axes = _in_row_space(X, scale) if n_rows < n_features else (X / scale, None)
+            settled = _settles(model.set_params(solver="newton-cholesky", tol=1e-9, max_iter=200), places, y, cost)
+        weights = model.coef_ / scale
+        model.coef_ = weights if axes is None else np.ascontiguousarray((X.T @ (axes @ weights.T)).T)
+        model.n_features_in_ = n_features
+        return model.set_params(C=float(self.C)), settled
+
+    def _absolute(self, X: Matrix, y: Codes, cost: FloatArray) -> tuple[Any, bool]:
+        centre = np.zeros(X.shape[1])
+        if not sp.issparse(X) and np.count_nonzero(X) > (1 - _FULL) * X.size:
+            centre = np.average(X, axis=0, weights=cost)
+            X = X - centre
+        loss = min(1.0, self.C * float(cost.sum()))
+        n_classes = self.classes_.shape[0]
+        model = self._make(X.shape[1], n_classes).set_params(intercept_scaling=1 / (_INTERCEPT * loss))
+        positives = [y == 1] if n_classes == 2 else [y == c for c in range(n_classes)]
+        if n_classes > 2:
+            with config_context(enable_metadata_routing=True):
+                model = OneVsRestClassifier(model.set_fit_request(sample_weight=True))
+        cheap = (X.nnz if sp.issparse(X) else X.size) <= _CHEAP
+        for tol in _TOLERANCES[-1:] if cheap else _TOLERANCES:
+            getattr(model, "estimator", model).set_params(tol=tol)
+            # Without routing a committee of one against the rest takes no weights.
+            with config_context(enable_metadata_routing=n_classes > 2):
+                _settles(model, X, y, cost)
+            many = getattr(model, "estimators_", [model])
+            # liblinear may be there and go on, or stop too soon: the weights themselves tell.
+            settled = all(self._balanced(one, X, p, cost) for one, p in zip(many, positives, strict=True))
+            if settled:
+                break
+        for one in many:
+            one.intercept_ = one.intercept_ - one.coef_ @ centre
+        return model, settled
+
+    def _balanced(self, model: LogisticRegression, X: Matrix, positive: Mask, cost: FloatArray) -> bool:
+        """Whether the rows pull on every weight as much as the penalty does, and on others no more."""
+        weights = model.coef_[0]
+        pull = self.C * (X.T @ (cost * (positive - expit(X @ weights + model.intercept_))))
+        beyond = np.where(weights == 0, np.maximum(0.0, np.abs(pull) - 1), np.abs(pull - np.sign(weights)))
+        return bool(beyond.max() <= _BALANCE)
+
+    def _decision(self, X: Any) -> FloatArray:
+        evidence = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        if self.classes_.shape[0] == 2:
+            return expit(np.column_stack([-evidence, evidence]))
+        # Logarithms, for the probabilities of all classes may round to zero together.
+        return np.asarray(softmax(log_expit(evidence) if self.penalty == "l1" else evidence, axis=1))
+
+
+def _settles(model: Any, X: Matrix, y: Codes, cost: FloatArray) -> bool:
+    """Fit, and say whether the solver came to its end."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.fit(X, y, sample_weight=cost)
+    return not any(issubclass(warning.category, ConvergenceWarning) for warning in told)
+
+
+def _in_row_space(X: Matrix, scale: float) -> tuple[FloatArray, FloatArray]:
+    """Where the rows lie on axes of the space that they span, divided by `scale`; the axes as sums of rows."""
+    values, axes = np.linalg.eigh(inner_products(X))
+    real = values > values[-1] * X.shape[0] * np.finfo(np.float64).eps
+    if not real.any():
+        return np.zeros((X.shape[0], 1)), np.zeros((X.shape[0], 1))
+    length = np.sqrt(values[real])
+    return axes[:, real] * (length / scale), axes[:, real] / length

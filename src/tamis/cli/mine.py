@@ -1,0 +1,191 @@
+"""``tamis mine``: from data to a model with an honest error, in one command that can be stopped and taken up again."""
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from tamis.cli.mine_progress import watching
+from tamis.cli.show import (
+    Data,
+    Json,
+    Memory,
+    Seed,
+    Target,
+    load_data,
+    memory_bytes,
+    print_json,
+    print_line,
+    print_table,
+)
+from tamis.cli.validate import print_features
+
+if TYPE_CHECKING:
+    from tamis.data.dataset import Dataset
+    from tamis.mine.mined import Mined
+
+#: Rows of the table of models.
+_SHOWN = 10
+
+#: Names of features that are printed.
+_NAMED = 30
+
+
+def mine(
+    data: Data,
+    target: Target = None,
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", help="Time for everything, such as 90s, 10m or 1h30m; 10m unless --trials is given."),
+    ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option("--trials", min=1, help="Recipes that each search may try, for the same result always."),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option("--engine", help="Who computes: serial, local, local(2) or dask://host:port.")
+    ] = "local",
+    run: Annotated[
+        Path | None, typer.Option("--run", help="The file that keeps the run, NAME.tamis-run by default.")
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option("--model", help="Where to put the model, NAME.tamis-model by default.")
+    ] = None,
+    split: Annotated[
+        Literal["folds", "official"],
+        typer.Option("--split", help="What judges the search: outer folds, or the official test rows."),
+    ] = "folds",
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Outer folds, each with a search of its own.")] = 5,
+    inner_folds: Annotated[int, typer.Option("--inner-folds", min=2, help="Folds within a search.")] = 5,
+    group: Annotated[
+        str | None, typer.Option("--group", help="A column whose equal values stay together; not used as a feature.")
+    ] = None,
+    metric: Annotated[str, typer.Option("--metric", help="What the search goes by: ber, auc, accuracy, ...")] = "ber",
+    rule: Annotated[
+        Literal["best", "cautious", "simplest"],
+        typer.Option(
+            "--rule",
+            help="How a search chooses in the end: the best mean, the best mean less one deviation, or the fewest "
+            "features within one standard error of the best.",
+        ),
+    ] = "cautious",
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--try", help="Try recipes of this form alone, such as 'cc | svm'; may be given several times."),
+    ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", help="A part not to use; may be given several times.")
+    ] = None,
+    space: Annotated[
+        Path | None, typer.Option("--space", help="A TOML file with 'try', 'without' and ranges of parameters.")
+    ] = None,
+    memory: Memory = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Search for the best chain of transforms, selection and classifier on DATA, and say how good it really is.
+
+    The search is itself judged on rows it has not seen. Stop it at any moment; the same command goes on.
+    """
+    from tamis.mine.search import mine as search
+
+    dataset = load_data(data, target)
+    if group is not None:
+        dataset = dataset.grouped_by(group)
+    run = run or Path(f"{dataset.name}.tamis-run")
+    model = model or Path(f"{dataset.name}.tamis-model")
+    if not json:
+        _print_head(dataset, run)
+    with watching() as watch:
+        found = search(
+            dataset,
+            budget=budget,
+            trials=trials,
+            engine=engine,
+            run=run,
+            split=split,
+            folds=folds,
+            inner_folds=inner_folds,
+            metric=metric,
+            rule=rule,
+            only=only or (),
+            without=without or (),
+            edits=space,
+            seed=seed,
+            memory=memory_bytes(memory),
+            progress=watch,
+        )
+    saved = _save(model, found, dataset)
+    if json:
+        print_json({**found.summary(), "model": str(model) if saved else None})
+        return
+    _print_models(found)
+    _print_choice(found, dataset)
+    if saved:
+        print_line(f"model: {model} (tamis predict {model} DATA)")
+    print_line(f"run: {run}")
+
+
+def _save(path: Path, found: "Mined", dataset: "Dataset") -> bool:
+    """Write the model; what cannot be written is told of, for the search is not lost with it."""
+    from tamis.base.errors import TamisError
+    from tamis.compose.model_file import card_of, save_model
+
+    validation = found.validation_
+    metric = validation.metrics[0]
+    estimate = validation.estimates[metric.name]
+    honest = {
+        "metric": metric.name,
+        "estimate": estimate.mean,
+        "standard_error": estimate.se,
+        "split": validation.split,
+    }
+    try:
+        save_model(path, found.model, card_of(found.model, dataset, recipe=found.recipe_, error=honest))
+    except TamisError as error:
+        warnings.warn(str(error), stacklevel=2)
+        return False
+    return True
+
+
+def _print_head(dataset: "Dataset", run: Path) -> None:
+    print_line(f"{dataset.name}: {dataset.n_rows} rows, {dataset.n_features} features, {len(dataset.classes)} classes")
+    print_line(f"{'going on with' if run.exists() else 'keeping the run in'} {run}")
+
+
+def _print_models(found: "Mined") -> None:
+    metric = found.validation_.metrics[0]
+    rows = []
+    for row in found.leaderboard_.head(_SHOWN).iter_rows(named=True):
+        error = "" if row["se"] is None else f" +- {row['se']:.4f}"
+        size = None if row["features"] is None else f"{row['features']:.0f}"
+        rows.append([f"{row[metric.name]:.4f}{error}", size, row["folds"], row["stage"], row["recipe"]])
+    title = f"the best of {found.run_.n_tried} recipes, by the folds within the search"
+    print_table(title, [metric.title, "features", "folds", "stage", "recipe"], rows, right=["features", "folds"])
+
+
+def _print_choice(found: "Mined", dataset: "Dataset") -> None:
+    validation = found.validation_
+    metric = validation.metrics[0]
+    honest = validation.estimates[metric.name]
+    used = found.selected_features_
+    print_line(f"chosen: {found.recipe_}")
+    print_line(
+        f"  {metric.title} {honest.mean:.4f} +- {honest.se:.4f} on rows the search has not seen ({validation.split})"
+    )
+    print_line(
+        f"  {metric.title} {found.promised_.mean:.4f} in the folds that chose it: optimism {found.optimism_:.4f}"
+    )
+    print_features(validation)
+    print_line(f"  fitted on all rows it uses {used.size} of {found.n_features_in_} features{_roles(found, dataset)}:")
+    shown = ", ".join(map(str, used[:_NAMED])) + (", ..." if used.size > _NAMED else "")
+    print_line(f"  {shown}")
+
+
+def _roles(found: "Mined", dataset: "Dataset") -> str:
+    """How many of them are real, where the data was made and it is known."""
+    if dataset.probes is None:
+        return ""
+    used = dataset.probes[[name in set(found.selected_features_) for name in dataset.feature_names]]
+    return f" ({(~used).sum()} of the {(~dataset.probes).sum()} real ones, {used.sum()} probes)"

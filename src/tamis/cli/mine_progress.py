@@ -1,0 +1,109 @@
+"""What a person sees of a search: a live table on a terminal, plain lines elsewhere."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tamis.mine.runner import Standing
+
+#: Models in the live table.
+_SHOWN = 8
+
+#: What each stage does, in words.
+_STAGES = {
+    "base": "classifiers on all features",
+    "select": "selections",
+    "classify": "classifiers behind the best selections",
+    "as asked": "the forms asked for",
+    "tune": "tuning",
+    "substitute": "substituting parts",
+    "confirm": "judging the best again",
+    "committee": "committees",
+    "judge": "judging the choice on unseen rows",
+}
+
+
+@contextmanager
+def watching() -> Iterator[Callable[["Standing"], None]]:
+    """Something to hear how a search comes along."""
+    if not sys.stderr.isatty():
+        yield _Lines()
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True)
+    with Live(console=console, refresh_per_second=4, transient=True) as live:
+        yield lambda standing: live.update(_picture(standing))
+
+
+class _Lines:
+    """A line whenever a stage begins or the best model changes."""
+
+    def __init__(self) -> None:
+        self._stage = ""
+        self._best = ""
+
+    def __call__(self, standing: "Standing") -> None:
+        best = _best(standing)
+        if standing.stage == self._stage and best == self._best:
+            return
+        self._stage, self._best = standing.stage, best
+        words = _STAGES.get(standing.stage, standing.stage)
+        print(f"[{_clock(standing.pace.spent)}] {words}{'; best so far: ' + best if best else ''}", file=sys.stderr)
+
+
+def _best(standing: "Standing") -> str:
+    rows = _rows(standing)
+    return "" if not rows else f"{rows[0][0]}, {rows[0][1]} features: {rows[0][3]}"
+
+
+def _rows(standing: "Standing") -> list[list[str]]:
+    """The best models of the search of all rows: error, features, folds, recipe."""
+    from tamis.mine.mined import leaderboard
+
+    if not standing.searches:
+        return []
+    board = standing.searches[-1].board
+    found = []
+    # While the search goes on, those that few folds have judged stand among the others.
+    for row in (
+        leaderboard(board)
+        .sort(board.metric.name, descending=board.metric.better == "high")
+        .head(_SHOWN)
+        .iter_rows(named=True)
+    ):
+        error = "" if row["se"] is None else f" +- {row['se']:.4f}"
+        size = "?" if row["features"] is None else f"{row['features']:.0f}"
+        found.append(
+            [f"{board.metric.title} {row[board.metric.name]:.4f}{error}", size, str(row["folds"]), row["recipe"]]
+        )
+    return found
+
+
+def _picture(standing: "Standing") -> Any:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    left = standing.pace.left
+    time = f"{_clock(standing.pace.spent)} spent" + ("" if left is None else f", {_clock(max(0.0, left))} left")
+    tried = sum(len(search.board.tried) for search in standing.searches)
+    words = _STAGES.get(standing.stage, standing.stage)
+    head = Text(f"{words}: {standing.done} of {standing.total} tasks; {tried} recipes tried in all; {time}")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("error within the search", "features", "folds", "recipe"):
+        table.add_column(name, justify="right" if name in ("features", "folds") else "left", overflow="ellipsis")
+    for row in _rows(standing):
+        table.add_row(*map(Text, row))
+    return Group(head, table)
+
+
+def _clock(seconds: float) -> str:
+    whole = int(seconds)
+    return (
+        f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}" if whole >= 3600 else f"{whole // 60}:{whole % 60:02}"
+    )

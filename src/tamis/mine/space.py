@@ -1,0 +1,240 @@
+"""The search space: forms of recipes from the catalog and its ranges, narrowed by the data and edited by the user.
+
+A recipe of the search has a head (scaling), a pick (the selection of columns) and a tail (what ends in the
+classifier). The space holds what each of the three may be, with open arguments; the stages combine them. Every score,
+selector and classifier of the catalog takes part unless the data rules it out, so that a new part is searched without
+being named here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from tamis.base.errors import TamisError
+from tamis.base.space import Choice, Range, geom
+from tamis.compose.catalog import Entry, catalog, entry
+from tamis.compose.chain import Call, Chain, as_text
+from tamis.compose.parser import parse
+from tamis.compose.recipe import completed
+from tamis.mine.edits import Edits
+from tamis.mine.facts import Facts
+from tamis.mine.form import ROW_SCALE, Form
+
+Calls = tuple[Call, ...]
+
+#: Scores that rank columns as another one does.
+_TWINS = {"f": "cc", "t": "cc"}
+
+#: Scores that rank columns nearly as ``cc`` does between two classes of about the same size.
+_ALIKE = ("fisher", "s2n")
+
+#: Selectors that ask a classifier about every column at every step, and the columns up to which that is affordable.
+_STEPWISE = {"sfs": 60, "sffs": 60, "pta": 60, "wrapper": 200, "sbs": 40}
+
+#: Parts that are made of others: what they are made of here. {k} stands for the range of the number of columns.
+_COMPOSED = {
+    "vote": ("vote(ssv({k}), ssv_tree({k}), cc({k}), at_least={{1, 2}})",),
+    "repeat": ("repeat(ssv_tree({k}), times={{2, 3}})",),
+    "from_model": ("from_model(extra_trees, k={k})", "from_model(forest(balance=true), k={k})"),
+}
+
+#: Classifiers that are made of others; the last stage builds them.
+COMMITTEES = ("committee", "blend")
+
+#: Classifiers that take longest; they come last, where time may run out.
+_SLOW = ("tree", "forest", "extra_trees", "boost")
+
+#: Columns above which a tree that looks at all of them for every split is too slow for a first look.
+_MANY_COLUMNS = 20_000
+
+
+@dataclass(frozen=True)
+class Space:
+    """What the search may combine.
+
+    Attributes
+    ----------
+    heads, picks, tails : tuples of tuples of Call
+        Open calls; the empty pick keeps all columns.
+    forms : tuple of Form
+        The only forms there are, when the user gave some; else empty.
+    committees : tuple of str
+        The names of the committees that may be built.
+    facts : Facts
+    """
+
+    heads: tuple[Calls, ...]
+    picks: tuple[Calls, ...]
+    tails: tuple[Calls, ...]
+    forms: tuple[Form, ...]
+    committees: tuple[str, ...]
+    facts: Facts
+
+    def text(self, form: Form) -> str:
+        """The recipe of a closed form, completed by what the data needs."""
+        return str(completed(form.chain, nominal=self.facts.nominal, missing=self.facts.missing))
+
+
+def space(facts: Facts, edits: Edits | None = None) -> Space:
+    """The space for some data.
+
+    Parameters
+    ----------
+    facts : Facts
+    edits : Edits, optional
+    """
+    edits = edits or Edits()
+    maker = _Maker(facts, edits)
+    committees = tuple(name for name in COMMITTEES if name not in edits.without)
+    if edits.only:
+        forms = tuple(form for text in edits.only for form in maker.forms(text))
+        return Space((), (), (), forms, committees, facts)
+    heads, picks, tails = tuple(maker.heads()), tuple(maker.picks()), tuple(maker.tails())
+    if not tails:
+        raise TamisError("without these parts no classifier is left to try")
+    return Space(heads, picks, tails, (), committees, facts)
+
+
+class _Maker:
+    """Opens parts of the catalog for some data."""
+
+    def __init__(self, facts: Facts, edits: Edits) -> None:
+        self._facts = facts
+        self._edits = edits
+
+    def heads(self) -> Iterator[Calls]:
+        wide_range = ["", "normalize", "standardize"] if self._facts.sparse else ["standardize", ""]
+        for text in wide_range:
+            yield from self._kept(text)
+
+    def picks(self) -> Iterator[Calls]:
+        if self._facts.n_features < 3:
+            return
+        for part in catalog().values():
+            if part.kind in ("score", "selector") and self._suits(part):
+                for text in self._made_of(part.name):
+                    yield from self._kept(text)
+
+    def tails(self) -> Iterator[Calls]:
+        parts = [p for p in catalog().values() if p.kind == "classifier" and p.name not in COMMITTEES]
+        for part in sorted(parts, key=lambda part: part.name in _SLOW):
+            if self._suits(part):
+                yield from self._kept(part.name)
+
+    def forms(self, text: str) -> Iterator[Form]:
+        """The forms of a recipe that the user wants tried, what it leaves open opened."""
+        for chain in _single_parts(parse(text)):
+            if entry(chain.parts[-1].name).kind != "classifier":  # type: ignore[union-attr]
+                raise TamisError(f"what is to be tried must end in a classifier; got {text!r}")
+            for calls in self._opened(chain):
+                yield Form.of(Chain(calls))
+
+    def _made_of(self, name: str) -> tuple[str, ...]:
+        domain = self._narrowed(name, "k", geom(1, 10_000))
+        return tuple(text.format(k=as_text(domain)) for text in _COMPOSED.get(name, (name,)))
+
+    def _suits(self, part: Entry) -> bool:
+        """Whether the data rules a part out."""
+        facts = self._facts
+        if part.name in _TWINS or facts.n_features > _STEPWISE.get(part.name, facts.n_features):
+            return False
+        if part.name in _ALIKE and facts.n_classes == 2 and not facts.uneven:
+            return False
+        if part.name in ("chi2", "count", "variance"):
+            return facts.counts and facts.sparse
+        if part.name == "rfe":
+            return facts.n_rows <= facts.n_features
+        if part.name == "lda":
+            return not facts.sparse
+        if part.name == "boost":
+            return not facts.sparse and facts.n_features <= _MANY_COLUMNS
+        if part.name == "tree":
+            return facts.n_features <= _MANY_COLUMNS
+        return True
+
+    def _kept(self, text: str) -> Iterator[Calls]:
+        """The open calls of a chain, unless it has a part that the user does not want."""
+        if not text:
+            yield ()
+            return
+        chain = parse(text)
+        if not _names(chain) & set(self._edits.without):
+            yield from self._opened(chain)
+
+    def _opened(self, chain: Chain) -> Iterator[Calls]:
+        """The chain with every argument open that the catalog has a range for and that is not written."""
+        options = [list(self._open_call(call)) for call in chain.parts if isinstance(call, Call)]
+        for calls in product(*options):
+            last = calls[-1]
+            scaled = any(call.name == ROW_SCALE for call in calls)
+            if entry(last.name).unit_rows and not scaled:
+                calls = (*calls[:-1], Call(ROW_SCALE), last)
+            yield tuple(calls)
+
+    def _open_call(self, call: Call) -> Iterator[Call]:
+        part = entry(call.name)
+        given = dict(call.arguments)
+        cut = part.score is not None and any(name in given for name in ("k", "fraction", "threshold", "fdr"))
+        domains: dict[str, Any] = {
+            name: self._narrowed(call.name, name, self._edits.ranges.get((call.name, name), domain))
+            for name, domain in {**part.search, **self._own_ranges(call.name)}.items()
+            if name not in given and not (cut and name == "k") and self._opens(part, name, domain)
+        }
+        if not self._facts.uneven:
+            domains.pop("balance", None)
+        # What decides whether another parameter matters is settled first: each value is a form of its own.
+        deciding = {other for name, (other, _) in part.only.items() if name in domains and other in domains}
+        choices = [[(name, value) for value in domains[name].values()] for name in sorted(deciding)]
+        for settled in product(*choices):
+            fixed = {**given, **dict(settled)}
+            open_ = {
+                name: domain
+                for name, domain in domains.items()
+                if name not in fixed and (name not in part.only or _matters(part, name, fixed))
+            }
+            bound = {**open_, **fixed}
+            yield Call(call.name, tuple((name, bound[name]) for name in part.parameters if name in bound))
+
+    def _opens(self, part: Entry, name: str, domain: Choice | Range) -> bool:
+        """Of a transform only ranges are opened, unless the user asked for more: its choices are other transforms."""
+        return part.kind != "transform" or isinstance(domain, Range) or (part.name, name) in self._edits.ranges
+
+    def _own_ranges(self, name: str) -> dict[str, Choice | Range]:
+        return {parameter: domain for (part, parameter), domain in self._edits.ranges.items() if part == name}
+
+    def _narrowed(self, name: str, parameter: str, domain: Choice | Range) -> Choice | Range:
+        """A range within what the data allows."""
+        if parameter != "k" or not isinstance(domain, Range):
+            return domain
+        rows = entry(name).kind == "classifier"
+        most = self._facts.n_rows // 3 if rows else int(0.75 * self._facts.n_features)
+        low = domain.low if rows or domain.low > 1 else 2
+        high = max(1, min(domain.high, most))
+        return Range(domain.spacing, min(low, high), high, domain.count)
+
+
+def _matters(part: Entry, name: str, fixed: dict[str, Any]) -> bool:
+    other, value = part.only[name]
+    return bool(fixed.get(other, part.parameters[other].default) == value)
+
+
+def _single_parts(chain: Chain) -> Iterator[Chain]:
+    """The chains that sets of parts stand for; open arguments stay open."""
+    options: list[list[Any]] = [
+        [inner for option in part.options for inner in _single_parts(option)] if isinstance(part, Choice) else [part]
+        for part in chain.parts
+    ]
+    for parts in product(*options):
+        yield Chain(tuple(call for part in parts for call in (part.parts if isinstance(part, Chain) else (part,))))
+
+
+def _names(value: Any) -> set[str]:
+    """The names of all parts in a recipe, those of recipes within it too."""
+    if isinstance(value, Chain):
+        return set().union(*(_names(part) for part in value.parts))
+    if isinstance(value, Call):
+        return {value.name}.union(*(_names(argument) for _, argument in value.arguments))
+    if isinstance(value, Choice):
+        return set().union(*(_names(option) for option in value.options))
+    return set().union(*(_names(inner) for inner in value)) if isinstance(value, tuple) else set()

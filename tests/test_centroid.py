@@ -1,0 +1,109 @@
+"""Shrunken centroids against scikit-learn's and the rule as the paper prints it; masks; bad input."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.neighbors import NearestCentroid
+from sklearn.utils._param_validation import InvalidParameterError
+
+from tamis.base.errors import TamisError
+from tamis.classify import Centroid
+
+FORMS = [np.asarray, sp.csr_matrix, sp.csc_array]
+
+
+def problem(n_classes=2, rows=60, columns=15, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.r_[np.arange(n_classes), np.arange(n_classes), rng.integers(0, n_classes, rows - 2 * n_classes)]
+    X = rng.normal(size=(rows, columns)) * np.linspace(0.5, 3, columns) * (rng.random((rows, columns)) < 0.7)
+    X[:, :4] += 1.5 * rng.normal(size=(n_classes, 4))[y]
+    return X, y
+
+
+def by_the_paper(X, y, shrink, balance, Z):
+    """Probabilities by the formulas with loops over classes; the centroids are scikit-learn's."""
+    share = np.full(y.max() + 1, 1 / (y.max() + 1)) if balance else np.bincount(y) / y.size
+    truth = NearestCentroid(shrink_threshold=shrink or None).fit(X, y)
+    spread = truth.within_class_std_dev_ + np.median(truth.within_class_std_dev_)
+    score = [
+        ((Z - c) ** 2 / spread**2).sum(axis=1) - 2 * np.log(p) for c, p in zip(truth.centroids_, share, strict=True)
+    ]
+    likely = np.exp(-(np.array(score).T - np.min(score, axis=0)[:, None]) / 2)
+    return likely / likely.sum(axis=1, keepdims=True), truth.centroids_
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("balance", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("shrink", [0.0, 0.7, 2.0])
+def test_equals_scikit_learns_centroids_and_the_papers_rule(shrink, n_classes, balance, form) -> None:
+    X, y = problem(n_classes)
+    Z = problem(n_classes, seed=1)[0]
+    expected, centroids = by_the_paper(X, y, shrink, balance, Z)
+    model = Centroid(shrink, balance=balance).fit(form(X), y)
+    np.testing.assert_allclose(model.centroids_, centroids, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(form(Z)), expected, rtol=1e-7, atol=1e-12)
+    np.testing.assert_array_equal(model.predict(form(Z)), expected.argmax(axis=1))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 4), st.floats(0, 4))
+def test_used_columns_are_those_whose_centroids_differ(seed, n_classes, shrink) -> None:
+    X, y = problem(n_classes, seed=seed)
+    X[:, 5] = 0.1
+    model = Centroid(shrink).fit(X, y)
+    apart = np.ptp(model.centroids_, axis=0) > 1e-12
+    np.testing.assert_array_equal(model.used_, apart)
+    assert not model.used_[5]
+    other = np.where(model.used_, X, np.random.default_rng(1).normal(size=X.shape))
+    np.testing.assert_allclose(model.predict_proba(other), model.predict_proba(X), rtol=1e-12)
+    fewer = Centroid(shrink + 0.5).fit(X, y).used_
+    assert not (fewer & ~model.used_).any()
+
+
+def test_all_shrunk_away_leaves_the_shares() -> None:
+    X, y = problem(3)
+    model = Centroid(1e6).fit(X, y)
+    assert not model.used_.any()
+    np.testing.assert_allclose(model.predict_proba(X[:2]), np.tile(np.bincount(y) / y.size, (2, 1)))
+
+
+@pytest.mark.parametrize("balance", [False, True])
+def test_a_weight_is_so_many_rows(balance) -> None:
+    X, y = problem(3)
+    weight = np.random.default_rng(0).integers(0, 4, y.size)
+    weighted = Centroid(0.5, balance=balance).fit(X, y, sample_weight=weight)
+    repeated = Centroid(0.5, balance=balance).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-9)
+
+
+def test_constant_columns_change_nothing() -> None:
+    X, y = problem()
+    padded = np.column_stack([X, np.full((60, 40), 0.3)])
+    expected = Centroid(0.5).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(Centroid(0.5).fit(padded, y).predict_proba(padded), expected, rtol=1e-9)
+
+
+def test_no_spread_within_classes_does_no_harm() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for X in (np.array([[0.0], [0.0], [1.0]]), np.array([[0.0, 1.0, 3.0], [0.0, 1.0, 4.0], [1.0, 0.0, 3.0]])):
+            model = Centroid(balance=True).fit(X, [0, 0, 1])
+            np.testing.assert_array_equal(model.predict(X), [0, 0, 1])
+            tiny = Centroid(balance=True).fit(1e-9 * X, [0, 0, 1])
+            np.testing.assert_allclose(tiny.predict_proba(1e-9 * X), model.predict_proba(X))
+        assert Centroid().fit([[0.0], [4.0]], [0, 1]).predict([[1.0]]) == [0]
+        np.testing.assert_allclose(Centroid().fit([[1.0], [1.0]], [0, 1]).predict_proba([[9.0]]), [[0.5, 0.5]])
+
+
+def test_bad_input() -> None:
+    X, y = problem()
+    for bad in ({"shrink": -1.0}, {"shrink": "much"}, {"balance": 2}):
+        with pytest.raises(InvalidParameterError):
+            Centroid(**bad).fit(X, y)
+    with pytest.raises(TamisError, match="centroid: no row of class 1"):
+        Centroid().fit(X, y, sample_weight=y == 0)

@@ -1,0 +1,415 @@
+"""The search from end to end: what it finds, what it promises, and that nothing but the seed decides."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+import tamis
+from tamis.base.errors import TamisError
+from tamis.compose.recipe import recipe
+from tamis.data.dataset import Dataset
+from tamis.mine.board import Board, inner
+from tamis.mine.budget import Budget, Pace, budget
+from tamis.mine.mined import Mined
+from tamis.mine.runner import Standing, portions
+from tamis.mine.search import mine
+from tamis.mine.store import Store
+from tamis.validate.metrics import all_metrics
+from tamis.validate.plan import plan
+
+FORMS = ("standardize | cc | {knn(metric=minkowski), svm(linear)}",)
+
+
+def planted(n_rows: int = 60, n_columns: int = 30, n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Rows whose first three columns tell the class."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n_rows) % n_classes)
+    X = rng.normal(size=(n_rows, n_columns))
+    X[:, :3] += 2.0 * y[:, None]
+    return X, y
+
+
+def quick(X, y=None, **options) -> Mined:
+    """A small search; copies of models in committees take most of the time and are left to one test."""
+    usual = {"trials": 8, "only": FORMS, "without": ["committee"], "engine": "serial", "folds": 2, "inner_folds": 2}
+    return mine(X, y, **{**usual, **options})
+
+
+def board_of(found: Mined) -> list[dict]:
+    """The leaderboard without the seconds."""
+    return found.leaderboard_.drop("seconds").to_dicts()
+
+
+@pytest.fixture(scope="module")
+def found() -> Mined:
+    return quick(*planted())
+
+
+def test_the_planted_columns_are_found_and_the_error_is_small(found: Mined) -> None:
+    assert set(found.selected_features_) & {0, 1, 2}
+    assert found.validation_.summary()["ber"].mean < 0.2
+    X, y = planted(400, seed=1)
+    assert (found.predict(X) == y).mean() > 0.8
+
+
+def test_what_is_returned_is_a_fitted_estimator(found: Mined) -> None:
+    X, y = planted()
+    assert found.classes_.tolist() == [0, 1]
+    assert found.n_features_in_ == 30
+    assert found.score(X, y) == (found.predict(X) == y).mean()
+    assert hasattr(found, "predict_proba") == hasattr(found.model, "predict_proba")
+    assert found.run_.path is None
+    assert found.run_.n_tried == 8 + sum(stage in ("committee", "blend") for stage in found.leaderboard_["stage"])
+    assert len(found.run_.choices) == 2
+    assert clone(found).model is not found.model
+
+
+def test_the_model_is_the_choice_fitted_on_all_rows(found: Mined) -> None:
+    X, y = planted()
+    assert found.predict(X).tolist() == recipe(found.recipe_).fit(X, y).predict(X).tolist()
+
+
+def test_the_honest_error_is_that_of_the_choices_on_rows_they_have_not_seen(found: Mined) -> None:
+    """Every outer fold is refitted by hand, with the recipe chosen there, on the rows outside it."""
+    X, y = planted()
+    said = found.validation_.predictions
+    for fold, text in enumerate(found.run_.choices):
+        test = said.row[said.fold == fold]
+        train = np.setdiff1d(np.arange(60), test)
+        model = recipe(text).fit(X[train], y[train])
+        assert said.label[said.fold == fold].tolist() == model.predict(X[test]).tolist()
+
+
+def test_a_search_within_an_outer_fold_never_sees_its_test_rows() -> None:
+    """Other classes on the test rows of a fold change the choice of no search within it."""
+    X, y = planted()
+    before = quick(X, y)
+    said = before.validation_.predictions
+    test = said.row[said.fold == 1]
+    X[test] = np.random.default_rng(5).normal(size=X[test].shape)
+    after = quick(X, y)
+    assert after.run_.choices[1] == before.run_.choices[1]
+
+
+def test_same_seed_same_answer(found: Mined) -> None:
+    again = quick(*planted())
+    assert board_of(again) == board_of(found)
+    assert again.validation_ == found.validation_
+    other = quick(*planted(), seed=1)
+    assert other.validation_ != found.validation_
+
+
+def test_local_processes_find_the_same(found: Mined) -> None:
+    other = quick(*planted(), engine="local(2)")
+    assert board_of(other) == board_of(found)
+    assert other.validation_ == found.validation_
+
+
+def test_the_leaderboard_is_in_order(found: Mined) -> None:
+    table = found.leaderboard_
+    for _, part in table.group_by("folds"):
+        assert part["ber"].is_sorted()
+    assert table["folds"].is_sorted(descending=True)
+    assert table["recipe"].n_unique() == table.height
+
+
+@pytest.mark.parametrize("kind", ["sparse", "polars", "pandas", "three classes", "words"])
+def test_other_kinds_of_data(kind: str) -> None:
+    X, y = planted(n_classes=3 if kind == "three classes" else 2)
+    if kind == "sparse":
+        found = quick(sp.csr_matrix(np.where(X > 0, X, 0)), y)
+    elif kind == "polars":
+        frame = pl.DataFrame(X, schema=[f"g{i}" for i in range(30)]).with_columns(
+            pl.Series("colour", np.where(y, "red", "blue"))
+        )
+        found = quick(frame, y)
+        assert "colour" in found.selected_features_.tolist()
+    elif kind == "pandas":
+        import pandas as pd
+
+        found = quick(pd.DataFrame(X, columns=[f"g{i}" for i in range(30)]), y)
+        assert {"g0", "g1", "g2"} & set(found.selected_features_)
+    elif kind == "words":
+        found = quick(X, np.where(y, "ill", "well"))
+        assert found.classes_.tolist() == ["ill", "well"]
+    else:
+        found = quick(X, y)
+    assert found.validation_.summary()["ber"].mean < 0.35
+
+
+def test_groups_stay_together() -> None:
+    X, y = planted()
+    groups = np.repeat(np.arange(20), 3)
+    y = y[groups * 3]
+    found = quick(X, y, groups=groups)
+    said = found.validation_.predictions
+    for group in range(20):
+        assert np.unique(said.fold[np.isin(said.row, np.flatnonzero(groups == group))]).size == 1
+
+
+def test_the_official_split_has_one_search_on_the_training_rows() -> None:
+    X, y = planted(90)
+    split = np.repeat(["train", "valid"], [60, 30])
+    data = Dataset(X, y, np.array([f"g{i}" for i in range(30)]), split=split)
+    found = quick(data, split="official")
+    assert len(found.run_.choices) == 1
+    assert found.run_.choices[0] == found.recipe_
+    assert found.validation_.predictions.row.tolist() == list(range(60, 90))
+    model = recipe(found.recipe_).fit(X[:60], y[:60])
+    assert found.validation_.predictions.label.tolist() == model.predict(X[60:]).tolist()
+    # The model to use learns from all rows.
+    assert found.predict(X).tolist() == recipe(found.recipe_).fit(X, y).predict(X).tolist()
+
+
+def test_the_whole_space_on_small_data(tmp_path: Path) -> None:
+    X, y = planted(50, 12)
+    found = mine(X, y, trials=45, engine="serial", folds=2, inner_folds=2, run=tmp_path / "run")
+    stages = set(found.leaderboard_["stage"])
+    assert {"base", "select", "classify", "tune", "substitute", "committee"} <= stages
+    assert found.validation_.summary()["ber"].mean < 0.3
+    assert not found.run_.failed
+
+
+def test_labels_at_random_promise_nothing() -> None:
+    """The folds that choose are fooled, the outer ones are not."""
+    errors, promised = [], []
+    for seed in range(5):
+        X, y = planted(60, 100, seed=seed)
+        found = quick(X, np.random.default_rng(seed).permutation(y), seed=seed)
+        errors.append(found.validation_.summary()["ber"].mean)
+        promised.append(found.promised_.mean)
+    assert abs(np.mean(errors) - 0.5) < 0.12
+    assert np.mean(promised) < np.mean(errors)
+
+
+def test_a_run_that_is_over_is_read_from_its_file(tmp_path: Path) -> None:
+    X, y = planted()
+    first = quick(X, y, run=tmp_path / "run")
+    heard: list[Standing] = []
+    again = quick(X, y, run=tmp_path / "run", progress=heard.append)
+    assert not heard
+    assert board_of(again) == board_of(first)
+    assert again.validation_ == first.validation_
+    assert again.run_.seconds >= first.run_.seconds
+
+
+def test_a_larger_budget_goes_on(tmp_path: Path) -> None:
+    X, y = planted()
+    quick(X, y, run=tmp_path / "run")
+    with Store.read(tmp_path / "run") as store:
+        known = store.count()
+    more = quick(X, y, run=tmp_path / "run", trials=14)
+    assert board_of(more) == board_of(quick(X, y, trials=14))
+    with Store.read(tmp_path / "run") as store:
+        assert store.count() > known
+
+
+def test_other_data_or_another_seed_is_refused(tmp_path: Path) -> None:
+    X, y = planted()
+    quick(X, y, run=tmp_path / "run")
+    with pytest.raises(TamisError, match=r"run: this run was made with seed 0, not 1"):
+        quick(X, y, run=tmp_path / "run", seed=1)
+    X[0, 0] += 1
+    with pytest.raises(TamisError, match=r"run: this run was made from other data"):
+        quick(X, y, run=tmp_path / "run")
+
+
+KILLED = """
+import sys
+sys.path.insert(0, {tests!r})
+from test_mine import planted, quick
+quick(*planted(), run={run!r}, engine={engine!r}, trials=14)
+"""
+
+
+@pytest.mark.parametrize("engine", ["serial", "local(2)"])
+def test_a_run_that_is_killed_again_and_again_ends_the_same(tmp_path: Path, engine: str) -> None:
+    rng = np.random.default_rng(3)
+    run = tmp_path / "run"
+    program = KILLED.format(tests=str(Path(__file__).parent), run=str(run), engine=engine)
+    kills = 0
+    for _ in range(4):
+        process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        known = _count(run)
+        # Some while after it has kept something new.
+        while process.poll() is None and time.monotonic() < deadline and _count(run) == known:
+            time.sleep(0.02)
+        time.sleep(float(rng.uniform(0, 0.5)))
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+            kills += 1
+        process.wait()
+    assert kills
+    ended = quick(*planted(), run=run, trials=14)
+    assert board_of(ended) == board_of(quick(*planted(), trials=14))
+
+
+def _count(run: Path) -> int:
+    if not run.exists():
+        return 0
+    try:
+        with Store.read(run) as store:
+            return store.count()
+    except TamisError:
+        return 0
+
+
+class Clock:
+    """A clock that moves a little whenever somebody looks at it."""
+
+    def __init__(self, tick: float = 0.0) -> None:
+        self.now, self.tick = 1000.0, tick
+
+    def __call__(self) -> float:
+        self.now += self.tick
+        return self.now
+
+
+def test_the_pace_of_a_budget() -> None:
+    clock = Clock()
+    pace = Pace(Budget(100.0), 20.0, clock)
+    assert pace.spent == 20.0
+    assert pace.left == 80.0
+    assert pace.over("base")
+    assert not pace.over("confirm")
+    assert pace.end_of("base") < pace.end_of("select") < pace.end_of("last") < pace.end  # type: ignore[operator]
+    clock.now += 75.0
+    assert pace.over("last")
+    pace.pretend(1.0)
+    assert not pace.over("base")
+    assert pace.spent == 1.0
+    pace.pretend(None)
+    assert pace.spent == 95.0
+
+
+def test_without_a_limit_of_time_nothing_is_ever_over() -> None:
+    pace = Pace(Budget(None, 10), 1e9)
+    assert pace.end is pace.left is pace.end_of("base") is pace.left_of("base") is None
+    assert not pace.over("last")
+    assert not pace.over_share("base", 0.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90s", 90), ("10m", 600), ("1h30m", 5400), ("1.5h", 5400), ("2d", 172800), (30, 30), (" 5M ", 300)],
+)
+def test_budgets_of_time(text: str | int, seconds: float) -> None:
+    assert budget(text).seconds == seconds
+
+
+@pytest.mark.parametrize("text", ["", "ten", "10", "10x", "m10", "-5m", 0, -3, True, "0.5s", float("nan")])
+def test_what_is_no_time_is_refused(text) -> None:
+    with pytest.raises(TamisError, match="budget takes a time"):
+        budget(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"split": "pooled"}, "split takes 'folds' or 'official'"),
+        ({"rule": "boldest"}, "rule must be one of"),
+        ({"trials": 0}, "trials"),
+        ({"engine": "gpu"}, "there is no engine 'gpu'"),
+        ({"only": ["cc"]}, "must end in a classifier"),
+        ({"without": ["nobody"]}, "no part is called 'nobody'"),
+        ({"metric": "beauty"}, "no metric is called 'beauty'"),
+        ({"inner_folds": 1}, "inner_folds"),
+        ({"folds": 40}, "no class has 40 rows"),
+        ({"split": "official"}, "no official split"),
+        ({"caution": -1}, "caution"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(options: dict, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence) as refused:
+        quick(*planted(), **options)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("bad", ["one row", "one class", "empty", "nothing works"])
+def test_bad_data_is_said_in_a_sentence(bad: str) -> None:
+    X, y = planted()
+    if bad == "one row":
+        X, y = X[:1], y[:1]
+    elif bad == "one class":
+        y = np.zeros_like(y)
+    elif bad == "empty":
+        X = X[:, :0]
+    with pytest.raises(ValueError, match=r"\w"):
+        quick(X, y, only=["chi2(5, of=counts) | knn(3)"] if bad == "nothing works" else FORMS)
+
+
+@pytest.mark.parametrize("oddity", ["one column", "constant", "duplicates", "missing", "infinite"])
+def test_odd_data_is_taken_or_refused(oddity: str) -> None:
+    X, y = planted()
+    if oddity == "one column":
+        X = X[:, :1]
+    elif oddity == "constant":
+        X[:, 5:] = 1.0
+    elif oddity == "duplicates":
+        X = np.hstack([X, X])
+    elif oddity == "missing":
+        X[::7, 4] = np.nan
+    else:
+        X[0, 0] = np.inf
+        with pytest.raises(ValueError, match="infinity"):
+            quick(X, y)
+        return
+    assert quick(X, y).validation_.summary()["ber"].mean < 0.4
+
+
+def test_portions_are_whole_sweeps_and_hold_every_recipe_once() -> None:
+    recipes = [
+        str(chain)
+        for chain in tamis.compose.recipe.parse(
+            "standardize | {cc(geom(1, 50, 9)), ssv(geom(1, 50, 9))} | {knn({1, 3, 5}), svm(C={1, 10})}"
+        ).variants()
+    ]
+    found = portions(recipes)
+    assert sorted(text for portion in found for text in portion) == sorted(recipes)
+    assert max(map(len, found)) <= 24
+    for portion in found:
+        # What one fit answers stands in one portion.
+        models = [recipe(text) for text in portion]
+        assert plan(models).n_fits() < sum(len(model.steps) for model in models)
+
+
+def test_folds_within_a_search_stay_within_its_rows() -> None:
+    y = np.repeat([0, 1], [2000, 2500])
+    rows = np.arange(0, 4500, 2)
+    found = inner(rows, y, None, search=3, folds=5, seed=0)
+    assert len(found.folds) == 5
+    assert np.sort(np.concatenate([found.splits[i].test for i in found.folds])).tolist() == rows.tolist()
+    for split in found.splits:
+        assert not np.intersect1d(split.train, split.test).size
+        assert np.isin(split.train, rows).all()
+    # A first look learns from fewer rows and is judged on the same ones.
+    first = [found.splits[i] for i in found.first]
+    assert all(abs(split.train.size - 1000) < 3 for split in first)
+    assert first[0].test.tolist() == found.splits[0].test.tolist()
+    assert len({found.name(i) for i in range(len(found.splits))}) == len(found.splits)
+
+
+def test_small_classes_are_judged_more_often() -> None:
+    few = inner(np.arange(60), np.arange(60) % 2, None, search=0, folds=5, seed=0)
+    many = inner(np.arange(1000), np.arange(1000) % 2, None, search=0, folds=5, seed=0)
+    assert len(few.all) == 25
+    assert len(many.all) == 5
+
+
+def test_errors_count_against_nobody_else() -> None:
+    folds = inner(np.arange(20), np.arange(20) % 2, None, search=0, folds=2, seed=0)
+    board = Board(0, folds, all_metrics["ber"])
+    board.enter("knn", "base", None)
+    board.learn("knn", 0, TamisError("no"))
+    assert board.tried["knn"].error == "no"
+    assert not board.ranked(folds.first)

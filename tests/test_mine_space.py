@@ -1,0 +1,263 @@
+"""The search space: forms and their slots, what the data narrows, what the user edits."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis.base.errors import RecipeError, TamisError
+from tamis.base.space import Choice, Range
+from tamis.compose.catalog import catalog
+from tamis.compose.recipe import parse, recipe
+from tamis.mine.edits import Edits, read_edits
+from tamis.mine.facts import Facts, facts
+from tamis.mine.form import Form, filled, grid, slots, value_at
+from tamis.mine.space import COMMITTEES, Space, space
+from tamis.mine.tuner import propose
+from tamis.validate.cases import cases
+
+WIDE = Facts(100, 10_000, 2, 44, 56, sparse=False, nominal=False, missing=False, non_negative=True, counts=True)
+
+
+def every(known: Space) -> list[Form]:
+    """Each head, pick and tail of a space once."""
+    tail = known.tails[0]
+    return [
+        *(Form(head, (), tail) for head in known.heads),
+        *(Form((), pick, tail) for pick in known.picks),
+        *(Form((), (), one) for one in known.tails),
+    ]
+
+
+def names(known: Space) -> set[str]:
+    """The names of all parts at the top of the chains of a space."""
+    return {call.name for form in every(known) for call in (*form.head, *form.pick, *form.tail)}
+
+
+@pytest.mark.parametrize(
+    ("text", "head", "pick", "tail"),
+    [
+        ("standardize | cc(5) | rms_norm | svm", "standardize", "cc(5)", "rms_norm | svm"),
+        ("knn(3)", "", "", "knn(3)"),
+        ("standardize | rms_norm | svm", "standardize", "", "rms_norm | svm"),
+        ("count(9) | stump(7) | pca(2) | svm", "", "count(9) | stump(7)", "pca(2) | svm"),
+        ("cc(9) | standardize | ssv(3) | knn", "", "cc(9) | standardize | ssv(3)", "knn"),
+    ],
+)
+def test_a_form_takes_a_chain_apart(text: str, head: str, pick: str, tail: str) -> None:
+    form = Form.of(parse(text))
+    assert [" | ".join(map(str, part)) for part in (form.head, form.pick, form.tail)] == [head, pick, tail]
+    assert str(form) == str(parse(text))
+
+
+@given(st.integers(1, 9), st.sampled_from([1, 3]), st.floats(0.1, 10.0))
+def test_filling_the_slots_is_undone_by_reading_them(k: int, neighbours: int, cost: float) -> None:
+    form = Form.of(
+        parse("vote(cc(geom(1, 9, 9)), ssv({1, 2}), at_least={1, 2}) | blend(knn({1, 3}), svm(C=geom(0.1, 10)))")
+    )
+    values = dict(zip(slots(form), (k, 2, 1, neighbours, cost), strict=True))
+    closed = filled(form, values)
+    assert {path: value_at(closed, path) for path in values} == values
+    assert not slots(closed)
+
+
+@pytest.mark.parametrize("most", [1, 3, 7, 100])
+def test_a_grid_covers_every_slot_and_has_no_more_than_it_may(most: int) -> None:
+    form = Form.of(parse("cc(geom(2, 2000, 9)) | knn({1, 3, 5})"))
+    found = grid(form, 4, most)
+    assert len(found) == len(set(found)) == min(most, 12)
+    if most >= 7:
+        assert {value_at(one, (1, "k")) for one in found} == {1, 3, 5}
+        assert len({value_at(one, (0, "k")) for one in found}) == 4
+
+
+def test_members_of_a_vote_move_together_in_a_grid() -> None:
+    found = grid(Form.of(parse("vote(cc(geom(2, 200, 9)), ssv(geom(2, 200, 9))) | knn")), 3, 99)
+    assert len(found) == 3
+    assert all(value_at(one, (0, "members", 0, 0, "k")) == value_at(one, (0, "members", 1, 0, "k")) for one in found)
+
+
+def test_every_form_of_the_space_builds_and_only_its_slots_are_open() -> None:
+    known = space(WIDE)
+    for form in every(known):
+        for closed in grid(form, 3, 8):
+            recipe(known.text(closed))
+
+
+def test_a_part_of_the_catalog_is_searched_unless_there_is_a_reason_not_to() -> None:
+    left_out = {"f", "t"} | {"sfs", "sffs", "pta", "sbs", "wrapper"} | {"chi2", "count", "variance"} | set(COMMITTEES)
+    wanted = {p.name for p in catalog().values() if p.kind in ("score", "selector", "classifier")} - left_out
+    assert wanted <= names(space(WIDE))
+    assert not left_out & names(space(WIDE))
+
+
+def test_few_columns_bring_the_stepwise_selectors_in() -> None:
+    assert {"sfs", "sffs", "pta", "sbs", "wrapper"} <= names(space(replace(WIDE, n_features=30)))
+
+
+def test_sparse_counts_bring_their_scores_in_and_put_dense_methods_out() -> None:
+    found = names(space(replace(WIDE, sparse=True, n_features=100_000)))
+    assert {"chi2", "count", "variance", "normalize"} <= found
+    assert not {"lda", "tree"} & found
+
+
+def test_numbers_of_columns_and_of_neighbours_stay_within_the_data() -> None:
+    known = space(replace(WIDE, n_rows=30, n_features=80))
+    highs = {}
+    for form in every(known):
+        for path, domain in slots(form).items():
+            if path[-1] == "k" and isinstance(domain, Range):
+                highs.setdefault(form.chain.parts[path[0]].name, []).append(domain.high)  # type: ignore[union-attr,index]
+    assert max(highs.pop("knn")) == 10
+    assert all(max(values) <= 60 for values in highs.values())
+
+
+def test_classes_of_one_size_leave_nothing_to_balance() -> None:
+    even, uneven = space(replace(WIDE, largest=50, smallest=50)), space(WIDE)
+    assert not any(path[-1] == "balance" for form in every(even) for path in slots(form))
+    assert any(path[-1] == "balance" for form in every(uneven) for path in slots(form))
+
+
+def test_a_width_is_open_only_beside_the_kernel_that_has_one() -> None:
+    machines = [form for form in every(space(WIDE)) if form.tail[-1].name == "svm"]
+    kernels = {dict(form.tail[-1].arguments)["kernel"]: set(dict(form.tail[-1].arguments)) for form in machines}
+    assert "sigma" in kernels["gaussian"]
+    assert "sigma" not in kernels["linear"]
+
+
+def test_the_rows_are_scaled_before_what_is_searched_on_rows_of_length_one() -> None:
+    for form in every(space(WIDE)):
+        assert (form.tail[-1].name in ("svm", "logistic")) == any(call.name == "rms_norm" for call in form.tail)
+
+
+def test_parts_that_are_not_wanted_are_nowhere_not_even_within_others() -> None:
+    known = space(WIDE, Edits(without=("extra_trees", "svm", "ssv")))
+    assert not {"extra_trees", "svm", "ssv"} & names(known)
+    assert not any("extra_trees" in str(form) or "ssv(" in str(form) for form in every(known))
+
+
+def test_committees_can_be_left_out() -> None:
+    assert space(WIDE, Edits(without=("blend",))).committees == ("committee",)
+
+
+def test_without_any_classifier_there_is_no_search() -> None:
+    classifiers = tuple(p.name for p in catalog().values() if p.kind == "classifier")
+    with pytest.raises(TamisError, match="no classifier is left"):
+        space(WIDE, Edits(without=classifiers))
+
+
+def test_forms_to_try_are_opened_and_are_all_there_is() -> None:
+    known = space(WIDE, Edits(only=("{cc, ssv(20)} | knn(3)", "standardize | svm(gaussian)")))
+    assert not known.heads
+    neighbours = "knn(3, metric={minkowski, canberra, chebychev})"
+    machine = "svm(gaussian, C=geom(0.01, 1000.0, 10), sigma=geom(0.03, 30.0, 10), balance={true, false})"
+    assert [str(form) for form in known.forms] == [
+        f"cc(geom(2, 7500, 10)) | {neighbours}",
+        f"ssv(20) | {neighbours}",
+        f"standardize | rms_norm | {machine}",
+    ]
+
+
+def test_a_form_to_try_ends_in_a_classifier() -> None:
+    with pytest.raises(TamisError, match="must end in a classifier"):
+        space(WIDE, Edits(only=("standardize | cc",)))
+
+
+def test_nominal_and_missing_values_are_seen_to() -> None:
+    known = space(replace(WIDE, nominal=True, missing=True))
+    assert known.text(Form.of(parse("cc(5) | svm"))) == "impute | encode | cc(5) | svm"
+
+
+def test_edits_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "space.toml"
+    path.write_text('try = ["cc | svm"]\nwithout = ["knn"]\n[search.svm]\nC = "geom(1, 8, 4)"\nkernel = "linear"\n')
+    found = read_edits(path)
+    assert found == Edits(
+        ("cc | svm",), ("knn",), {("svm", "C"): Range("geom", 1, 8, 4), ("svm", "kernel"): Choice(("linear",))}
+    )
+    (form,) = space(WIDE, found).forms
+    assert str(form.tail[-1]) == "svm(linear, C=geom(1, 8, 4), balance={true, false})"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("try = 3", "try takes a list of texts"),
+        ("tries = []", "there is no 'tries' to set"),
+        ('without = ["nobody"]', "no part is called 'nobody'"),
+        ("[search.svm]\nD = 3", "svm has no parameter 'D'"),
+        ("[search.nobody]\nC = 3", "no part is called 'nobody'"),
+        ("search = 3", "search takes tables"),
+        ("[search]\nsvm = 3", "search.svm takes parameters"),
+        ("[search.svm]\nC = -3", "svm: C takes"),
+        ('try = ["cc |"]', "recipe"),
+        ("try = [", "nvalid"),
+    ],
+)
+def test_a_wrong_file_of_edits_is_refused_by_name(tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "space.toml"
+    path.write_text(text)
+    with pytest.raises((TamisError, RecipeError), match=r"space\.toml") as refused:
+        read_edits(path)
+    if sentence != "recipe":
+        assert sentence in str(refused.value)
+
+
+def test_a_file_of_edits_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(TamisError, match=r"none\.toml: No such file"):
+        read_edits(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_facts_of_numbers(sparse: bool) -> None:
+    X = np.array([[0.0, 2.0], [1.0, 0.0], [0.0, 1.0], [0.0, 3.0]])
+    found = facts(cases(sp.csr_matrix(X) if sparse else X, ["a", "b", "b", "b"]))
+    assert found == Facts(4, 2, 2, 1, 3, sparse=sparse, nominal=False, missing=False, non_negative=True, counts=True)
+    assert found.uneven
+    below = facts(cases(sp.csr_matrix(X - 1) if sparse else X - 1, ["a", "b", "b", "b"]))
+    assert not below.non_negative
+    assert not below.counts
+    assert not facts(cases(X + 0.5, [0, 1, 1, 1])).counts
+
+
+def test_facts_of_a_table() -> None:
+    import polars as pl
+
+    X = pl.DataFrame({"colour": ["red", None, "blue"], "size": [1.0, 2.0, 3.0]})
+    found = facts(cases(X, [0, 1, 1]))
+    assert found.nominal
+    assert found.missing
+    assert not found.counts
+
+
+def test_proposals_follow_what_was_told() -> None:
+    form = Form.of(parse("cc(geom(1, 1000, 9)) | knn({1, 3})"))
+
+    def worth(one: Form) -> float:
+        return -abs(np.log(value_at(one, (0, "k")) / 30)) - (value_at(one, (1, "k")) == 1)
+
+    told = [(one, worth(one)) for one in grid(form, 5, 10)]
+    start = max(value for _, value in told)
+    for round_ in range(4):
+        told += [(one, worth(one)) for one in propose(form, told, 6, (0, round_))]
+    assert len({one for one, _ in told}) == len(told)
+    assert max(value for _, value in told) > start
+    # Late proposals are nearer to the best than chance would have them.
+    assert np.mean([value for _, value in told[-12:]]) > np.mean([value for _, value in told[:10]])
+
+
+def test_proposals_depend_on_the_key_and_the_told_alone() -> None:
+    form = Form.of(parse("cc(geom(1, 1000, 9)) | svm(C=geom(0.1, 10.0, 5))"))
+    told = [(one, float(i)) for i, one in enumerate(grid(form, 3, 9))]
+    assert propose(form, told, 5, (0, 1)) == propose(form, told, 5, (0, 1))
+    assert propose(form, told, 5, (0, 1)) != propose(form, told, 5, (0, 2))
+    for one in propose(form, told, 5, (0, 1)):
+        assert len(f"{value_at(one, (1, 'C')):.10g}".replace(".", "").strip("0")) <= 3
+
+
+def test_a_form_without_slots_has_nothing_to_propose() -> None:
+    assert propose(Form.of(parse("cc(5) | knn({3})")), [], 5, (0,)) == []
