@@ -17,6 +17,9 @@ from tamis.validate.metrics import Answers, Metric, log_loss
 #: Votes that a blend gives away, one after another; a model may get several.
 _VOTES = 8
 
+#: A member may use so many times as many columns as the best model: a blend must not undo the selection.
+_MORE_COLUMNS = 1.25
+
 #: Values closer than this are equal.
 _ROUNDING = 1e-9
 
@@ -35,7 +38,7 @@ def blend(members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], m
     The first vote goes to the best model. Each further one goes to the model with which the mean of the votes does
     best over the splits; of those that do as well, to the one with the smaller log loss. It ends when a vote no longer
     helps. What a blend says of a row is the mean of what its members said of it in the same fold, so nothing is
-    fitted.
+    fitted. Models that use many more columns than the best one are left out.
 
     Parameters
     ----------
@@ -51,7 +54,11 @@ def blend(members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], m
         None when no blend is better than the best model alone.
     """
     able = [m for m in members if all(m in found for found in results)]
-    if len(able) < 2 or not results:
+    if not able or not results:
+        return None
+    most = _MORE_COLUMNS * _columns(results, able[0])
+    able = [m for m in able if _columns(results, m) <= most]
+    if len(able) < 2:
         return None
     said = {m: [_probabilities(found[m].answers) for found in results] for m in able}
     truths = [found[able[0]].answers for found in results]
@@ -71,6 +78,12 @@ def blend(members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], m
         return None
     recipe = _text(counts)
     return Blended(recipe, [_result(found, counts, p / len(votes)) for found, p in zip(results, total, strict=True)])
+
+
+def _columns(results: Sequence[Mapping[str, FoldResult]], member: str) -> float:
+    """Mean number of columns that a model uses; of one that does not tell, all."""
+    kept = [found[member] for found in results]
+    return float(np.mean([one.n_features if one.kept is None else one.kept.size for one in kept]))
 
 
 def _better(one: tuple[float, float], other: tuple[float, float]) -> bool:

@@ -20,6 +20,9 @@ Path = tuple[int | str, ...]
 _PICKS = ("score", "selector")
 
 
+#: How far neighbours of a value are, as shares of its range.
+_STEPS = (-1 / 8, -1 / 16, -1 / 32, 1 / 32, 1 / 16, 1 / 8)
+
 #: Significant digits of a number that the search makes up.
 _DIGITS = 3
 
@@ -192,6 +195,34 @@ def grid(form: Form, points: int, most: int) -> list[Form]:
         return every
     # Evenly through the product, so that no slot is left at one value; of one alone the first choice of every set.
     return [every[int(i * len(every) / most)] for i in range(most)]
+
+
+def around(open_: Form, closed: Form) -> list[Form]:
+    """Closed forms near another one: each range in turn a little, more and much more to both sides.
+
+    Examples
+    --------
+    >>> from tamis.compose.recipe import parse
+    >>> [str(one) for one in around(*(Form.of(parse(f"cc({k}) | knn(3)")) for k in ("geom(1, 1000)", 20)))]
+    ['cc(8) | knn(3)', 'cc(13) | knn(3)', 'cc(16) | knn(3)', 'cc(25) | knn(3)', 'cc(31) | knn(3)', 'cc(47) | knn(3)']
+    """
+    domains = slots(open_)
+    here = {path: value_at(closed, path) for path in domains}
+    found = []
+    for path, domain in domains.items():
+        if isinstance(domain, Range):
+            found += [filled(open_, {**here, path: value}) for value in _near(domain, here[path])]
+    return [one for one in dict.fromkeys(found) if one != closed]
+
+
+def _near(domain: Range, value: Any) -> Iterator[Any]:
+    for step in _STEPS:
+        if domain.spacing == "geom":
+            moved = value * (domain.high / domain.low) ** step
+        else:
+            moved = value + (domain.high - domain.low) * step
+        whole = isinstance(domain.low, int) and isinstance(domain.high, int)
+        yield min(max(round(moved) if whole else rounded(float(moved)), domain.low), domain.high)
 
 
 def spread(domain: Choice | Range, points: int) -> tuple[Any, ...]:

@@ -20,7 +20,7 @@ from tamis.compose.parser import parse
 from tamis.mine.blending import blend
 from tamis.mine.board import Board, Candidate, Tried
 from tamis.mine.budget import Pace
-from tamis.mine.form import Form, filled, grid, slots, spread
+from tamis.mine.form import Form, around, filled, grid, slots, spread
 from tamis.mine.space import Calls, Space
 from tamis.mine.tuner import propose
 from tamis.validate.fold import FoldResult
@@ -158,6 +158,7 @@ def stages(search: Search) -> Stage:
     rounds = idle = 0
     while not search.over("tune") and idle < _PATIENCE:
         known, best = len(search.board.tried), _top(search)
+        yield from zoom(search)
         yield from tune(search, rounds)
         if not search.space.forms:
             yield from substitute(search)
@@ -229,6 +230,14 @@ def classify(search: Search) -> Stage:
     tails = dict.fromkeys([*(_middle(open_) for open_, _ in known), *known])
     found = [_with_tail(candidate, tail) for candidate, tail in product(behind[:3], tails)]
     yield from race(search, "classify", [found[: search.share("classify")]])
+
+
+def zoom(search: Search) -> Stage:
+    """The ranges of the best families around their best values, one at a time: neighbours share most of the work."""
+    if search.over("tune"):
+        return
+    best = [one.candidate for one in _distinct(search.best(), _FAMILIES) if one.candidate is not None]
+    yield from race(search, "tune", [[Candidate(c.open, form) for form in around(c.open, c.closed)] for c in best])
 
 
 def tune(search: Search, rounds: int) -> Stage:
