@@ -9,8 +9,8 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n au
 .PHONY: demo test test-all lint bench docs clean
 
 demo: $(READY)
-	$(BIN)/tamis rank madelon-like "cc(20)" --top 25
-	$(BIN)/tamis validate madelon-like "cc(20) | knn(5)" --leak-check
+	rm -rf demo && mkdir demo
+	$(BIN)/tamis mine madelon-fresh --split official --budget 90s --run demo/run --model demo/model
 
 test: lint
 	$(PYTEST)
@@ -37,4 +37,4 @@ $(READY): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

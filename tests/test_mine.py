@@ -399,11 +399,13 @@ def test_folds_within_a_search_stay_within_its_rows() -> None:
     assert len({found.name(i) for i in range(len(found.splits))}) == len(found.splits)
 
 
-def test_small_classes_are_judged_more_often() -> None:
-    few = inner(np.arange(60), np.arange(60) % 2, None, search=0, folds=5, seed=0)
-    many = inner(np.arange(1000), np.arange(1000) % 2, None, search=0, folds=5, seed=0)
-    assert len(few.all) == 25
-    assert len(many.all) == 5
+@pytest.mark.parametrize(
+    ("rows", "first", "folds", "every"), [(60, 5, 10, 25), (100, 4, 10, 25), (300, 2, 5, 10), (1000, 2, 5, 5)]
+)
+def test_small_classes_are_judged_more_often(rows: int, first: int, folds: int, every: int) -> None:
+    found = inner(np.arange(rows), np.arange(rows) % 2, None, search=0, folds=5, seed=0)
+    assert (len(found.first), len(found.folds), len(found.all)) == (first, folds, every)
+    assert set(found.first) <= set(found.folds) <= set(found.all)
 
 
 def test_errors_count_against_nobody_else() -> None:

@@ -102,7 +102,15 @@ def test_few_columns_bring_the_stepwise_selectors_in() -> None:
 def test_sparse_counts_bring_their_scores_in_and_put_dense_methods_out() -> None:
     found = names(space(replace(WIDE, sparse=True, n_features=100_000)))
     assert {"chi2", "count", "variance", "normalize"} <= found
-    assert not {"lda", "tree"} & found
+    assert not {"lda", "boost"} & found
+
+
+def test_slow_classifiers_wait_behind_a_selection_where_columns_are_many() -> None:
+    slow = {"tree", "forest", "extra_trees", "boost"}
+    assert not slow & {tail[-1].name for tail in space(WIDE).quick_tails}
+    assert slow <= {tail[-1].name for tail in space(WIDE).tails}
+    few = space(replace(WIDE, n_features=500))
+    assert few.quick_tails == few.tails
 
 
 def test_numbers_of_columns_and_of_neighbours_stay_within_the_data() -> None:

@@ -97,25 +97,29 @@ def mine(
     model = model or Path(f"{dataset.name}.tamis-model")
     if not json:
         _print_head(dataset, run)
-    with watching() as watch:
-        found = search(
-            dataset,
-            budget=budget,
-            trials=trials,
-            engine=engine,
-            run=run,
-            split=split,
-            folds=folds,
-            inner_folds=inner_folds,
-            metric=metric,
-            rule=rule,
-            only=only or (),
-            without=without or (),
-            edits=space,
-            seed=seed,
-            memory=memory_bytes(memory),
-            progress=watch,
-        )
+    try:
+        with watching() as watch:
+            found = search(
+                dataset,
+                budget=budget,
+                trials=trials,
+                engine=engine,
+                run=run,
+                split=split,
+                folds=folds,
+                inner_folds=inner_folds,
+                metric=metric,
+                rule=rule,
+                only=only or (),
+                without=without or (),
+                edits=space,
+                seed=seed,
+                memory=memory_bytes(memory),
+                progress=watch,
+            )
+    except KeyboardInterrupt:
+        typer.echo(f"tamis: stopped; what was computed is in {run}, and the same command goes on", err=True)
+        raise typer.Exit(130) from None
     saved = _save(model, found, dataset)
     if json:
         print_json({**found.summary(), "model": str(model) if saved else None})

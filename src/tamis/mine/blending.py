@@ -17,8 +17,9 @@ from tamis.validate.metrics import Answers, Metric, log_loss
 #: Votes that a blend gives away, one after another; a model may get several.
 _VOTES = 8
 
-#: A member may use so many times as many columns as the best model: a blend must not undo the selection.
-_MORE_COLUMNS = 1.25
+#: A member may use so many times as many columns as the best model, or this share of all: a blend must not undo the
+#: selection.
+_MORE_COLUMNS, _FEW_COLUMNS = 1.25, 0.05
 
 #: Values closer than this are equal.
 _ROUNDING = 1e-9
@@ -56,7 +57,7 @@ def blend(members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], m
     able = [m for m in members if all(m in found for found in results)]
     if not able or not results:
         return None
-    most = _MORE_COLUMNS * _columns(results, able[0])
+    most = max(_MORE_COLUMNS * _columns(results, able[0]), _FEW_COLUMNS * results[0][able[0]].n_features)
     able = [m for m in able if _columns(results, m) <= most]
     if len(able) < 2:
         return None

@@ -1,6 +1,6 @@
 """What one search knows: the recipes it has tried and what came of each on the folds within its rows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,11 +16,12 @@ from tamis.validate.metrics import Metric
 #: Training rows that a first look takes at the most.
 _FIRST_ROWS = 1000
 
-#: Folds of a first look.
-_FIRST_FOLDS = 2
+#: Rows of the smallest class that are judged in the three rounds, as far as the repeats reach, and these repeats.
+_ENOUGH = (40, 80, 300)
+_REPEATS = (1, 2, 5)
 
-#: Folds are drawn anew until the smallest class has been judged so often in all, but not more than so many times.
-_ENOUGH, _MOST_REPEATS = 300, 5
+#: Folds of a first look at the least.
+_FIRST_FOLDS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +33,9 @@ class Inner:
     splits : tuple of Split
         All of them; a recipe's results are numbered as they are.
     first : tuple of int
-        A first look: two folds, of fewer rows where there are many.
+        A first look: two folds or more, of fewer rows where there are many.
     folds : tuple of int
-        Every row judged once.
+        Every row judged once, or twice where they are few.
     all : tuple of int
         Every row judged as often as it takes.
     """
@@ -48,6 +49,13 @@ class Inner:
         """What a split is called in the store."""
         split = self.splits[number]
         return f"{'few rows ' if number in self.first and number not in self.all else ''}{split.repeat}.{split.fold}"
+
+    def repeats(self, splits: Sequence[int], values: FloatArray) -> FloatArray:
+        """Values on splits, a column each, as means over each repeat of the folds; as they are where there is one."""
+        numbers = np.array([self.splits[i].repeat for i in splits])
+        if np.unique(numbers).size == 1:
+            return values
+        return np.column_stack([np.nanmean(values[:, numbers == repeat], axis=1) for repeat in np.unique(numbers)])
 
     @property
     def test_to_train(self) -> float:
@@ -70,12 +78,14 @@ def inner(rows: np.ndarray, y: np.ndarray, groups: np.ndarray | None, *, search:
     seed : int
     """
     smallest = int(np.unique(y[rows], return_counts=True)[1].min())
-    repeats = int(np.clip(-(-_ENOUGH // max(smallest, 1)), 1, _MOST_REPEATS))
+    repeats = [int(np.clip(-(-enough // smallest), 1, most)) for enough, most in zip(_ENOUGH, _REPEATS, strict=True)]
     own = spawn(seed, search)
-    dealt = StratifiedFolds(folds, repeats).splits(y[rows], groups=None if groups is None else groups[rows], seed=own)
+    dealt = StratifiedFolds(folds, repeats[-1]).splits(
+        y[rows], groups=None if groups is None else groups[rows], seed=own
+    )
     splits = [Split(rows[s.train], rows[s.test], s.repeat, s.fold, (search, 0)) for s in dealt]
     every = tuple(range(len(splits)))
-    first = every[: min(_FIRST_FOLDS, folds)]
+    first = every[: min(folds, max(_FIRST_FOLDS, -(-_ENOUGH[0] * folds // smallest)))]
     if splits[0].train.size > _FIRST_ROWS:
         few = [
             Split(_thinned(splits[i].train, y, spawn(own, i)), splits[i].test, 0, splits[i].fold, (search, 1))
@@ -83,7 +93,7 @@ def inner(rows: np.ndarray, y: np.ndarray, groups: np.ndarray | None, *, search:
         ]
         first = tuple(range(len(splits), len(splits) + len(few)))
         splits += few
-    return Inner(tuple(splits), first, every[:folds], every)
+    return Inner(tuple(splits), first, every[: folds * repeats[1]], every)
 
 
 def _thinned(rows: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
@@ -145,10 +155,6 @@ class Tried:
         known = known[~np.isnan(known)]
         return float(known.mean()) if known.size else -np.inf
 
-    def standing(self, splits: Sequence[int]) -> float:
-        """Its mean on some splits if it was judged on all of them, else on those that there are."""
-        return self.mean(splits if self.has(splits) else list(self.values))
-
     @property
     def n_features(self) -> float:
         """Mean number of columns used; infinite where it cannot be told."""
@@ -191,11 +197,24 @@ class Board:
         tried.sizes[split] = None if finding.kept is None else finding.kept.size
         tried.seconds[split] = finding.fit_seconds + finding.predict_seconds
 
-    def ranked(self, splits: Sequence[int], least: Sequence[int] | None = None) -> list[Tried]:
-        """Those that were judged on all of some splits, or at least of others, the best first.
+    def ranked(self, splits: Sequence[int]) -> list[Tried]:
+        """Those that were judged on all of some splits, the best first; of equals the one with fewer columns."""
+        return [one for one, _ in _in_order((one, one.mean(splits)) for one in self.tried.values() if one.has(splits))]
 
-        Of equals the one with fewer columns comes first.
+    def standings(self) -> list[tuple[Tried, float]]:
+        """Those that were judged on all folds, or in a first look at least, the best first, and what each is worth.
+
+        Those that did well in a first look by luck do worse on all folds (or better, when the first look had fewer
+        rows). What the first look alone says of the others is set right by as much.
         """
-        judged = [one for one in self.tried.values() if one.has(splits) or (least is not None and one.has(least))]
-        # What differs by rounding alone is equal: the order of sums must not decide.
-        return sorted(judged, key=lambda one: (-round(one.standing(splits), 12), one.n_features))
+        first, folds = self.inner.first, self.inner.folds
+        both = [one for one in self.tried.values() if one.has(folds) and one.has(first)]
+        shift = float(np.mean([one.mean(folds) - one.mean(first) for one in both])) if both else 0.0
+        known = [(one, one.mean(folds)) for one in self.tried.values() if one.has(folds)]
+        seen = [one for one in self.tried.values() if one.has(first) and not one.has(folds)]
+        return _in_order([*known, *((one, one.mean(first) + shift) for one in seen)])
+
+
+def _in_order(judged: Iterable[tuple[Tried, float]]) -> list[tuple[Tried, float]]:
+    # What differs by rounding alone is equal: the order of sums must not decide.
+    return sorted(judged, key=lambda pair: (-round(pair[1], 12), pair[0].n_features))

@@ -19,6 +19,7 @@ _ENDS = {
     "tune": 0.82,
     "substitute": 0.82,
     "confirm": 0.9,
+    "end": 1.0,
 }
 _LAST = 0.95
 

@@ -227,6 +227,8 @@ class _Hunt:
         used = np.arange(given.X.shape[1]) if mask is None else np.flatnonzero(mask)
         names = self._names()
         found.selected_features_ = used if names is None else names[used]
+        if names is not None:
+            found.feature_names_in_ = names
         found.validation_ = replace(
             shared.validation(recipe(choice.recipe), outer),
             recipe="the choice of the search",

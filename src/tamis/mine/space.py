@@ -45,8 +45,8 @@ COMMITTEES = ("committee", "blend")
 #: Classifiers that take longest; they come last, where time may run out.
 _SLOW = ("tree", "forest", "extra_trees", "boost")
 
-#: Columns above which a tree that looks at all of them for every split is too slow for a first look.
-_MANY_COLUMNS = 20_000
+#: Columns above which they are tried behind a selection alone.
+_MANY_COLUMNS = 2_000
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,13 @@ class Space:
     forms: tuple[Form, ...]
     committees: tuple[str, ...]
     facts: Facts
+
+    @property
+    def quick_tails(self) -> tuple[Calls, ...]:
+        """The tails that can be tried on all columns."""
+        if self.facts.n_features <= _MANY_COLUMNS:
+            return self.tails
+        return tuple(tail for tail in self.tails if tail[-1].name not in _SLOW) or self.tails
 
     def text(self, form: Form) -> str:
         """The recipe of a closed form, completed by what the data needs."""
@@ -145,12 +152,8 @@ class _Maker:
             return facts.counts and facts.sparse
         if part.name == "rfe":
             return facts.n_rows <= facts.n_features
-        if part.name == "lda":
+        if part.name in ("lda", "boost"):
             return not facts.sparse
-        if part.name == "boost":
-            return not facts.sparse and facts.n_features <= _MANY_COLUMNS
-        if part.name == "tree":
-            return facts.n_features <= _MANY_COLUMNS
         return True
 
     def _kept(self, text: str) -> Iterator[Calls]:

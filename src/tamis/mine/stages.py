@@ -140,7 +140,7 @@ class Search:
 
     def best(self) -> list[Tried]:
         """The recipes that were judged on all folds, or at least on the first ones, the best first."""
-        return self.board.ranked(self.board.inner.folds, self.board.inner.first)
+        return [one for one, _ in self.board.standings()]
 
     def sure(self) -> list[Tried]:
         """Those that were judged on all repeats."""
@@ -198,7 +198,7 @@ def judge(search: Search, stage: str, tried: Sequence[Tried], splits: tuple[int,
 def base(search: Search) -> Stage:
     """Every classifier on all columns, with and without scaling."""
     space = search.space
-    pairs = list(product(space.heads, space.tails))
+    pairs = list(product(space.heads, space.quick_tails))
     most = max(1, min(3, search.share("base") // len(pairs)))
     grids = [_closed(Form(head, (), tail), 2, most) for head, tail in pairs]
     # One of each first: when time is short, every classifier has had its turn.
@@ -249,8 +249,11 @@ def tune(search: Search, rounds: int) -> Stage:
         candidate = one.candidate
         if candidate is None:
             continue
-        alike = [(t.candidate, t.standing(inner.folds)) for t in search.best() if t.candidate is not None]
-        told = [(c.closed, value) for c, value in alike if c.open == candidate.open]
+        told = [
+            (known.candidate.closed, value)
+            for known, value in search.board.standings()
+            if known.candidate is not None and known.candidate.open == candidate.open
+        ]
         key = (search.seed, search.board.number, rounds, family)
         tries = int(min(_TRIES, max(2, search.trials_left // _ROUND)))
         new = [Candidate(candidate.open, form) for form in propose(candidate.open, told, tries, key)]
@@ -295,12 +298,21 @@ def committees(search: Search) -> Stage:
 
 
 def chosen(search: Search, rule: Rule, caution: float) -> Tried | None:
-    """The model that the search ends with: by the rule, among those that were judged most often."""
+    """The model that the search ends with: by the rule, among those that were judged most often.
+
+    Under a limit of time it is one that can still be fitted and judged, if there is any.
+
+    The deviation that a cautious choice takes off is that over repeats of the folds, if there are any: single folds are
+    so small where rows are few that their deviation is chance.
+    """
     inner = search.board.inner
     for splits in (inner.all, inner.folds, inner.first):
         judged = search.board.ranked(splits)
+        judged = [one for one in judged if search.affordable(one, 1, "end")] or judged
         if judged:
             values = np.array([one.on(splits) for one in judged])
+            if rule == "cautious":
+                values = inner.repeats(splits, values)
             sizes = np.array([one.n_features for one in judged])
             return judged[choose(values, sizes, inner.test_to_train, rule=rule, caution=caution)]
     return None
@@ -315,8 +327,8 @@ def _as_asked(search: Search) -> Stage:
 
 
 def _top(search: Search) -> float:
-    best = search.best()
-    return best[0].standing(search.board.inner.folds) if best else -np.inf
+    best = search.board.standings()
+    return best[0][1] if best else -np.inf
 
 
 def _closed(form: Form, points: int, most: int) -> list[Candidate]:
@@ -346,12 +358,15 @@ def _middle(tail: Calls) -> tuple[Calls, Calls]:
 
 
 def _best_tails(search: Search) -> dict[str, tuple[Calls, Calls]]:
-    """The best known tail of every family, open and closed; for a family that never got through, one of its grid."""
+    """The best known tail of every family, open and closed; of one that was never judged the middle."""
     found: dict[str, tuple[Calls, Calls]] = {}
     for one in search.best():
         if one.candidate is not None:
             tails = (one.candidate.open.tail, one.candidate.closed.tail)
             found.setdefault(one.candidate.closed.family[1], tails)
+    for tail in search.space.tails:
+        middle = _middle(tail)
+        found.setdefault(Form((), (), middle[1]).family[1], middle)
     return found
 
 

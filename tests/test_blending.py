@@ -1,0 +1,104 @@
+"""A blend chosen from stored answers: what it is said to be worth is what it is worth."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tamis.compose.recipe import recipe
+from tamis.mine.blending import blend
+from tamis.validate import validate_many
+from tamis.validate.evaluate import evaluate_all
+from tamis.validate.fold import FoldResult
+from tamis.validate.metrics import all_metrics
+from tamis.validate.setting import Setting, setting
+
+MEMBERS = ["cc(3) | knn(3)", "ssv(4) | svm(linear)", "nrbf(5.0)", "cc(2) | svm(gaussian)", "knn(1)"]
+
+
+def problem(n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(90) % n_classes)
+    X = rng.normal(size=(90, 8))
+    X[:, :4] += y[:, None] * rng.uniform(0.4, 0.9, 4)
+    return X, y
+
+
+def judged(n_classes: int = 2, seed: int = 0) -> tuple[Setting, list[dict[str, FoldResult]]]:
+    shared = setting(*problem(n_classes, seed), folds=5)
+    found = evaluate_all([recipe(text) for text in MEMBERS], shared.given, shared.splits)
+    return shared, [dict(zip(MEMBERS, results, strict=True)) for results in zip(*found, strict=True)]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_what_a_blend_says_is_what_it_says_when_it_is_fitted(n_classes: int) -> None:
+    """The votes of deterministic members, averaged, against the blend validated like any model."""
+    shared, results = judged(n_classes)
+    found = blend(MEMBERS, results, all_metrics["ber"])
+    assert found is not None
+    (fitted,) = evaluate_all([recipe(found.recipe)], shared.given, shared.splits)
+    for computed, real in zip(found.results, fitted, strict=True):
+        np.testing.assert_allclose(computed.answers.probabilities, real.answers.probabilities, atol=1e-12)
+        assert computed.answers.labels.tolist() == real.answers.labels.tolist()
+        assert computed.metrics.keys() == real.metrics.keys()
+        np.testing.assert_allclose([*computed.metrics.values()], [*real.metrics.values()])
+        assert computed.kept.tolist() == real.kept.tolist()
+
+
+@pytest.mark.parametrize("metric", ["ber", "auc", "log_loss"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_blend_is_no_worse_than_the_best_and_than_any_pair_with_it(metric: str, seed: int) -> None:
+    """The greedy choice's second vote is the best of all second votes, by brute force."""
+    shared, results = judged(seed=seed)
+    measure = all_metrics[metric]
+    sign = 1 if measure.better == "high" else -1
+
+    def worth(members: list[str]) -> float:
+        (own,) = evaluate_all([recipe(f"blend({', '.join(members)})")], shared.given, shared.splits)
+        return sign * float(np.mean([one.metrics[metric] for one in own]))
+
+    alone = {m: worth([m]) for m in MEMBERS}
+    order = sorted(MEMBERS, key=lambda m: -alone[m])
+    found = blend(order, results, measure)
+    pairs = max(worth([order[0], m]) for m in MEMBERS)
+    if found is None:
+        assert pairs <= alone[order[0]] + 1e-9
+    else:
+        value = sign * float(np.mean([one.metrics[metric] for one in found.results]))
+        assert value >= max(alone[order[0]], pairs) - 1e-9
+
+
+def test_one_model_is_no_blend() -> None:
+    _, results = judged()
+    assert blend(MEMBERS[:1], results, all_metrics["ber"]) is None
+    assert blend([], results, all_metrics["ber"]) is None
+    assert blend(MEMBERS, [], all_metrics["ber"]) is None
+
+
+def test_models_that_use_many_more_columns_than_the_best_stay_out() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = rng.normal(size=(80, 100))
+    X[:, :4] += 0.7 * y[:, None]
+    shared = setting(X, y, folds=4)
+    members = ["cc(4) | knn(3)", "cc(5) | svm(linear)", "knn(3)", "svm(linear)"]
+    found = evaluate_all([recipe(text) for text in members], shared.given, shared.splits)
+    results = [dict(zip(members, one, strict=True)) for one in zip(*found, strict=True)]
+    blended = blend(members, results, all_metrics["log_loss"])
+    assert blended is not None
+    assert all(one.kept.size <= 9 for one in blended.results)
+
+
+def test_a_model_without_an_answer_on_some_split_stays_out() -> None:
+    _, results = judged()
+    for lost, metric in product(MEMBERS[1:3], ["ber"]):
+        partly = [{m: r for m, r in one.items() if m != lost or i} for i, one in enumerate(results)]
+        found = blend(MEMBERS, partly, all_metrics[metric])
+        assert found is None or lost not in found.recipe
+
+
+def test_the_recipe_of_a_blend_can_be_validated() -> None:
+    _, results = judged()
+    found = blend(MEMBERS, results, all_metrics["ber"])
+    assert found is not None
+    assert validate_many([found.recipe], *problem(), folds=5)[0].recipe == found.recipe
