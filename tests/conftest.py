@@ -1,7 +1,10 @@
 """What tests share: where real data is, folders made for them, and a fixed profile for property tests."""
 
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -44,3 +47,18 @@ def no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No folder of named data sets at all."""
     monkeypatch.delenv("TAMIS_DATA", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
+
+
+@pytest.fixture
+def tamis(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run a command in this process: exit code, standard output, standard error."""
+    from tamis.cli import main as cli
+
+    def run(*arguments: Any) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["tamis", *map(str, arguments)])
+        monkeypatch.setattr(cli, "_noted", set())
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return (int(ended.value.code or 0), *capsys.readouterr())
+
+    return run

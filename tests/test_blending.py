@@ -13,7 +13,7 @@ from tamis.validate.fold import FoldResult
 from tamis.validate.metrics import all_metrics
 from tamis.validate.setting import Setting, setting
 
-MEMBERS = ["cc(3) | knn(3)", "ssv(4) | svm(linear)", "nrbf(5.0)", "cc(2) | svm(gaussian)", "knn(1)"]
+MEMBERS = ["cc(4) | knn(3)", "ssv(4) | svm(linear)", "cc(4) | nrbf(5.0)", "cc(4) | svm(gaussian)", "ssv(4) | knn(1)"]
 
 
 def problem(n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -2,10 +2,10 @@
 
 import io
 import json
-import sys
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from fuzzing import damaged
 from reading import put
 from tamis.base.errors import DataError
 from tamis.challenge import Submission, make_submission, read_submission, score_submission, write_submission
-from tamis.cli import main as cli
 from tamis.data import load
 from tamis.data.challenge_files import write_challenge
 from tamis.data.dataset import Dataset
@@ -239,17 +238,9 @@ def test_damaged_files(folder: Path, toy: Dataset, name: str, data: st.DataObjec
 
 
 @pytest.fixture
-def tamis(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Run a command in this process: exit code, standard output, standard error."""
-
-    def run(*arguments: Any) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tamis", "challenge", *map(str, arguments)])
-        monkeypatch.setattr(cli, "_noted", set())
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return (int(ended.value.code or 0), *capsys.readouterr())
-
-    return run
+def tamis(tamis: Callable[..., tuple[int, str, str]]) -> Callable[..., tuple[int, str, str]]:
+    """The same for the command under test."""
+    return partial(tamis, "challenge")
 
 
 @pytest.fixture

@@ -10,22 +10,7 @@ import pytest
 
 from bad_files import BAD_FILES
 from reading import put
-from tamis.cli import main as cli
 from tamis.cli import show
-
-
-@pytest.fixture
-def tamis(monkeypatch, capsys):
-    """Run a command in this process: exit code, standard output, standard error."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["tamis", *map(str, arguments)])
-        monkeypatch.setattr(cli, "_noted", set())
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return (ended.value.code or 0, *capsys.readouterr())
-
-    return run
 
 
 @pytest.fixture

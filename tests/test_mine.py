@@ -172,7 +172,7 @@ def test_the_official_split_has_one_search_on_the_training_rows() -> None:
 
 def test_the_whole_space_on_small_data(tmp_path: Path) -> None:
     X, y = planted(50, 12)
-    found = mine(X, y, trials=45, engine="serial", folds=2, inner_folds=2, run=tmp_path / "run")
+    found = mine(X, y, trials=60, engine="serial", folds=2, inner_folds=2, run=tmp_path / "run")
     stages = set(found.leaderboard_["stage"])
     assert {"base", "select", "classify", "tune", "substitute", "committee"} <= stages
     assert found.validation_.summary()["ber"].mean < 0.3

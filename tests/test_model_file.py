@@ -99,6 +99,11 @@ def test_every_part_comes_back(name, given, form, tmp_path):
         inner = {"committee": {"model": KNN(3)}, "blend": {"models": [KNN(3), SSVTree()]}}
         model.set_params(**inner.get(name, {}))
     model.fit(X, y)
+    if given.get("library") == "lightgbm":
+        # Its trees are read by compiled code before anybody can look at them.
+        with pytest.raises(TamisError, match="cannot be saved"):
+            _through(model, X, y, tmp_path / "m.tamis")
+        return
     loaded, card = _through(model, X, y, tmp_path / "m.tamis")
     assert type(loaded) is type(model)
     assert to_text(loaded) == to_text(model) == card.recipe

@@ -1,7 +1,6 @@
 """``tamis predict`` as a user types it: columns by name, new words, missing things, and refusals."""
 
 import json
-import sys
 
 import numpy as np
 import polars as pl
@@ -10,27 +9,12 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from tamis.base.answers import ask
-from tamis.cli import main as cli
 from tamis.compose.card import card_of
 from tamis.compose.line_up import line_up
 from tamis.compose.model_file import load_model, save_model
 from tamis.compose.recipe import recipe
 from tamis.data import load
 from tamis.data.load import Sought
-
-
-@pytest.fixture
-def tamis(monkeypatch, capsys):
-    """Run a command in this process: exit code, standard output, standard error."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["tamis", *map(str, arguments)])
-        monkeypatch.setattr(cli, "_noted", set())
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return (ended.value.code or 0, *capsys.readouterr())
-
-    return run
 
 
 def _flowers(n: int = 60) -> pl.DataFrame:

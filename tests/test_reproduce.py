@@ -2,9 +2,9 @@
 
 import json
 import re
-import sys
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,6 @@ from tamis.challenge.reproduce import run as run_module
 from tamis.challenge.reproduce.figures import error_against_features, figure_facts, page
 from tamis.challenge.reproduce.results import fingerprint
 from tamis.challenge.reproduce.table import REAL_FEATURES
-from tamis.cli import main as cli
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
 from tamis.data.load import load
@@ -308,19 +307,11 @@ def test_fingerprints_tell_data_apart():
 
 
 @pytest.fixture
-def tamis(monkeypatch, capsys, tmp_path):
-    """Run a command in this process, in an empty folder and with the small table: exit code, output, errors."""
+def tamis(tamis, monkeypatch, tmp_path):
+    """The same for the command under test, in an empty folder and with the small table."""
     monkeypatch.setitem(reproduce.TABLES, "ghostminer", SMALL)
     monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["tamis", "reproduce", *map(str, arguments)])
-        monkeypatch.setattr(cli, "_noted", set())
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return (ended.value.code or 0, *capsys.readouterr())
-
-    return call
+    return partial(tamis, "reproduce")
 
 
 def test_the_command_from_end_to_end(tiny, tamis, tmp_path, forbidden):

@@ -1,34 +1,18 @@
 """``tamis select`` as a user types it: the features by name, what is written, and refusals."""
 
 import json
-import sys
 
 import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from tamis.cli import main as cli
 from tamis.compose.model_file import load_model
 from tamis.data import load
 from tamis.data.dataset import Dataset
 from tamis.data.fingerprint import fingerprint
 from tamis.data.write import write
 from tamis.select import Ranking
-
-
-@pytest.fixture
-def tamis(monkeypatch, capsys):
-    """Run a command in this process: exit code, standard output, standard error."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["tamis", *map(str, arguments)])
-        monkeypatch.setattr(cli, "_noted", set())
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return (ended.value.code or 0, *capsys.readouterr())
-
-    return run
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def ber(model, data: Dataset, columns: np.ndarray, n_train: int) -> float:
 
 
 def test_generators_by_name():
-    assert set(GENERATORS) == {"madelon-like", "friedman", "xor"}
+    assert set(GENERATORS) == {"madelon-like", "madelon-fresh", "friedman", "xor"}
 
 
 @pytest.mark.parametrize("name", sorted(GENERATORS))

@@ -3,9 +3,8 @@
 import platform
 from importlib.metadata import version
 
-_LIBRARIES = ("tamis", "numpy", "scipy", "scikit-learn")
-
 
 def made_with() -> dict[str, str]:
     """The versions of this library, of Python and of the libraries on which answers depend, by name."""
-    return {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}}
+    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return {"tamis": version("tamis"), "python": platform.python_version(), **libraries}

@@ -103,24 +103,23 @@ def madelon(
     return planted("madelon-like", X[shuffled], y[shuffled], roles, problem.permutation(X.shape[1]))
 
 
-def madelon_fresh(n_rows: int = 2000, n_test: int = 2000, *, seed: int = 0) -> Dataset:
-    """Make a problem like Madelon with fresh rows to be judged on: the official split is "train" and "test".
+def madelon_fresh(n_rows: int = 4000, *, seed: int = 0) -> Dataset:
+    """Make a problem like Madelon whose second half is fresh rows to be judged on: its split is "train" and "test".
 
     Parameters
     ----------
-    n_rows, n_test : int, default=2000
-        Rows to learn from, and rows to be judged on.
+    n_rows : int, default=4000
+        Rows to learn from and rows to be judged on together.
     seed : int, default=0
 
     Examples
     --------
     >>> from tamis.data.madelon import madelon_fresh
-    >>> madelon_fresh(200, 100).split[[0, 199, 200, 299]].tolist()
+    >>> madelon_fresh(400).split[[0, 199, 200, 399]].tolist()
     ['train', 'train', 'test', 'test']
     """
-    check_whole("n_test", n_test, 1)
-    made = madelon(n_rows + n_test, seed=seed)
-    return replace(made, name="madelon-fresh", split=np.repeat(["train", "test"], [n_rows, n_test]))
+    made = madelon(n_rows, seed=seed)
+    return replace(made, name="madelon-fresh", split=np.where(np.arange(n_rows) < n_rows // 2, "train", "test"))
 
 
 def _clusters(

@@ -41,8 +41,8 @@ _FIRST_SHARE = 0.6
 #: Families that are tuned in a round, recipes tried for each, and models whose parts are substituted.
 _FAMILIES, _TRIES, _PROMISING = 3, 6, 2
 
-#: The last trials are shared out so that a family gets no more than one in so many: some are left for substitution.
-_ROUND = 6
+#: Of the trials that are left a family gets no more than one in so many in a round.
+_ROUND = 9
 
 #: Rounds of tuning and substitution without a better model after which a search without limit of time ends.
 _PATIENCE = 3
@@ -119,6 +119,10 @@ class Search:
     def share(self, stage: str) -> int:
         """Recipes that one of the first stages may try."""
         return max(1, int(_SHARES[stage] * (self.pace.budget.trials or _PLENTY)))
+
+    def few(self, wanted: int) -> int:
+        """So many recipes as are wanted for a family in a round, but no more than leaves some for other stages."""
+        return int(min(wanted, max(2, self.trials_left // _ROUND)))
 
     def enter(self, stage: str, candidates: Iterable[Candidate]) -> list[str]:
         """Enter new recipes on the board, as far as the trials reach."""
@@ -237,7 +241,8 @@ def zoom(search: Search) -> Stage:
     if search.over("tune"):
         return
     best = [one.candidate for one in _distinct(search.best(), _FAMILIES) if one.candidate is not None]
-    yield from race(search, "tune", [[Candidate(c.open, form) for form in around(c.open, c.closed)] for c in best])
+    near = [[Candidate(c.open, form) for form in around(c.open, c.closed)] for c in best]
+    yield from race(search, "tune", [one[: search.few(len(one))] for one in near])
 
 
 def tune(search: Search, rounds: int) -> Stage:
@@ -255,8 +260,8 @@ def tune(search: Search, rounds: int) -> Stage:
             if known.candidate is not None and known.candidate.open == candidate.open
         ]
         key = (search.seed, search.board.number, rounds, family)
-        tries = int(min(_TRIES, max(2, search.trials_left // _ROUND)))
-        new = [Candidate(candidate.open, form) for form in propose(candidate.open, told, tries, key)]
+        proposed = propose(candidate.open, told, search.few(_TRIES), key)
+        new = [Candidate(candidate.open, form) for form in proposed]
         entered = search.enter("tune", new)
         if entered:
             yield Ask("tune", tuple(entered), inner.folds)
