@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -226,22 +227,19 @@ def test_other_data_or_another_seed_is_refused(tmp_path: Path) -> None:
 KILLED = """
 import sys
 sys.path.insert(0, {tests!r})
-from test_mine import planted, quick
-quick(*planted(), run={run!r}, engine={engine!r}, trials=14)
+from test_mine import {data}, quick
+quick(*{data}(), run={run!r}, **{options!r})
 """
 
 
-@pytest.mark.parametrize("engine", ["serial", "local(2)"])
-def test_a_run_that_is_killed_again_and_again_ends_the_same(tmp_path: Path, engine: str) -> None:
+def kill_again_and_again(run: Path, times: int, data: str = "planted", **options: Any) -> int:
+    """Begin a search so many times, and kill it at some moment after it has kept something new; how often it was."""
     rng = np.random.default_rng(3)
-    run = tmp_path / "run"
-    program = KILLED.format(tests=str(Path(__file__).parent), run=str(run), engine=engine)
+    program = KILLED.format(tests=str(Path(__file__).parent), run=str(run), data=data, options=options)
     kills = 0
-    for _ in range(4):
+    for _ in range(times):
         process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 60
-        known = _count(run)
-        # Some while after it has kept something new.
+        deadline, known = time.monotonic() + 120, _count(run)
         while process.poll() is None and time.monotonic() < deadline and _count(run) == known:
             time.sleep(0.02)
         time.sleep(float(rng.uniform(0, 0.5)))
@@ -249,9 +247,31 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(tmp_path: Path, engi
             os.kill(process.pid, signal.SIGKILL)
             kills += 1
         process.wait()
-    assert kills
-    ended = quick(*planted(), run=run, trials=14)
+    return kills
+
+
+@pytest.mark.parametrize("engine", ["serial", "local(2)"])
+def test_a_run_that_is_killed_again_and_again_ends_the_same(tmp_path: Path, engine: str) -> None:
+    assert kill_again_and_again(tmp_path / "run", 3, engine=engine, trials=14)
+    ended = quick(*planted(), run=tmp_path / "run", trials=14)
     assert board_of(ended) == board_of(quick(*planted(), trials=14))
+
+
+def larger() -> tuple[np.ndarray, np.ndarray]:
+    """More rows and columns, for a search that takes a while."""
+    return planted(120, 300)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_twenty_kills_in_one_run_of_the_whole_space_change_nothing(tmp_path: Path) -> None:
+    options = {"only": (), "without": (), "trials": 120, "folds": 3, "inner_folds": 4, "engine": "local(2)"}
+    kills = kill_again_and_again(tmp_path / "run", 20, "larger", **options)
+    ended = quick(*larger(), run=tmp_path / "run", **options)
+    alone = quick(*larger(), **{**options, "engine": "serial"})
+    assert kills == 20
+    assert board_of(ended) == board_of(alone)
+    assert ended.validation_ == alone.validation_
 
 
 def _count(run: Path) -> int:
@@ -415,3 +435,17 @@ def test_errors_count_against_nobody_else() -> None:
     board.learn("knn", 0, TamisError("no"))
     assert board.tried["knn"].error == "no"
     assert not board.ranked(folds.first)
+
+
+def test_a_run_with_a_limit_of_time_is_read_as_it_was(tmp_path: Path) -> None:
+    """Time decided what was tried; when the run is read again, long after, the same was tried and is chosen."""
+    X, y = planted(60, 200)
+    options = {"trials": None, "budget": 8, "only": (), "run": tmp_path / "run"}
+    first = quick(X, y, **options)
+    heard: list[Standing] = []
+    again = quick(X, y, progress=heard.append, **options)
+    assert not heard
+    assert board_of(again) == board_of(first)
+    assert again.recipe_ == first.recipe_
+    assert again.run_.choices == first.run_.choices
+    assert again.validation_ == first.validation_

@@ -162,7 +162,7 @@ def test_forms_to_try_are_opened_and_are_all_there_is() -> None:
     known = space(WIDE, Edits(only=("{cc, ssv(20)} | knn(3)", "standardize | svm(gaussian)")))
     assert not known.heads
     neighbours = "knn(3, metric={minkowski, canberra, chebychev})"
-    machine = "svm(gaussian, C=geom(0.01, 1000.0, 10), sigma=geom(0.03, 30.0, 10), balance={true, false})"
+    machine = "svm(gaussian, C=geom(0.01, 1000.0, 10), sigma=geom(0.1, 10.0, 10), balance={true, false})"
     assert [str(form) for form in known.forms] == [
         f"cc(geom(2, 7500, 10)) | {neighbours}",
         f"ssv(20) | {neighbours}",

@@ -147,7 +147,7 @@ class SVM(Sweep, Weighted, Classifier):
         search={
             "kernel": choice("linear", "gaussian"),
             "C": geom(1e-2, 1e3),
-            "sigma": geom(0.03, 30.0),
+            "sigma": geom(0.1, 10.0),
             "balance": choice(True, False),
         },
         paper="Boser, Guyon and Vapnik 1992; class ridge, sigma: Lal, Chapelle and Schölkopf 2006, section 1",

@@ -21,6 +21,7 @@ _STAGES = {
     "substitute": "substituting parts",
     "confirm": "judging the best again",
     "committee": "committees",
+    "last": "one recipe, for time is short",
     "judge": "judging the choice on unseen rows",
 }
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from tamis.validate.metrics import Answers, Metric, log_loss
 
 #: Votes that a blend gives away, one after another; a model may get several.
 _VOTES = 8
+
+#: The best models among which the first votes are shared.
+_BEGINNERS = 5
 
 #: A member may use so many times as many columns as the best model, or this share of all: a blend must not undo the
 #: selection.
@@ -36,9 +40,9 @@ class Blended:
 def blend(members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], metric: Metric) -> Blended | None:
     """Choose a blend greedily (Caruana, Niculescu-Mizil, Crew and Ksikes 2004).
 
-    The first vote goes to the best model. Each further one goes to the model with which the mean of the votes does
-    best over the splits; of those that do as well, to the one with the smaller log loss. It ends when a vote no longer
-    helps. What a blend says of a row is the mean of what its members said of it in the same fold, so nothing is
+    The first votes go to the best models, to as many of them as do best together. Each further one goes to the model
+    with which the mean of the votes does best over the splits; of those that do as well, to the one with the smaller
+    log loss. It ends when a vote no longer helps. What a blend says of a row is the mean of what its members said of it in the same fold, so nothing is
     fitted. Models that use many more columns than the best one are left out.
 
     Parameters
@@ -63,22 +67,27 @@ def blend(members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], m
         return None
     said = {m: [_probabilities(found[m].answers) for found in results] for m in able}
     truths = [found[able[0]].answers for found in results]
-    votes = [able[0]]
-    total = list(said[able[0]])
-    best = _worth(total, truths, metric)
+    sums = list(accumulate((said[m] for m in able[:_BEGINNERS]), _added))
+    worths = [_worth(total, truths, metric) for total in sums]
+    begin = max(range(len(sums)), key=lambda i: worths[i])
+    votes, total, best = list(able[: begin + 1]), sums[begin], worths[begin]
     while len(votes) < _VOTES:
-        worths = {m: _worth([a + b for a, b in zip(total, said[m], strict=True)], truths, metric) for m in able}
-        winner = max(able, key=lambda m: worths[m])
-        if not _better(worths[winner], best):
+        further = {m: _worth(_added(total, said[m]), truths, metric) for m in able}
+        winner = max(able, key=lambda m: further[m])
+        if not _better(further[winner], best):
             break
-        best = worths[winner]
+        best = further[winner]
         votes.append(winner)
-        total = [a + b for a, b in zip(total, said[winner], strict=True)]
+        total = _added(total, said[winner])
     counts = Counter(votes)
     if len(counts) < 2:
         return None
     recipe = _text(counts)
     return Blended(recipe, [_result(found, counts, p / len(votes)) for found, p in zip(results, total, strict=True)])
+
+
+def _added(total: list[FloatArray], more: list[FloatArray]) -> list[FloatArray]:
+    return [a + b for a, b in zip(total, more, strict=True)]
 
 
 def _columns(results: Sequence[Mapping[str, FoldResult]], member: str) -> float:

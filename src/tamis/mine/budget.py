@@ -16,12 +16,12 @@ _ENDS = {
     "select": 0.36,
     "classify": 0.46,
     "as asked": 0.46,
-    "tune": 0.82,
-    "substitute": 0.82,
-    "confirm": 0.9,
+    "tune": 0.86,
+    "substitute": 0.86,
+    "confirm": 0.93,
     "end": 1.0,
 }
-_LAST = 0.95
+_LAST = 0.96
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tamis.base.errors import TamisError
 from tamis.compose.recipe import recipe
-from tamis.mine.budget import Pace
+from tamis.mine.budget import Budget, Pace
 from tamis.mine.engine import Engine
 from tamis.mine.stages import Ask, Search, stages
 from tamis.mine.store import Finding, Store
@@ -17,7 +18,7 @@ from tamis.validate.walk import Task, walk
 #: Recipes that one task computes at the most, unless one fit answers more.
 _PORTION = 24
 
-#: Under these names the store keeps the seconds that were spent when each round began, for which budget, and in all.
+#: Under these names the store keeps how the rounds went, and the seconds spent in all.
 _ROUNDS, SPENT = "rounds", "spent"
 
 
@@ -101,34 +102,22 @@ class Runner:
     def drive(self, searches: Sequence[Search]) -> None:
         """Take the searches through all their stages, a step of each at a time.
 
-        The seconds spent are kept at the beginning of every round. A run that is taken up again goes through the
-        rounds that are over with the clock of the time, so that it takes the same course, and computes nothing in
-        them: what is missing there was cut off by the budget.
+        Under a limit of time what is tried depends on the clock. So the seconds spent at the beginning of every round
+        are kept, and what was cut off at its end; a run that is taken up again goes through the rounds that are over
+        with the clock of the time and without what was cut off then, and takes the same course. The clock is left at
+        the beginning of the last round, for what is chosen now is to be chosen again.
         """
-        limit = [self._pace.budget.seconds, self._pace.budget.trials]
-        kept = self._store.noted(_ROUNDS) or {}
-        # Without a limit of time nothing was cut off.
-        passed: list[float] = kept["spent"] if limit[0] is not None and kept.get("budget") == limit else []
-        rounds: list[float] = []
+        journal = _Journal(self._store, self._pace.budget)
         courses = {search.board.number: stages(search) for search in searches}
         by_number = {search.board.number: search for search in searches}
         while courses:
-            over = len(rounds) + 1 < len(passed)
-            at = passed[len(rounds)] if len(rounds) < len(passed) else None
-            self._pace.pretend(at if over else None)
-            asks = {}
-            for number, course in list(courses.items()):
-                ask = next(course, None)
-                if ask is None:
-                    del courses[number]
-                else:
-                    asks[number] = ask
-            rounds.append(self._pace.spent if at is None else at)
-            if not over and limit[0] is not None:
-                self._store.note(_ROUNDS, {"budget": limit, "spent": rounds})
+            self._pace.pretend(None)
+            # It stands still while the searches decide, so that it can stand there again.
+            self._pace.pretend(journal.begin(self._pace.spent))
+            asks = {number: ask for number, course in courses.items() if (ask := next(course, None)) is not None}
+            courses = {number: courses[number] for number in asks}
             if asks:
-                self._fulfil(asks, by_number, compute=not over)
-        self._pace.pretend(None)
+                self._fulfil(asks, by_number, journal)
 
     def compute(self, works: Sequence[Work], searches: Sequence[Search] = ()) -> list[dict[str, Finding]]:
         """What came of tasks that must be done, whatever the time."""
@@ -138,7 +127,7 @@ class Runner:
         """A task of this run."""
         return Work(search, name, split, tuple(recipes), self._seed, self._memory)
 
-    def _fulfil(self, asks: Mapping[int, Ask], searches: Mapping[int, Search], *, compute: bool) -> None:
+    def _fulfil(self, asks: Mapping[int, Ask], searches: Mapping[int, Search], journal: "_Journal") -> None:
         stage = next(iter(asks.values())).stage
         works, places = [], []
         for number, ask in asks.items():
@@ -151,9 +140,14 @@ class Runner:
         # By turns, all splits of a portion after one another, so that when time runs out every search has come equally
         # far and what was begun is of use.
         order = sorted(range(len(works)), key=lambda i: places[i])
+        if not journal.reading:
+            self._pace.pretend(None)
         ends = [self._pace.end_of(ask.stage, ask.share) for ask in asks.values()]
         until = max((end for end in ends if end is not None), default=None)
-        found = self._found([works[i] for i in order], stage, list(searches.values()), until, compute=compute)
+        ordered = [works[i] for i in order]
+        found = journal.settled(
+            ordered, self._found(ordered, stage, list(searches.values()), until, compute=not journal.reading)
+        )
         for i, findings in zip(order, found, strict=True):
             _, split, number = places[i]
             for text, finding in findings.items():
@@ -185,6 +179,63 @@ class Runner:
     def _say(self, stage: str, done: int, total: int, searches: Sequence[Search]) -> None:
         if self._tell is not None:
             self._tell(Standing(stage, done, total, searches, self._pace))
+
+
+class _Journal:
+    """When each round of a run began, in seconds spent, and what of it was cut off by the limit of time.
+
+    Parameters
+    ----------
+    store : Store
+    budget : Budget
+        A run that had another one takes another course.
+    """
+
+    def __init__(self, store: Store, budget: Budget) -> None:
+        self._store = store
+        self._limited = budget.seconds is not None
+        limit = [budget.seconds, budget.trials]
+        kept = store.noted(_ROUNDS) or {}
+        same = self._limited and kept.get("budget") == limit
+        self._kept: dict[str, Any] = kept if same else {"budget": limit, "spent": [], "cut": {}}
+        self._over = len(self._kept["spent"]) - 1
+        self._round = -1
+
+    @property
+    def reading(self) -> bool:
+        """Whether the present round was over before."""
+        return self._round < self._over
+
+    def begin(self, spent: float) -> float:
+        """Begin a round; the seconds spent when it first began."""
+        self._round += 1
+        if self._round == len(self._kept["spent"]):
+            self._kept["spent"].append(spent)
+            self._write()
+        return float(self._kept["spent"][self._round])
+
+    def settled(self, works: Sequence[Work], found: list[dict[str, Finding]]) -> list[dict[str, Finding]]:
+        """What the round came to: what was cut off then is left out, though it may have been computed since."""
+        if self.reading:
+            cut = {(search, name, text) for search, name, text in self._kept["cut"].get(str(self._round), [])}
+            return [
+                {text: one for text, one in findings.items() if (work.search, work.name, text) not in cut}
+                for work, findings in zip(works, found, strict=True)
+            ]
+        missing = [
+            (work.search, work.name, text)
+            for work, findings in zip(works, found, strict=True)
+            for text in work.recipes
+            if text not in findings
+        ]
+        if missing:
+            self._kept["cut"][str(self._round)] = missing
+            self._write()
+        return found
+
+    def _write(self) -> None:
+        if self._limited:
+            self._store.note(_ROUNDS, self._kept)
 
 
 def portions(recipes: Sequence[str]) -> list[tuple[str, ...]]:

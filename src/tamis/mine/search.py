@@ -165,6 +165,7 @@ class _Hunt:
         searches = self._searches(edits)
         self._runner.drive(searches)
         choices = [self._choice(search, rule, caution) for search in searches]
+        self._pace.pretend(None)
         outer = self._judged(searches, choices)
         say_again(outer)
         return self._mined(searches, choices, outer)

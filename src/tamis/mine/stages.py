@@ -178,14 +178,17 @@ def stages(search: Search) -> Stage:
 def race(search: Search, stage: str, waves: Iterable[Iterable[Candidate]]) -> Stage:
     """A first look at new recipes, wave after wave while there is time, then all folds of those that do best in it."""
     inner = search.board.inner
-    entered: set[str] = set()
+    entered: dict[str, None] = {}
     for wave in waves:
         if search.pace.over_share(stage, _FIRST_SHARE) and search.best():
             break
         new = search.enter(stage, wave)
-        entered.update(new)
+        entered |= dict.fromkeys(new)
         if new:
             yield Ask(stage, tuple(new), inner.first, _FIRST_SHARE)
+    if entered and not search.best():
+        # Time was too short for any of them: one at least must get through.
+        yield Ask("last", tuple(entered)[:1], inner.first)
     there = [one for one in search.board.ranked(inner.first) if one.recipe in entered]
     going = there[: max(_FEWEST, round(_SURVIVORS * len(there)))]
     yield from judge(search, stage, going, inner.folds)
