@@ -42,8 +42,8 @@ def blend(members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], m
 
     The first votes go to the best models, to as many of them as do best together. Each further one goes to the model
     with which the mean of the votes does best over the splits; of those that do as well, to the one with the smaller
-    log loss. It ends when a vote no longer helps. What a blend says of a row is the mean of what its members said of it in the same fold, so nothing is
-    fitted. Models that use many more columns than the best one are left out.
+    log loss. It ends when a vote no longer helps. What a blend says of a row is the mean of what its members said of it
+    in the same fold, so nothing is fitted. Models that use many more columns than the best one are left out.
 
     Parameters
     ----------
