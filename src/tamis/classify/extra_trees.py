@@ -1,14 +1,12 @@
 """Extra trees: a committee of trees whose columns and thresholds are drawn, the best of the draws kept."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier
 
 from tamis.base.part import Part
 from tamis.base.selector import Weighted
-from tamis.base.space import choice
-from tamis.classify.forest import CONSTRAINTS, Trees
+from tamis.classify.forest import SEARCH, Trees
 
 
 class ExtraTrees(Weighted, Trees):
@@ -50,29 +48,9 @@ class ExtraTrees(Weighted, Trees):
     part: ClassVar[Part] = Part(
         "extra_trees",
         positional=("trees",),
-        search={
-            "max_features": choice("sqrt", 0.1, 0.3),
-            "min_leaf": choice(1, 3),
-            "balance": choice(True, False),
-        },
+        search=SEARCH,
         paper="Geurts, Ernst and Wehenkel 2006",
     )
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
-
-    def __init__(
-        self,
-        trees: int = 200,
-        *,
-        max_features: float | str = "sqrt",
-        min_leaf: int = 1,
-        balance: bool = False,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-    ) -> None:
-        self.trees = trees
-        self.max_features = max_features
-        self.min_leaf = min_leaf
-        self.balance = balance
-        self.random_state = random_state
 
     def _make(self, n_features: int, n_classes: int) -> ExtraTreesClassifier:
         return ExtraTreesClassifier(**self._common())

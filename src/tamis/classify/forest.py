@@ -14,14 +14,8 @@ from tamis.base.space import choice
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.classify.wrapped import Wrapped, mask_of
 
-#: What the parameters of a committee of trees may be.
-CONSTRAINTS: dict[str, list[Any]] = {
-    "trees": [Interval(Integral, 1, None, closed="left")],
-    "max_features": [StrOptions({"sqrt", "log2"}), Interval(Real, 0, 1, closed="right")],
-    "min_leaf": [Interval(Integral, 1, None, closed="left")],
-    "balance": ["boolean"],
-    "random_state": ["random_state", np.random.Generator],
-}
+#: What a search tries of a committee of trees.
+SEARCH = {"max_features": choice("sqrt", 0.1, 0.3), "min_leaf": choice(1, 3), "balance": choice(True, False)}
 
 
 class Trees(Wrapped):
@@ -31,10 +25,28 @@ class Trees(Wrapped):
     #: Columns are drawn by their number, so that the same columns in another order give other trees.
     draws_columns: ClassVar[bool] = True
 
-    trees: int
-    max_features: float | str
-    min_leaf: int
-    balance: bool
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "trees": [Interval(Integral, 1, None, closed="left")],
+        "max_features": [StrOptions({"sqrt", "log2"}), Interval(Real, 0, 1, closed="right")],
+        "min_leaf": [Interval(Integral, 1, None, closed="left")],
+        "balance": ["boolean"],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        trees: int = 200,
+        *,
+        max_features: float | str = "sqrt",
+        min_leaf: int = 1,
+        balance: bool = False,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.trees = trees
+        self.max_features = max_features
+        self.min_leaf = min_leaf
+        self.balance = balance
+        self.random_state = random_state
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -128,29 +140,9 @@ class Forest(Trees):
     part: ClassVar[Part] = Part(
         "forest",
         positional=("trees",),
-        search={
-            "max_features": choice("sqrt", 0.1, 0.3),
-            "min_leaf": choice(1, 3),
-            "balance": choice(True, False),
-        },
+        search=SEARCH,
         paper="Breiman 2001",
     )
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
-
-    def __init__(
-        self,
-        trees: int = 200,
-        *,
-        max_features: float | str = "sqrt",
-        min_leaf: int = 1,
-        balance: bool = False,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-    ) -> None:
-        self.trees = trees
-        self.max_features = max_features
-        self.min_leaf = min_leaf
-        self.balance = balance
-        self.random_state = random_state
 
     def _make(self, n_features: int, n_classes: int) -> RandomForestClassifier:
         return RandomForestClassifier(**self._common())

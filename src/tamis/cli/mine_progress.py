@@ -69,13 +69,7 @@ def _rows(standing: "Standing") -> list[list[str]]:
         return []
     board = standing.searches[-1].board
     found = []
-    # While the search goes on, those that few folds have judged stand among the others.
-    for row in (
-        leaderboard(board)
-        .sort(board.metric.name, descending=board.metric.better == "high")
-        .head(_SHOWN)
-        .iter_rows(named=True)
-    ):
+    for row in leaderboard(board).head(_SHOWN).iter_rows(named=True):
         error = "" if row["se"] is None else f" +- {row['se']:.4f}"
         size = "?" if row["features"] is None else f"{row['features']:.0f}"
         found.append(

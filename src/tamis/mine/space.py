@@ -111,8 +111,10 @@ class _Maker:
         self._edits = edits
 
     def heads(self) -> Iterator[Calls]:
-        wide_range = ["", "normalize", "standardize"] if self._facts.sparse else ["standardize", ""]
-        for text in wide_range:
+        texts = ["", "normalize", "standardize"] if self._facts.sparse else ["standardize", ""]
+        if self._facts.non_negative and not self._facts.sparse:
+            texts.append("normalize")
+        for text in texts:
             yield from self._kept(text)
 
     def picks(self) -> Iterator[Calls]:

@@ -44,6 +44,9 @@ _FAMILIES, _TRIES, _PROMISING = 3, 6, 2
 #: Of the trials that are left a family gets no more than one in so many in a round.
 _ROUND = 9
 
+#: Selections behind which every classifier is tried.
+_BEHIND = 3
+
 #: Rounds of tuning and substitution without a better model after which a search without limit of time ends.
 _PATIENCE = 3
 
@@ -232,10 +235,12 @@ def select(search: Search) -> Stage:
 def classify(search: Search) -> Stage:
     """Every classifier behind the best selections."""
     picked = [one.candidate for one in search.best() if one.candidate is not None and one.candidate.closed.pick]
-    behind = list({candidate.closed.pick: candidate for candidate in reversed(picked)}.values())[::-1]
+    behind: dict[str, Candidate] = {}
+    for candidate in picked:
+        behind.setdefault(candidate.closed.family[0], candidate)
     known = _best_tails(search).values()
     tails = dict.fromkeys([*(_middle(open_) for open_, _ in known), *known])
-    found = [_with_tail(candidate, tail) for candidate, tail in product(behind[:3], tails)]
+    found = [_with_tail(candidate, tail) for candidate, tail in product(list(behind.values())[:_BEHIND], tails)]
     yield from race(search, "classify", [found[: search.share("classify")]])
 
 
