@@ -114,7 +114,7 @@ def test_a_terminal_gets_a_live_table(tamis, garden, monkeypatch):
     drawn = []
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     real = mine_progress._picture
-    monkeypatch.setattr(mine_progress, "_picture", lambda standing: drawn.append(real(standing)) or drawn[-1])
+    monkeypatch.setattr(mine_progress, "_picture", lambda *given: drawn.append(real(*given)) or drawn[-1])
     code, _, _ = tamis("mine", "flowers.csv", *QUICK, *FORM)
     assert code == 0
     assert drawn
@@ -128,5 +128,6 @@ def test_clocks_are_read_by_people():
     assert mine_progress._clock(3725.9) == "1:02:05"
 
 
-def test_nothing_is_shown_before_there_is_anything():
-    assert mine_progress._rows(SimpleNamespace(searches=[])) == []
+def test_the_table_is_made_once_in_a_round():
+    best = mine_progress._Best()
+    assert best(SimpleNamespace(searches=[], number=1)) == []

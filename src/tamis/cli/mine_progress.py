@@ -1,7 +1,7 @@
 """What a person sees of a search: a live table on a terminal, plain lines elsewhere."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -29,26 +29,43 @@ _STAGES = {
 @contextmanager
 def watching() -> Iterator[Callable[["Standing"], None]]:
     """Something to hear how a search comes along."""
+    best = _Best()
     if not sys.stderr.isatty():
-        yield _Lines()
+        yield _Lines(best)
         return
     from rich.console import Console
     from rich.live import Live
 
     console = Console(stderr=True)
     with Live(console=console, refresh_per_second=4, transient=True) as live:
-        yield lambda standing: live.update(_picture(standing))
+        yield lambda standing: live.update(_picture(standing, best(standing)))
+
+
+class _Best:
+    """The best models of the search of all rows: error, features, folds and recipe, found once in a round."""
+
+    def __init__(self) -> None:
+        self._round = -1
+        self._rows: list[list[str]] = []
+
+    def __call__(self, standing: "Standing") -> list[list[str]]:
+        if standing.number != self._round and standing.searches:
+            self._round = standing.number
+            self._rows = [list(row) for row in _rows(standing)]
+        return self._rows
 
 
 class _Lines:
     """A line whenever a stage begins or the best model changes."""
 
-    def __init__(self) -> None:
+    def __init__(self, best: _Best) -> None:
+        self._models = best
         self._stage = ""
         self._best = ""
 
     def __call__(self, standing: "Standing") -> None:
-        best = _best(standing)
+        rows = self._models(standing)
+        best = f"{rows[0][0]}, {rows[0][1]} features: {rows[0][3]}" if rows else ""
         if standing.stage == self._stage and best == self._best:
             return
         self._stage, self._best = standing.stage, best
@@ -56,29 +73,17 @@ class _Lines:
         print(f"[{_clock(standing.pace.spent)}] {words}{'; best so far: ' + best if best else ''}", file=sys.stderr)
 
 
-def _best(standing: "Standing") -> str:
-    rows = _rows(standing)
-    return "" if not rows else f"{rows[0][0]}, {rows[0][1]} features: {rows[0][3]}"
-
-
-def _rows(standing: "Standing") -> list[list[str]]:
-    """The best models of the search of all rows: error, features, folds, recipe."""
+def _rows(standing: "Standing") -> Iterator[tuple[str, str, str, str]]:
     from tamis.mine.mined import leaderboard
 
-    if not standing.searches:
-        return []
     board = standing.searches[-1].board
-    found = []
     for row in leaderboard(board).head(_SHOWN).iter_rows(named=True):
         error = "" if row["se"] is None else f" +- {row['se']:.4f}"
         size = "?" if row["features"] is None else f"{row['features']:.0f}"
-        found.append(
-            [f"{board.metric.title} {row[board.metric.name]:.4f}{error}", size, str(row["folds"]), row["recipe"]]
-        )
-    return found
+        yield f"{board.metric.title} {row[board.metric.name]:.4f}{error}", size, str(row["folds"]), row["recipe"]
 
 
-def _picture(standing: "Standing") -> Any:
+def _picture(standing: "Standing", models: Sequence[Sequence[str]]) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.console import Group
     from rich.table import Table
@@ -92,7 +97,7 @@ def _picture(standing: "Standing") -> Any:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("error within the search", "features", "folds", "recipe"):
         table.add_column(name, justify="right" if name in ("features", "folds") else "left", overflow="ellipsis")
-    for row in _rows(standing):
+    for row in models:
         table.add_row(*map(Text, row))
     return Group(head, table)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from tamis.base.errors import TamisError
@@ -45,14 +46,17 @@ class Standing:
     Attributes
     ----------
     stage : str
+    number : int
+        Of the round; what the searches know changes from round to round.
     done, total : int
-        Tasks of the present round.
+        Tasks of the round.
     searches : sequence of Search
         The last one is that of all rows.
     pace : Pace
     """
 
     stage: str
+    number: int
     done: int
     total: int
     searches: Sequence[Search]
@@ -98,6 +102,7 @@ class Runner:
     ) -> None:
         self._store, self._engine, self._pace = store, engine, pace
         self._seed, self._memory, self._tell = seed, memory, tell
+        self._rounds = 0
 
     def drive(self, searches: Sequence[Search]) -> None:
         """Take the searches through all their stages, a step of each at a time.
@@ -134,7 +139,8 @@ class Runner:
             board = searches[number].board
             for split in ask.splits:
                 wanted = [r for r in ask.recipes if split not in board.tried[r].values and not board.tried[r].error]
-                for turn, portion in enumerate(portions(wanted)):
+                # The same for every split, most of the time.
+                for turn, portion in enumerate(portions(tuple(wanted))):
                     works.append(self.work(number, board.inner.name(split), board.inner.splits[split], portion))
                     places.append((turn, split, number))
         # By turns, all splits of a portion after one another, so that when time runs out every search has come equally
@@ -156,6 +162,7 @@ class Runner:
     def _found(
         self, works: Sequence[Work], stage: str, searches: Sequence[Search], until: float | None, *, compute: bool
     ) -> list[dict[str, Finding]]:
+        self._rounds += 1
         found = [self._store.find(work.search, work.name, work.recipes) for work in works]
         missing = [i for i, work in enumerate(works) if len(found[i]) < len(work.recipes)]
         if not compute or not missing:
@@ -178,7 +185,7 @@ class Runner:
 
     def _say(self, stage: str, done: int, total: int, searches: Sequence[Search]) -> None:
         if self._tell is not None:
-            self._tell(Standing(stage, done, total, searches, self._pace))
+            self._tell(Standing(stage, self._rounds, done, total, searches, self._pace))
 
 
 class _Journal:
@@ -238,7 +245,8 @@ class _Journal:
             self._store.note(_ROUNDS, self._kept)
 
 
-def portions(recipes: Sequence[str]) -> list[tuple[str, ...]]:
+@lru_cache(maxsize=64)
+def portions(recipes: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Recipes in portions of which each shares as much as it can.
 
     A step of the plan that is shared by few enough recipes is one portion with all that follows it; one that is shared
@@ -246,7 +254,7 @@ def portions(recipes: Sequence[str]) -> list[tuple[str, ...]]:
 
     Examples
     --------
-    >>> portions(["cc(5) | knn(1)", "ssv(5) | knn(1)", "cc(9) | knn(1)"])
+    >>> portions(("cc(5) | knn(1)", "ssv(5) | knn(1)", "cc(9) | knn(1)"))
     [('cc(5) | knn(1)', 'cc(9) | knn(1)', 'ssv(5) | knn(1)')]
     """
     found: list[list[int]] = []
