@@ -48,6 +48,15 @@ MODELS = (
     "repeat(ssv_tree, times=3) | standardize | svm(linear)",
     "vote(ssv(10), ssv_tree, cc(10), at_least=2) | standardize | svm(linear)",
     "committee(9, standardize | svm(linear))",
+    "standardize | rms_norm | logistic(l2, C=10)",
+    "standardize | rms_norm | logistic(l1, C=10)",
+    "lda",
+    "centroid(0.5)",
+    "forest",
+    "extra_trees",
+    "boost",
+    "standardize | from_model(extra_trees, k=10) | svm(linear)",
+    "blend(standardize | svm(gaussian, C=10), forest, standardize | nrbf)",
 )
 TUNED = ("iris", "wine", "sonar", "ionosphere", "vote")
 SEARCHES = (
