@@ -328,7 +328,6 @@ def test_without_a_limit_of_time_nothing_is_ever_over() -> None:
     pace = Pace(Budget(None, 10), 1e9)
     assert pace.end is pace.left is pace.end_of("base") is pace.left_of("base") is None
     assert not pace.over("last")
-    assert not pace.over_share("base", 0.1)
 
 
 @pytest.mark.parametrize(

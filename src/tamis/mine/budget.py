@@ -99,13 +99,14 @@ class Pace:
         """Tell the time as it was when so many seconds were spent; None tells it as it is."""
         self._pretended = spent
 
-    def _now(self) -> float:
+    def now(self) -> float:
+        """The time on the clock."""
         return self._clock() if self._pretended is None else self._start + self._pretended
 
     @property
     def spent(self) -> float:
         """Seconds so far, those of earlier sittings among them."""
-        return self._now() - self._start
+        return self.now() - self._start
 
     @property
     def left(self) -> float | None:
@@ -116,28 +117,20 @@ class Pace:
         """The time on the clock at which a stage, or a share of what is left of it, is to be over, if it is limited."""
         if self.budget.seconds is None:
             return None
-        end, now = self._start + _ENDS.get(stage, _LAST) * self.budget.seconds, self._now()
+        end, now = self._start + _ENDS.get(stage, _LAST) * self.budget.seconds, self.now()
         return end if share == 1.0 else now + share * max(0.0, end - now)
 
     def left_of(self, stage: str) -> float | None:
         """Seconds left to a stage, if there is a limit."""
         end = self.end_of(stage)
-        return None if end is None else end - self._now()
+        return None if end is None else end - self.now()
 
     @property
     def end(self) -> float | None:
         """The time on the clock at which everything is to be over, if there is a limit."""
         return None if self.budget.seconds is None else self._start + self.budget.seconds
 
-    def over_share(self, stage: str, share: float) -> bool:
-        """Whether a share of a stage's own time is up: of that between the end of the one before it and its own."""
-        if self.budget.seconds is None:
-            return False
-        end = _ENDS.get(stage, _LAST)
-        begin = max((other for other in _ENDS.values() if other < end), default=0.0)
-        return self.spent >= (begin + share * (end - begin)) * self.budget.seconds
-
     def over(self, stage: str) -> bool:
         """Whether the time of a stage is up."""
         end = self.end_of(stage)
-        return end is not None and self._now() >= end
+        return end is not None and self.now() >= end

@@ -182,8 +182,9 @@ def race(search: Search, stage: str, waves: Iterable[Iterable[Candidate]]) -> St
     """A first look at new recipes, wave after wave while there is time, then all folds of those that do best in it."""
     inner = search.board.inner
     entered: dict[str, None] = {}
+    end = search.pace.end_of(stage, _FIRST_SHARE)
     for wave in waves:
-        if search.pace.over_share(stage, _FIRST_SHARE) and search.best():
+        if end is not None and search.pace.now() >= end and search.best():
             break
         new = search.enter(stage, wave)
         entered |= dict.fromkeys(new)
