@@ -460,3 +460,14 @@ def test_a_run_with_a_limit_of_time_is_read_as_it_was(tmp_path: Path) -> None:
     assert again.recipe_ == first.recipe_
     assert again.run_.choices == first.run_.choices
     assert again.validation_ == first.validation_
+
+
+def test_of_equal_models_the_smaller_comes_first_but_not_one_without_columns() -> None:
+    folds = inner(np.arange(40), np.arange(40) % 2, None, search=0, folds=2, seed=0)
+    board = Board(0, folds, all_metrics["ber"])
+    for recipe_, size in (("none", 0), ("large", 9), ("small", 2)):
+        board.enter(recipe_, "base", None)
+        tried = board.tried[recipe_]
+        tried.values = dict.fromkeys(folds.all, -0.5)
+        tried.sizes = dict.fromkeys(folds.all, size)
+    assert [one.recipe for one in board.ranked(folds.all)] == ["small", "large", "none"]

@@ -161,6 +161,11 @@ class Tried:
         sizes = list(self.sizes.values())
         return float(np.mean([np.inf if size is None else size for size in sizes])) if sizes else np.inf
 
+    @property
+    def size(self) -> float:
+        """The same, to prefer the smaller of equals: a model that uses no column at all is nobody's choice."""
+        return self.n_features if self.n_features >= 1 else np.inf
+
 
 class Board:
     """The recipes of one search, in the order in which they were tried.
@@ -217,4 +222,4 @@ class Board:
 
 def _in_order(judged: Iterable[tuple[Tried, float]]) -> list[tuple[Tried, float]]:
     # What differs by rounding alone is equal: the order of sums must not decide.
-    return sorted(judged, key=lambda pair: (-round(pair[1], 12), pair[0].n_features))
+    return sorted(judged, key=lambda pair: (-round(pair[1], 12), pair[0].size))

@@ -327,7 +327,7 @@ def chosen(search: Search, rule: Rule, caution: float) -> Tried | None:
             values = np.array([one.on(splits) for one in judged])
             if rule == "cautious":
                 values = inner.repeats(splits, values)
-            sizes = np.array([one.n_features for one in judged])
+            sizes = np.array([one.size for one in judged])
             return judged[choose(values, sizes, inner.test_to_train, rule=rule, caution=caution)]
     return None
 
