@@ -16,13 +16,15 @@ from sklearn.base import clone
 
 import tamis
 from tamis.base.errors import TamisError
-from tamis.compose.recipe import recipe
+from tamis.compose.recipe import parse, recipe
 from tamis.data.dataset import Dataset
-from tamis.mine.board import Board, inner
+from tamis.mine.board import Board, Candidate, Tried, inner
 from tamis.mine.budget import Budget, Pace, budget
+from tamis.mine.form import Form
 from tamis.mine.mined import Mined
 from tamis.mine.runner import Standing, portions
 from tamis.mine.search import mine
+from tamis.mine.stages import _varied
 from tamis.mine.store import Store
 from tamis.validate.metrics import all_metrics
 from tamis.validate.plan import plan
@@ -471,3 +473,12 @@ def test_of_equal_models_the_smaller_comes_first_but_not_one_without_columns() -
         tried.values = dict.fromkeys(folds.all, -0.5)
         tried.sizes = dict.fromkeys(folds.all, size)
     assert [one.recipe for one in board.ranked(folds.all)] == ["small", "large", "none"]
+
+
+def test_what_is_tuned_differs_in_its_classifier_and_in_its_selection() -> None:
+    texts = ["cc(5) | knn(3)", "cc(9) | knn(3)", "ssv(5) | knn(3)", "cc(5) | nrbf", "stump(5) | tree", "ssv(5) | nrbf"]
+    forms = [Form.of(parse(text)) for text in texts]
+    tried = [Tried(text, "base", Candidate(form, form)) for text, form in zip(texts, forms, strict=True)]
+    assert [str(one.closed) for one in _varied(tried, 4)] == [texts[0], texts[3], texts[2], texts[4]]
+    assert [str(one.closed) for one in _varied(tried, 9)][-1] == texts[1]
+    assert _varied([], 4) == []

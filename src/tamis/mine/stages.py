@@ -7,6 +7,7 @@ Nothing but the board decides what is asked, so that a search takes the same cou
 it was stopped.
 """
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product, zip_longest
@@ -39,7 +40,7 @@ _SURVIVORS, _FEWEST = 1 / 4, 6
 _FIRST_SHARE = 0.6
 
 #: Families that are tuned in a round, recipes tried for each, and models whose parts are substituted.
-_FAMILIES, _TRIES, _PROMISING = 3, 6, 2
+_FAMILIES, _TRIES, _PROMISING = 4, 6, 2
 
 #: Of the trials that are left a family gets no more than one in so many in a round.
 _ROUND = 9
@@ -249,7 +250,7 @@ def zoom(search: Search) -> Stage:
     """The ranges of the best families around their best values, one at a time: neighbours share most of the work."""
     if search.over("tune"):
         return
-    best = [one.candidate for one in _distinct(search.best(), _FAMILIES) if one.candidate is not None]
+    best = _varied(search.best(), _FAMILIES)
     near = [[Candidate(c.open, form) for form in around(c.open, c.closed)] for c in best]
     yield from race(search, "tune", [one[: search.few(len(one))] for one in near])
 
@@ -257,12 +258,9 @@ def zoom(search: Search) -> Stage:
 def tune(search: Search, rounds: int) -> Stage:
     """New values of the parameters of the best families, by a sampler that has seen all that was tried."""
     inner = search.board.inner
-    for family, one in enumerate(_distinct(search.best(), _FAMILIES)):
+    for family, candidate in enumerate(_varied(search.best(), _FAMILIES)):
         if search.over("tune"):
             return
-        candidate = one.candidate
-        if candidate is None:
-            continue
         told = [
             (known.candidate.closed, value)
             for known, value in search.board.standings()
@@ -280,7 +278,7 @@ def substitute(search: Search) -> Stage:
     """Other parts in the best models: another selection, another classifier, a transform more or less."""
     if search.over("substitute"):
         return
-    promising = [one.candidate for one in _distinct(search.best(), _PROMISING) if one.candidate is not None]
+    promising = _varied(search.best(), _PROMISING)
     yield from race(search, "substitute", [list(_neighbours(search, candidate)) for candidate in promising])
 
 
@@ -401,6 +399,18 @@ def _distinct(tried: Sequence[Tried], most: int) -> list[Tried]:
         seen[family] = seen.get(family, 0) + 1
         turns.append((seen[family], place))
     return [tried[place] for _, place in sorted(turns)[:most]]
+
+
+def _varied(tried: Sequence[Tried], most: int) -> list[Candidate]:
+    """The best model, the best with another classifier, the best with another selection, and so on in turn."""
+    left = [one.candidate for one in _distinct(tried, len(tried)) if one.candidate is not None]
+    found: list[Candidate] = []
+    while left and len(found) < most:
+        part = len(found) % 2
+        seen = Counter(candidate.closed.family[part] for candidate in found)
+        found.append(min(left, key=lambda candidate: seen[candidate.closed.family[part]]))
+        left.remove(found[-1])
+    return found
 
 
 def _neighbours(search: Search, candidate: Candidate) -> Iterator[Candidate]:
