@@ -18,7 +18,7 @@ import tamis
 from tamis.base.errors import TamisError
 from tamis.compose.recipe import parse, recipe
 from tamis.data.dataset import Dataset
-from tamis.mine.board import Board, Candidate, Tried, inner
+from tamis.mine.board import Board, Tried, inner
 from tamis.mine.budget import Budget, Pace, budget
 from tamis.mine.form import Form
 from tamis.mine.mined import Mined
@@ -26,6 +26,7 @@ from tamis.mine.runner import Standing, portions
 from tamis.mine.search import mine
 from tamis.mine.stages import _varied
 from tamis.mine.store import Store
+from tamis.mine.variation import Candidate
 from tamis.validate.metrics import all_metrics
 from tamis.validate.plan import plan
 

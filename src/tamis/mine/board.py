@@ -8,7 +8,7 @@ import numpy as np
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator, spawn
 from tamis.base.types import FloatArray
-from tamis.mine.form import Form
+from tamis.mine.variation import Candidate
 from tamis.validate.fold import FoldResult
 from tamis.validate.folds import Split, StratifiedFolds
 from tamis.validate.metrics import Metric
@@ -105,14 +105,6 @@ def _thinned(rows: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
         own = rows[y[rows] == label]
         kept.append(rng.choice(own, min(own.size, max(2, round(share * own.size))), replace=False))
     return np.sort(np.concatenate(kept))
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A recipe of the search: the open form it comes from, and the same closed."""
-
-    open: Form
-    closed: Form
 
 
 @dataclass(eq=False)

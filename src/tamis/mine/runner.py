@@ -8,8 +8,9 @@ from typing import Any
 from tamis.base.errors import TamisError
 from tamis.compose.recipe import recipe
 from tamis.mine.budget import Budget, Pace
+from tamis.mine.course import Ask, Search
 from tamis.mine.engine import Engine
-from tamis.mine.stages import Ask, Search, stages
+from tamis.mine.stages import stages
 from tamis.mine.store import Finding, Store
 from tamis.validate.cases import Cases
 from tamis.validate.folds import Split

@@ -18,13 +18,14 @@ from tamis.compose.recipe import recipe
 from tamis.data.fingerprint import fingerprint
 from tamis.mine.board import Board, Tried, inner
 from tamis.mine.budget import Budget, Pace, budget
+from tamis.mine.course import Search
 from tamis.mine.edits import Edits, read_edits
 from tamis.mine.engine import Engine, open_engine
 from tamis.mine.facts import facts
 from tamis.mine.mined import Mined, Run, leaderboard, promised
 from tamis.mine.runner import SPENT, Runner, Standing
 from tamis.mine.space import space
-from tamis.mine.stages import Search, chosen
+from tamis.mine.stages import chosen
 from tamis.mine.store import Store
 from tamis.validate.evaluate import memory_share, say_again
 from tamis.validate.fold import FoldResult

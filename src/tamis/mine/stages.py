@@ -8,30 +8,22 @@ it was stopped.
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Iterable, Sequence
 from itertools import product, zip_longest
 from typing import Any
 
 import numpy as np
 
-from tamis.base.space import Range
 from tamis.compose.chain import Call
 from tamis.compose.parser import parse
 from tamis.mine.blending import blend
-from tamis.mine.board import Board, Candidate, Tried
-from tamis.mine.budget import Pace
-from tamis.mine.form import Form, around, filled, grid, slots, spread
-from tamis.mine.space import Calls, Space
+from tamis.mine.board import Tried
+from tamis.mine.course import PLENTY, Ask, Search
+from tamis.mine.form import Form, around
+from tamis.mine.space import Calls
 from tamis.mine.tuner import propose
-from tamis.validate.fold import FoldResult
+from tamis.mine.variation import Candidate, covering, middle, neighbours, with_pick, with_tail
 from tamis.validate.nested import Rule, choose
-
-#: Recipes that the first three stages are laid out for when there is no limit.
-_PLENTY = 400
-
-#: Share of the trials that each of the first stages may take.
-_SHARES = {"base": 0.20, "select": 0.40, "classify": 0.15}
 
 #: Of a batch so many go on from a first look to all folds: this share, and at least so many, which go together.
 _SURVIVORS, _FEWEST = 1 / 4, 6
@@ -41,9 +33,6 @@ _FIRST_SHARE = 0.6
 
 #: Families that are tuned in a round, recipes tried for each, and models whose parts are substituted.
 _FAMILIES, _TRIES, _PROMISING = 4, 6, 2
-
-#: Of the trials that are left a family gets no more than one in so many in a round.
-_ROUND = 9
 
 #: Selections behind which every classifier is tried.
 _BEHIND = 3
@@ -61,98 +50,8 @@ _STRAIGHT, _CURVED = ("svm linear", "logistic", "centroid", "lda"), (("svm gauss
 #: Members of a committee of one model's copies.
 _MEMBERS = 9
 
-#: Components tried where a projection is put behind a selection.
-_COMPONENTS = (2, 5, 20)
-
-
-@dataclass(frozen=True)
-class Ask:
-    """Recipes to be judged on some splits of a search.
-
-    Attributes
-    ----------
-    stage : str
-    recipes : tuple of str
-    splits : tuple of int
-    share : float
-        How much of the time that is left to the stage it may take.
-    """
-
-    stage: str
-    recipes: tuple[str, ...]
-    splits: tuple[int, ...]
-    share: float = 1.0
-
 
 Stage = Generator[Ask, None, None]
-
-
-@dataclass(eq=False)
-class Search:
-    """One search: what it may combine, what it knows, and what it may still spend.
-
-    Attributes
-    ----------
-    board : Board
-    space : Space
-    pace : Pace
-    seed : int
-    answers : callable
-        ``answers(split, recipes)``: the results that were kept of recipes on a split.
-    load : float
-        Searches that share one worker.
-    """
-
-    board: Board
-    space: Space
-    pace: Pace
-    seed: int
-    answers: Callable[[int, Sequence[str]], dict[str, FoldResult]]
-    load: float = 1.0
-
-    @property
-    def trials_left(self) -> float:
-        """Recipes that may still be tried."""
-        most = self.pace.budget.trials
-        return np.inf if most is None else most - len(self.board.tried)
-
-    def over(self, stage: str) -> bool:
-        """Whether a stage has nothing left to spend."""
-        return self.trials_left <= 0 or self.pace.over(stage)
-
-    def share(self, stage: str) -> int:
-        """Recipes that one of the first stages may try."""
-        return max(1, int(_SHARES[stage] * (self.pace.budget.trials or _PLENTY)))
-
-    def few(self, wanted: int) -> int:
-        """So many recipes as are wanted for a family in a round, but no more than leaves some for other stages."""
-        return int(min(wanted, max(2, self.trials_left // _ROUND)))
-
-    def enter(self, stage: str, candidates: Iterable[Candidate]) -> list[str]:
-        """Enter new recipes on the board, as far as the trials reach."""
-        found = []
-        for candidate in candidates:
-            if self.trials_left <= 0:
-                break
-            text = self.space.text(candidate.closed)
-            if self.board.enter(text, stage, candidate):
-                found.append(text)
-        return found
-
-    def affordable(self, tried: Tried, n_splits: int, end: str, times: float = 1.0) -> bool:
-        """Whether so many more splits of a recipe fit in a third of the time that is left to a stage."""
-        left = self.pace.left_of(end)
-        if left is None or not tried.seconds:
-            return True
-        return float(np.mean(list(tried.seconds.values()))) * n_splits * times * self.load <= left / 3
-
-    def best(self) -> list[Tried]:
-        """The recipes that were judged on all folds, or at least on the first ones, the best first."""
-        return [one for one, _ in self.board.standings()]
-
-    def sure(self) -> list[Tried]:
-        """Those that were judged on all repeats."""
-        return self.board.ranked(self.board.inner.all)
 
 
 def stages(search: Search) -> Stage:
@@ -212,7 +111,7 @@ def base(search: Search) -> Stage:
     space = search.space
     pairs = list(product(space.heads, space.quick_tails))
     most = max(1, min(3, search.share("base") // len(pairs)))
-    grids = [_closed(Form(head, (), tail), 2, most) for head, tail in pairs]
+    grids = [covering(Form(head, (), tail), 2, most) for head, tail in pairs]
     # One of each first: when time is short, every classifier has had its turn.
     yield from race(
         search, "base", (filter(None, wave) for wave in zip_longest(*_limited(grids, search.share("base"))))
@@ -229,8 +128,8 @@ def select(search: Search) -> Stage:
     grids = []
     for pick in picks:
         # All that share a selection stand together, so that it is computed once.
-        picked = [c.closed.pick for c in _closed(Form((), pick, leaders[0].closed.tail), points, points)]
-        grids.append([_with_pick(leader, pick, one) for one in picked for leader in leaders])
+        picked = [c.closed.pick for c in covering(Form((), pick, leaders[0].closed.tail), points, points)]
+        grids.append([with_pick(leader, pick, one) for one in picked for leader in leaders])
     yield from race(search, "select", _limited(grids, search.share("select")))
 
 
@@ -241,8 +140,8 @@ def classify(search: Search) -> Stage:
     for candidate in picked:
         behind.setdefault(candidate.closed.family[0], candidate)
     known = _best_tails(search).values()
-    tails = dict.fromkeys([*(_middle(open_) for open_, _ in known), *known])
-    found = [_with_tail(candidate, tail) for candidate, tail in product(list(behind.values())[:_BEHIND], tails)]
+    tails = dict.fromkeys([*(middle(open_) for open_, _ in known), *known])
+    found = [with_tail(candidate, tail) for candidate, tail in product(list(behind.values())[:_BEHIND], tails)]
     yield from race(search, "classify", [found[: search.share("classify")]])
 
 
@@ -278,8 +177,8 @@ def substitute(search: Search) -> Stage:
     """Other parts in the best models: another selection, another classifier, a transform more or less."""
     if search.over("substitute"):
         return
-    promising = _varied(search.best(), _PROMISING)
-    yield from race(search, "substitute", [list(_neighbours(search, candidate)) for candidate in promising])
+    promising, tails = _varied(search.best(), _PROMISING), list(_best_tails(search).values())
+    yield from race(search, "substitute", [list(neighbours(c, search.space, tails)) for c in promising])
 
 
 def confirm(search: Search) -> Stage:
@@ -333,18 +232,14 @@ def chosen(search: Search, rule: Rule, caution: float) -> Tried | None:
 def _as_asked(search: Search) -> Stage:
     """The forms that the user gave, each on a grid."""
     forms = search.space.forms
-    most = max(1, int((search.pace.budget.trials or _PLENTY) * 0.6))
-    grids = [_closed(form, 5, max(1, most // len(forms))) for form in forms]
+    most = max(1, int((search.pace.budget.trials or PLENTY) * 0.6))
+    grids = [covering(form, 5, max(1, most // len(forms))) for form in forms]
     yield from race(search, "as asked", _limited(grids, most))
 
 
 def _top(search: Search) -> float:
     best = search.board.standings()
     return best[0][1] if best else -np.inf
-
-
-def _closed(form: Form, points: int, most: int) -> list[Candidate]:
-    return [Candidate(form, closed) for closed in grid(form, points, most)]
 
 
 def _limited(grids: Sequence[Sequence[Candidate]], most: int) -> list[Sequence[Candidate]]:
@@ -360,13 +255,8 @@ def _leaders(search: Search) -> list[Candidate]:
     def first(names: Sequence[str]) -> list[Candidate]:
         return [candidate for candidate in best if candidate.closed.family[1] in names][:1]
 
-    found = first(_STRAIGHT) + [_with_tail(c, _middle(c.open.tail)) for names in _CURVED for c in first(names)]
+    found = first(_STRAIGHT) + [with_tail(c, middle(c.open.tail)) for names in _CURVED for c in first(names)]
     return found or best[:1]
-
-
-def _middle(tail: Calls) -> tuple[Calls, Calls]:
-    """A tail open, and closed in the middle of its ranges."""
-    return tail, grid(Form((), (), tail), 1, 1)[0].tail
 
 
 def _best_tails(search: Search) -> dict[str, tuple[Calls, Calls]]:
@@ -377,17 +267,9 @@ def _best_tails(search: Search) -> dict[str, tuple[Calls, Calls]]:
             tails = (one.candidate.open.tail, one.candidate.closed.tail)
             found.setdefault(one.candidate.closed.family[1], tails)
     for tail in search.space.tails:
-        middle = _middle(tail)
-        found.setdefault(Form((), (), middle[1]).family[1], middle)
+        open_, closed = middle(tail)
+        found.setdefault(Form((), (), closed).family[1], (open_, closed))
     return found
-
-
-def _with_tail(candidate: Candidate, tail: tuple[Calls, Calls]) -> Candidate:
-    return Candidate(replace(candidate.open, tail=tail[0]), replace(candidate.closed, tail=tail[1]))
-
-
-def _with_pick(candidate: Candidate, open_: Calls, closed: Calls) -> Candidate:
-    return Candidate(replace(candidate.open, pick=open_), replace(candidate.closed, pick=closed))
 
 
 def _distinct(tried: Sequence[Tried], most: int) -> list[Tried]:
@@ -411,51 +293,3 @@ def _varied(tried: Sequence[Tried], most: int) -> list[Candidate]:
         found.append(min(left, key=lambda candidate: seen[candidate.closed.family[part]]))
         left.remove(found[-1])
     return found
-
-
-def _neighbours(search: Search, candidate: Candidate) -> Iterator[Candidate]:
-    """A model with one part changed."""
-    space = search.space
-    size = _size(candidate)
-    for pick in space.picks:
-        if pick != candidate.open.pick:
-            yield from (_with_pick(candidate, pick, c.pick) for c in _of_size(Form((), pick, ()), size))
-    yield _with_pick(candidate, (), ())
-    for tail in _best_tails(search).values():
-        yield _with_tail(candidate, tail)
-    for head in space.heads:
-        closed = grid(Form(head, (), ()), 1, 1)[0].head
-        yield Candidate(replace(candidate.open, head=head), replace(candidate.closed, head=closed))
-    yield from _projected(candidate)
-
-
-def _projected(candidate: Candidate) -> Iterator[Candidate]:
-    """With a projection before the tail, or without the one that is there."""
-    if candidate.closed.tail[0].name == "pca":
-        yield Candidate(
-            replace(candidate.open, tail=candidate.open.tail[1:]),
-            replace(candidate.closed, tail=candidate.closed.tail[1:]),
-        )
-        return
-    for k in _COMPONENTS:
-        wide, narrow = Call("pca", (("k", Range("geom", 2, 100, 10)),)), Call("pca", (("k", k),))
-        yield _with_tail(candidate, ((wide, *candidate.open.tail), (narrow, *candidate.closed.tail)))
-
-
-def _size(candidate: Candidate) -> int | None:
-    """How many columns the model's own selection keeps, where it says so."""
-    sizes = [dict(call.arguments).get("k") for call in candidate.closed.pick]
-    return next((size for size in reversed(sizes) if isinstance(size, int)), None)
-
-
-def _of_size(form: Form, size: int | None) -> list[Form]:
-    """Closed forms of a selection that keep about as many columns."""
-    if size is None:
-        return grid(form, 3, 3)
-    values = {}
-    for path, domain in slots(form).items():
-        if path[-1] == "k" and isinstance(domain, Range):
-            values[path] = int(np.clip(size, domain.low, domain.high))
-        else:
-            values[path] = spread(domain, 1)[0]
-    return [filled(form, values)]

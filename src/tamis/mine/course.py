@@ -1,0 +1,108 @@
+"""One search on its way: what it may combine, what it knows, what it may still spend, and what it asks for."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tamis.mine.board import Board, Tried
+from tamis.mine.budget import Pace
+from tamis.mine.space import Space
+from tamis.mine.variation import Candidate
+from tamis.validate.fold import FoldResult
+
+#: Recipes that the first three stages are laid out for when there is no limit.
+PLENTY = 400
+
+#: Share of the trials that each of the first stages may take.
+_SHARES = {"base": 0.20, "select": 0.40, "classify": 0.15}
+
+#: Of the trials that are left a family gets no more than one in so many in a round.
+_ROUND = 9
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Recipes to be judged on some splits of a search.
+
+    Attributes
+    ----------
+    stage : str
+    recipes : tuple of str
+    splits : tuple of int
+    share : float
+        How much of the time that is left to the stage it may take.
+    """
+
+    stage: str
+    recipes: tuple[str, ...]
+    splits: tuple[int, ...]
+    share: float = 1.0
+
+
+@dataclass(eq=False)
+class Search:
+    """One search: what it may combine, what it knows, and what it may still spend.
+
+    Attributes
+    ----------
+    board : Board
+    space : Space
+    pace : Pace
+    seed : int
+    answers : callable
+        ``answers(split, recipes)``: the results that were kept of recipes on a split.
+    load : float
+        Searches that share one worker.
+    """
+
+    board: Board
+    space: Space
+    pace: Pace
+    seed: int
+    answers: Callable[[int, Sequence[str]], dict[str, FoldResult]]
+    load: float = 1.0
+
+    @property
+    def trials_left(self) -> float:
+        """Recipes that may still be tried."""
+        most = self.pace.budget.trials
+        return np.inf if most is None else most - len(self.board.tried)
+
+    def over(self, stage: str) -> bool:
+        """Whether a stage has nothing left to spend."""
+        return self.trials_left <= 0 or self.pace.over(stage)
+
+    def share(self, stage: str) -> int:
+        """Recipes that one of the first stages may try."""
+        return max(1, int(_SHARES[stage] * (self.pace.budget.trials or PLENTY)))
+
+    def few(self, wanted: int) -> int:
+        """So many recipes as are wanted for a family in a round, but no more than leaves some for other stages."""
+        return int(min(wanted, max(2, self.trials_left // _ROUND)))
+
+    def enter(self, stage: str, candidates: Iterable[Candidate]) -> list[str]:
+        """Enter new recipes on the board, as far as the trials reach."""
+        found = []
+        for candidate in candidates:
+            if self.trials_left <= 0:
+                break
+            text = self.space.text(candidate.closed)
+            if self.board.enter(text, stage, candidate):
+                found.append(text)
+        return found
+
+    def affordable(self, tried: Tried, n_splits: int, end: str, times: float = 1.0) -> bool:
+        """Whether so many more splits of a recipe fit in a third of the time that is left to a stage."""
+        left = self.pace.left_of(end)
+        if left is None or not tried.seconds:
+            return True
+        return float(np.mean(list(tried.seconds.values()))) * n_splits * times * self.load <= left / 3
+
+    def best(self) -> list[Tried]:
+        """The recipes that were judged on all folds, or at least on the first ones, the best first."""
+        return [one for one, _ in self.board.standings()]
+
+    def sure(self) -> list[Tried]:
+        """Those that were judged on all repeats."""
+        return self.board.ranked(self.board.inner.all)
