@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tamis.base.errors import RecipeError, TamisError
 from tamis.base.space import Choice, Range
 from tamis.compose.catalog import catalog
-from tamis.compose.recipe import parse, recipe
+from tamis.compose.recipe import parse, recipe, to_text
 from tamis.mine.edits import Edits, read_edits
 from tamis.mine.facts import Facts, facts
 from tamis.mine.form import Form, filled, grid, slots, value_at
@@ -85,7 +85,8 @@ def test_every_form_of_the_space_builds_and_only_its_slots_are_open() -> None:
     known = space(WIDE)
     for form in every(known):
         for closed in grid(form, 3, 8):
-            recipe(known.text(closed))
+            assert not slots(closed)
+            assert to_text(recipe(known.text(closed))) == known.text(closed)
 
 
 def test_a_part_of_the_catalog_is_searched_unless_there_is_a_reason_not_to() -> None:
@@ -230,6 +231,13 @@ def test_facts_of_numbers(sparse: bool) -> None:
     assert not below.non_negative
     assert not below.counts
     assert not facts(cases(X + 0.5, [0, 1, 1, 1])).counts
+
+
+def test_the_classes_of_other_rows_do_not_narrow_a_search() -> None:
+    y = np.array([0, 0, 0, 0, 1, 1, 2])
+    found = facts(cases(np.arange(14.0).reshape(7, 2), y)).of_rows(y[:6])
+    assert (found.n_rows, found.n_classes, found.smallest, found.largest) == (6, 2, 2, 4)
+    assert found.n_features == 2
 
 
 def test_facts_of_a_table() -> None:

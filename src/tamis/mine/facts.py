@@ -1,6 +1,6 @@
 """What the data is like, as far as it narrows the search."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,11 @@ class Facts:
     def uneven(self) -> bool:
         """Whether the classes differ so much in size that balancing them can matter."""
         return self.largest > 1.25 * self.smallest
+
+    def of_rows(self, y: np.ndarray) -> "Facts":
+        """The same for a search on some rows, by their classes: what the others are of must not narrow it."""
+        _, sizes = np.unique(y, return_counts=True)
+        return replace(self, n_rows=y.size, n_classes=sizes.size, smallest=int(sizes.min()), largest=int(sizes.max()))
 
 
 def facts(given: Cases) -> Facts:

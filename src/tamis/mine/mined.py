@@ -136,9 +136,13 @@ class Mined(ClassifierMixin, BaseEstimator):
 def promised(board: Board, tried: Tried) -> Estimate:
     """What the folds within a search say of a recipe."""
     inner = board.inner
-    splits = next((s for s in (inner.all, inner.folds, inner.first) if tried.has(s)), inner.first)
+    return _estimate(board, tried, next(s for s in (inner.all, inner.folds, inner.first) if tried.has(s)))
+
+
+def _estimate(board: Board, tried: Tried, splits: Sequence[int]) -> Estimate:
+    """The metric of a recipe on some splits, as users know it."""
     values = tried.on(splits)
-    return over_folds(values if board.metric.better == "high" else -values, inner.test_to_train)
+    return over_folds(values if board.metric.better == "high" else -values, board.inner.test_to_train)
 
 
 def leaderboard(board: Board) -> pl.DataFrame:
@@ -165,8 +169,7 @@ def leaderboard(board: Board) -> pl.DataFrame:
 
 
 def _row(board: Board, tried: Tried, splits: Sequence[int]) -> dict[str, Any]:
-    values = tried.on(splits)
-    estimate = over_folds(values if board.metric.better == "high" else -values, board.inner.test_to_train)
+    estimate = _estimate(board, tried, splits)
     return {
         "recipe": tried.recipe,
         "stage": tried.stage,

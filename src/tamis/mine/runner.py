@@ -125,7 +125,7 @@ class Runner:
             if asks:
                 self._fulfil(asks, by_number, journal)
 
-    def compute(self, works: Sequence[Work], searches: Sequence[Search] = ()) -> list[dict[str, Finding]]:
+    def compute(self, works: Sequence[Work], searches: Sequence[Search]) -> list[dict[str, Finding]]:
         """What came of tasks that must be done, whatever the time."""
         return self._found(works, "judge", searches, None, compute=True)
 

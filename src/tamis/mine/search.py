@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -128,8 +128,8 @@ def mine(
     edited = _edits(edits, only, without)
     if split not in (None, "folds", "official"):
         raise TamisError(f"split takes 'folds' or 'official' for a search; got {split!r}")
-    if rule not in ("best", "cautious", "simplest"):
-        raise TamisError(f"rule must be one of best, cautious, simplest; got {rule!r}")
+    if rule not in get_args(Rule):
+        raise TamisError(f"rule must be one of {', '.join(get_args(Rule))}; got {rule!r}")
     shared = setting(X, y, split=split, folds=folds, groups=groups, metrics=metric, seed=seed)
     with tempfile.TemporaryDirectory(prefix="tamis-") as folder:
         path = Path(run) if run is not None else Path(folder, "run.tamis")
@@ -174,7 +174,7 @@ class _Hunt:
     def _searches(self, edits: Edits) -> list[Search]:
         """A search for every outer split, and at last one of all rows unless the split is the official one."""
         shared = self._shared
-        known = space(facts(shared.given), edits)
+        known = facts(shared.given)
         rows = [split.train for split in shared.splits]
         if not shared.way.one_test:
             rows.append(shared.rows)
@@ -187,7 +187,8 @@ class _Hunt:
             )
             board = Board(number, folds, metric)
             answers = partial(self._answers, board)
-            found.append(Search(board, known, self._pace, shared.seed, answers, len(rows) / self._workers))
+            allowed = space(known.of_rows(shared.given.y[own]), edits)
+            found.append(Search(board, allowed, self._pace, shared.seed, answers, len(rows) / self._workers))
         return found
 
     def _answers(self, board: Board, split: int, recipes: Sequence[str]) -> dict[str, FoldResult]:

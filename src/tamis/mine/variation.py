@@ -60,10 +60,7 @@ def neighbours(candidate: Candidate, space: Space, tails: Iterable[tuple[Calls, 
 def _projected(candidate: Candidate) -> Iterator[Candidate]:
     """With a projection before the tail, or without the one that is there."""
     if candidate.closed.tail[0].name == "pca":
-        yield Candidate(
-            replace(candidate.open, tail=candidate.open.tail[1:]),
-            replace(candidate.closed, tail=candidate.closed.tail[1:]),
-        )
+        yield with_tail(candidate, (candidate.open.tail[1:], candidate.closed.tail[1:]))
         return
     for k in _COMPONENTS:
         wide, narrow = Call("pca", (("k", Range("geom", 2, 100, 10)),)), Call("pca", (("k", k),))
