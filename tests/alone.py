@@ -34,5 +34,6 @@ def alone(model: Any, X: Any, y: np.ndarray, split: Split, *, seed: int = 0) -> 
         n_features=X.shape[1],
         fit_seconds=0.0,
         predict_seconds=0.0,
+        alone_seconds=0.0,
         warnings=tuple(dict.fromkeys((w.category, str(w.message)) for w in warned)),
     )

@@ -37,7 +37,7 @@ def same(a: Finding, b: Finding) -> bool:
     """Whether two findings agree in every bit (all values that are not a number are one)."""
     if isinstance(a, TamisError) or isinstance(b, TamisError):
         return type(a) is type(b) is TamisError and str(a) == str(b)
-    plain = ("repeat", "fold", "n_train", "n_features", "fit_seconds", "predict_seconds", "warnings")
+    plain = ("repeat", "fold", "n_train", "n_features", "fit_seconds", "predict_seconds", "alone_seconds", "warnings")
     mine, theirs = a.answers, b.answers
     return (
         all(getattr(a, name) == getattr(b, name) for name in plain)
@@ -70,6 +70,7 @@ def result(seed: int = 0, n: int = 20, n_features: int = 500, **changes: Any) ->
         "n_features": n_features,
         "fit_seconds": rng.random(),
         "predict_seconds": rng.random(),
+        "alone_seconds": rng.random(),
         "warnings": ((NothingPasses, "nothing passes"),),
     }
     return FoldResult(**given | changes)

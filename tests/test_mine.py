@@ -20,6 +20,7 @@ from tamis.compose.recipe import parse, recipe
 from tamis.data.dataset import Dataset
 from tamis.mine.board import Board, Tried, inner
 from tamis.mine.budget import Budget, Pace, budget
+from tamis.mine.course import Ahead
 from tamis.mine.form import Form
 from tamis.mine.mined import Mined
 from tamis.mine.runner import Standing, portions
@@ -325,6 +326,23 @@ def test_the_pace_of_a_budget() -> None:
     assert pace.spent == 1.0
     pace.pretend(None)
     assert pace.spent == 97.0
+
+
+def test_what_is_kept_back_moves_the_ends_of_the_stages() -> None:
+    pace = Pace(Budget(100.0), clock=Clock())
+    assert pace.left_of("tune") == pace.left_of("confirm") == 97.0
+    pace.keep_back(confirming=7.0, ending=20.0)
+    assert pace.left_of("tune") == pytest.approx(70.0)
+    assert pace.left_of("confirm") == pace.left_of("committee") == pytest.approx(77.0)
+    # However much it takes, most of the time is for the search.
+    pace.keep_back(confirming=1e6, ending=1e6)
+    assert pace.left_of("tune") == pytest.approx(97.0 - 15.0 - 25.0)
+
+
+def test_what_is_ahead_of_a_search_is_judged_by_its_rows() -> None:
+    ahead = Ahead(judged=2.5, rows=200, last_rows=100)
+    assert ahead.fits(200) == pytest.approx(2.5 + 0.5**1.3)
+    assert ahead.fits(100) == pytest.approx(2.5 * 2**1.3 + 1)
 
 
 def test_without_a_limit_of_time_nothing_is_ever_over() -> None:

@@ -106,12 +106,18 @@ def test_sparse_counts_bring_their_scores_in_and_put_dense_methods_out() -> None
     assert not {"lda", "boost"} & found
 
 
-def test_slow_classifiers_wait_behind_a_selection_where_columns_are_many() -> None:
-    slow = {"tree", "forest", "extra_trees", "boost"}
-    assert not slow & {tail[-1].name for tail in space(WIDE).quick_tails}
-    assert slow <= {tail[-1].name for tail in space(WIDE).tails}
+def test_trees_wait_behind_a_selection_where_columns_are_many() -> None:
+    trees = {"tree", "forest", "extra_trees", "boost"}
+    assert not trees & {tail[-1].name for _, tail in space(WIDE).bases}
+    assert trees <= {tail[-1].name for tail in space(WIDE).tails}
+
+
+def test_columns_are_not_scaled_for_trees() -> None:
     few = space(replace(WIDE, n_features=500))
-    assert few.quick_tails == few.tails
+    heads = {tail[-1].name: {"".join(map(str, head)) for head, last in few.bases if last == tail} for tail in few.tails}
+    assert "standardize" in heads["knn"] & heads["svm"]
+    assert "standardize" not in heads["tree"] | heads["forest"] | heads["extra_trees"] | heads["boost"]
+    assert all("" in one for one in heads.values())
 
 
 def test_numbers_of_columns_and_of_neighbours_stay_within_the_data() -> None:

@@ -1,5 +1,6 @@
 """A plan gives every model what it gets alone, over the whole catalog; and it fits what is shared but once."""
 
+import time
 import warnings
 
 import numpy as np
@@ -8,6 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import decomposition
+from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.feature_selection import SelectFdr, SelectFpr, SelectFwe, SelectKBest, SelectPercentile, chi2
 from sklearn.linear_model import LogisticRegression
@@ -23,14 +25,16 @@ from tamis.base.sweep import Sweep, Together, grouped, signature
 from tamis.classify import KNN, NRBF, SVM
 from tamis.compose.catalog import catalog
 from tamis.compose.recipe import parse, to_text
-from tamis.select import Ranking, Vote
+from tamis.select import FromModel, Ranking, Vote
 from tamis.validate.cases import cases
 from tamis.validate.evaluate import evaluate_all, try_all
 from tamis.validate.fold import FoldResult
 from tamis.validate.folds import StratifiedFolds
 from tamis.validate.models import as_estimators
 from tamis.validate.plan import plan
+from tamis.validate.remembered import Remembered
 from tamis.validate.rows import Ledger, Pair, Rows, size_of
+from tamis.validate.walk import Task, walk
 
 #: Recipes by the part that they try; every part of the catalog must be here.
 RECIPES = {
@@ -248,6 +252,65 @@ def test_what_is_shared_is_fitted_once_a_fold(memory) -> None:
     ]
     evaluate_all(models, cases(X, y), StratifiedFolds(3).splits(y), memory=memory)
     assert (Counted.fits, CountedRanking.scored) == (3, 3)
+
+
+class Slow(StandardScaler):
+    """Takes a tenth of a second to fit."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        time.sleep(0.1)
+        return super().fit(X, y, sample_weight)
+
+
+def test_shared_seconds_are_divided_and_those_of_a_model_alone_are_not() -> None:
+    X, y = problem(0)
+    splits = StratifiedFolds(2).splits(y)
+    together = evaluate_all([make_pipeline(Slow(), KNN(k)) for k in (1, 3, 5, 7, 9)], cases(X, y), splits)
+    alone = evaluate_all([make_pipeline(Slow(), KNN(1))], cases(X, y), splits)
+    for found in (fold for model in together for fold in model):
+        assert 0.1 / 5 <= found.fit_seconds < 0.1 < found.alone_seconds
+    for found in alone[0]:
+        assert found.alone_seconds == pytest.approx(found.fit_seconds + found.predict_seconds)
+
+
+class CountedTrees(ExtraTreesClassifier):
+    """Counts how often any of its kind is fitted."""
+
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        CountedTrees.fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+def test_what_one_walk_prepared_serves_the_next_over_the_same_rows() -> None:
+    X, y = problem(0)
+    splits = StratifiedFolds(2).splits(y)
+    weighing = FromModel(CountedTrees(20))
+
+    def walked(sizes, split, remembered, *before):
+        models = [make_pipeline(*before, clone(weighing).set_params(k=k), KNN(1)) for k in sizes]
+        task = Task(plan(models), frozenset(range(len(models))), split, np.unique(y), None, 0)
+        return [one for _, one in sorted(walk(task, X, y, remembered).items())]
+
+    known = Remembered()
+    first = walked([2, 4], splits[0], known)
+    fits = CountedTrees.fits
+    again = walked([4, 3], splits[0], known)
+    assert CountedTrees.fits == fits
+    assert again[0].kept.tolist() == first[1].kept.tolist()
+    assert np.array_equal(again[0].answers.labels, first[1].answers.labels)
+    # Though it cost nothing this time, alone it would.
+    assert again[0].fit_seconds < again[0].alone_seconds
+    # Other rows, or other steps before it, are another matter.
+    walked([4], splits[1], known)
+    walked([4], splits[0], known, StandardScaler())
+    assert CountedTrees.fits == fits + 2
+    fresh = walked([4, 3], splits[0], None)
+    assert CountedTrees.fits == fits + 3
+    for one, other in zip(again, fresh, strict=True):
+        assert one.kept.tolist() == other.kept.tolist()
+        assert np.array_equal(one.answers.labels, other.answers.labels)
 
 
 def test_the_fits_that_a_plan_takes() -> None:

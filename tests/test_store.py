@@ -65,6 +65,7 @@ def splits_of_results(draw: st.DrawFn) -> dict[str, Finding]:
             kept=draw(kept),
             fit_seconds=draw(seconds),
             predict_seconds=draw(seconds),
+            alone_seconds=draw(seconds),
             warnings=tuple(draw(st.lists(st.tuples(st.sampled_from(WARNINGS), st.text()), max_size=2))),
         )
 

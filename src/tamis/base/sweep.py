@@ -34,6 +34,9 @@ class Sweep:
     and lets its hook (``_select``, ``_learn`` or ``_fit``) call ``self._alone(X, y, *weight)``. The answer for one
     setting must not depend on the others by more than rounding. A classifier may also share work between the answers
     for new rows: see ``_decide_all`` of :class:`~tamis.base.classifier.Classifier`.
+
+    Where ``_prepare`` returns a tuple of arrays that are the same to the last bit whatever else is asked, ``_lasts``
+    says so, and walks over the same rows use it again.
     """
 
     #: Parameters of which one fit answers many values.
@@ -49,6 +52,10 @@ class Sweep:
         """The sweep of one."""
         return self._answer(self._prepare([self], X, *given))
 
+    def _lasts(self) -> bool:
+        """Whether what is prepared does not depend on which other estimators are asked, and takes little memory."""
+        return False
+
     def _alike(self) -> Hashable:
         """What else must be equal for estimators to be fitted together: what reading the input depends on."""
         return ()
@@ -62,6 +69,12 @@ class Together:
     estimators : sequence of estimators
         Not fitted; each gives a fitted copy when it is asked for.
     X, y : rows and classes
+    prepared : object, optional
+        What such estimators prepared before on the same rows.
+
+    Attributes
+    ----------
+    prepared : object
 
     Examples
     --------
@@ -71,14 +84,14 @@ class Together:
     [[2], [1, 2]]
     """
 
-    def __init__(self, estimators: Sequence[Any], X: Any, y: Any) -> None:
+    def __init__(self, estimators: Sequence[Any], X: Any, y: Any, prepared: Any = None) -> None:
         first = estimators[0]
         for one in estimators:
             one._validate_params()
         before = set(vars(first))
         given = first._begin(X, y, (None,) if isinstance(first, Weighted) else ())
         self._read = {name: value for name, value in vars(first).items() if name not in before}
-        self._prepared = first._prepare(estimators, *given)
+        self.prepared = first._prepare(estimators, *given) if prepared is None else prepared
         self._estimators = estimators
 
     def __len__(self) -> int:
@@ -88,7 +101,7 @@ class Together:
         """A fitted copy of the estimator at a place."""
         own = copy(self._estimators[place])
         vars(own).update(self._read)
-        own._take(own._answer(self._prepared))
+        own._take(own._answer(self.prepared))
         return own
 
     def __iter__(self) -> Iterator[Any]:
@@ -165,10 +178,7 @@ def grouped(estimators: Sequence[Any]) -> list[Group]:
     """
     found: dict[Hashable, dict[Hashable, list[int]]] = {}
     for place, estimator in enumerate(estimators):
-        whole = shared = signature(estimator)
-        if (swept := _swept(estimator)) is not None:
-            shared = signature(estimator, without=swept), estimator._alike() if isinstance(estimator, Sweep) else ()
-        found.setdefault(shared, {}).setdefault(whole, []).append(place)
+        found.setdefault(shared_signature(estimator), {}).setdefault(signature(estimator), []).append(place)
     return [
         Group(tuple(estimators[places[0]] for places in answers.values()), tuple(map(tuple, answers.values())))
         for answers in found.values()
@@ -184,6 +194,14 @@ def _swept(estimator: Any) -> tuple[str, ...] | None:
         return tuple(_READ_LATER[type(estimator)])
     plain = isinstance(estimator, Sweep) and type(estimator).fit.__module__.startswith("tamis.base.")  # type: ignore[attr-defined]
     return estimator.sweeps if plain else None
+
+
+def shared_signature(estimator: Any) -> Hashable:
+    """What is equal for estimators that one fit answers."""
+    swept = _swept(estimator)
+    if swept is None:
+        return signature(estimator)
+    return signature(estimator, without=swept), estimator._alike() if isinstance(estimator, Sweep) else ()
 
 
 def signature(estimator: Any, *, without: Sequence[str] = ()) -> Hashable:

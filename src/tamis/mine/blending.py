@@ -132,6 +132,7 @@ def _result(found: Mapping[str, FoldResult], counts: Counter[str], p: FloatArray
         kept=np.unique(np.concatenate(kept)) if len(kept) == len(members) else None,
         fit_seconds=sum(one.fit_seconds for one in members),
         predict_seconds=sum(one.predict_seconds for one in members),
+        alone_seconds=sum(one.alone_seconds for one in members),
         warnings=tuple(dict.fromkeys(w for one in members for w in one.warnings)),
     )
 

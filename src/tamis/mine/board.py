@@ -120,8 +120,8 @@ class Tried:
         The main metric by split, turned so that larger is better.
     sizes : dict of int to int or None
         Columns used, by split.
-    seconds : dict of int to float
-        For fitting and answering, by split.
+    seconds, alone : dicts of int to float
+        For fitting and answering, by split; what it shares with others divided among them, and in full.
     error : str or None
     """
 
@@ -131,6 +131,7 @@ class Tried:
     values: dict[int, float] = field(default_factory=dict)
     sizes: dict[int, int | None] = field(default_factory=dict)
     seconds: dict[int, float] = field(default_factory=dict)
+    alone: dict[int, float] = field(default_factory=dict)
     error: str | None = None
 
     def has(self, splits: Sequence[int]) -> bool:
@@ -146,6 +147,11 @@ class Tried:
         known = self.on(splits)
         known = known[~np.isnan(known)]
         return float(known.mean()) if known.size else -np.inf
+
+    @property
+    def mean_seconds(self) -> float:
+        """For a fold; nothing where it was never judged."""
+        return float(np.mean(list(self.seconds.values()))) if self.seconds else 0.0
 
     @property
     def n_features(self) -> float:
@@ -193,6 +199,7 @@ class Board:
         tried.values[split] = value if self.metric.better == "high" else -value
         tried.sizes[split] = None if finding.kept is None else finding.kept.size
         tried.seconds[split] = finding.fit_seconds + finding.predict_seconds
+        tried.alone[split] = finding.alone_seconds
 
     def ranked(self, splits: Sequence[int]) -> list[Tried]:
         """Those that were judged on all of some splits, the best first; of equals the one with fewer columns."""

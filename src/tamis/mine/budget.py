@@ -10,18 +10,17 @@ from tamis.base.errors import TamisError
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
-#: Share of the time at which each stage is to be over, at the latest; what is left is for the last fits.
-_ENDS = {
-    "base": 0.12,
-    "select": 0.36,
-    "classify": 0.46,
-    "as asked": 0.46,
-    "tune": 0.86,
-    "substitute": 0.86,
-    "confirm": 0.93,
-    "end": 1.0,
-}
-_LAST = 0.96
+#: Share of the time for trying at which each stage is to be over, at the latest. All the others share the rest.
+_ENDS = {"base": 0.13, "select": 0.40, "classify": 0.51, "as asked": 0.51, "tune": 1.0, "substitute": 1.0}
+
+#: Of the whole time the searches leave this share to chance.
+_MARGIN = 0.03
+
+#: By this share the time may be exceeded before a worse model is chosen for it.
+_GRACE = 0.07
+
+#: Share of the time that is kept back at the most: for judging the best once more, and for the last fits.
+_MOST_CONFIRMING, _MOST_ENDING = 0.15, 0.25
 
 
 @dataclass(frozen=True)
@@ -94,10 +93,17 @@ class Pace:
         self._clock = clock
         self._start = clock() - spent
         self._pretended: float | None = None
+        self._confirming = self._ending = 0.0
 
     def pretend(self, spent: float | None) -> None:
         """Tell the time as it was when so many seconds were spent; None tells it as it is."""
         self._pretended = spent
+
+    def keep_back(self, confirming: float, ending: float) -> None:
+        """Keep back so many seconds for judging the best once more, and for what comes after the searches."""
+        if self.budget.seconds is not None:
+            self._confirming = min(confirming, _MOST_CONFIRMING * self.budget.seconds)
+            self._ending = min(ending, _MOST_ENDING * self.budget.seconds)
 
     def now(self) -> float:
         """The time on the clock."""
@@ -113,11 +119,19 @@ class Pace:
         """Seconds left, if there is a limit."""
         return None if self.budget.seconds is None else self.budget.seconds - self.spent
 
+    @property
+    def left_with_grace(self) -> float | None:
+        """Seconds left until the limit would be broken by more than users are promised, if there is a limit."""
+        return None if self.budget.seconds is None else (1 + _GRACE) * self.budget.seconds - self.spent
+
     def end_of(self, stage: str, share: float = 1.0) -> float | None:
         """The time on the clock at which a stage, or a share of what is left of it, is to be over, if it is limited."""
         if self.budget.seconds is None:
             return None
-        end, now = self._start + _ENDS.get(stage, _LAST) * self.budget.seconds, self.now()
+        now, seconds = self.now(), (1 - _MARGIN) * self.budget.seconds - self._ending
+        if stage in _ENDS:
+            seconds = _ENDS[stage] * (seconds - self._confirming)
+        end = self._start + seconds
         return end if share == 1.0 else now + share * max(0.0, end - now)
 
     def left_of(self, stage: str) -> float | None:

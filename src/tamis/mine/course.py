@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,15 @@ PLENTY = 400
 
 #: Share of the trials that each of the first stages may take.
 _SHARES = {"base": 0.20, "select": 0.40, "classify": 0.15}
+
+#: Models that are judged on all repeats, and those among which a blend may choose.
+SHORTLIST = 16
+
+#: The best models among which the slowest decides how much time is kept back for the last fits.
+_BEST = 3
+
+#: The seconds of a fit grow with about this power of the rows.
+_GROWTH = 1.3
 
 #: Of the trials that are left a family gets no more than one in so many in a round.
 _ROUND = 9
@@ -40,6 +50,27 @@ class Ask:
     share: float = 1.0
 
 
+@dataclass(frozen=True)
+class Ahead:
+    """What is to be done when the searches are over.
+
+    Attributes
+    ----------
+    judged : float
+        Outer splits that one worker has to judge.
+    rows, last_rows : int
+        Training rows of an outer split, and of the last fit.
+    """
+
+    judged: float
+    rows: int
+    last_rows: int
+
+    def fits(self, rows: int) -> float:
+        """How many times as long as a fit of some rows it takes."""
+        return self.judged * (self.rows / rows) ** _GROWTH + (self.last_rows / rows) ** _GROWTH
+
+
 @dataclass(eq=False)
 class Search:
     """One search: what it may combine, what it knows, and what it may still spend.
@@ -54,6 +85,7 @@ class Search:
         ``answers(split, recipes)``: the results that were kept of recipes on a split.
     load : float
         Searches that share one worker.
+    ahead : Ahead
     """
 
     board: Board
@@ -61,7 +93,8 @@ class Search:
     pace: Pace
     seed: int
     answers: Callable[[int, Sequence[str]], dict[str, FoldResult]]
-    load: float = 1.0
+    load: float
+    ahead: Ahead
 
     @property
     def trials_left(self) -> float:
@@ -97,7 +130,29 @@ class Search:
         left = self.pace.left_of(end)
         if left is None or not tried.seconds:
             return True
-        return float(np.mean(list(tried.seconds.values()))) * n_splits * times * self.load <= left / 3
+        return tried.mean_seconds * n_splits * times * self.load <= left / 3
+
+    def ending(self, tried: Tried) -> float:
+        """Seconds after the searches, should they choose this model."""
+        rows = {i: self.board.inner.splits[i].train.size for i in tried.alone}
+        # What fewer rows took says less.
+        most = max(rows.values(), default=0)
+        each = [seconds for i, seconds in tried.alone.items() if rows[i] >= 0.9 * most]
+        return float(np.mean(each)) * self.ahead.fits(most) if each else 0.0
+
+    def confirming(self) -> float:
+        """Seconds that it takes to judge the best on all repeats."""
+        every = self.board.inner.all
+        shortlist = self.shortlist()
+        return self.load * sum(one.mean_seconds * sum(i not in one.values for i in every) for one in shortlist)
+
+    def after(self) -> float:
+        """Seconds after the searches, should they choose one of the best."""
+        return max((self.ending(one) for one in self.best()[:_BEST]), default=0.0)
+
+    def shortlist(self) -> list[Tried]:
+        """The best of each family, then the second best of each and so on."""
+        return distinct(self.best(), SHORTLIST)
 
     def best(self) -> list[Tried]:
         """The recipes that were judged on all folds, or at least on the first ones, the best first."""
@@ -106,3 +161,14 @@ class Search:
     def sure(self) -> list[Tried]:
         """Those that were judged on all repeats."""
         return self.board.ranked(self.board.inner.all)
+
+
+def distinct(tried: Sequence[Tried], most: int) -> list[Tried]:
+    """The best of each family, then the second best of each and so on."""
+    seen: dict[Any, int] = {}
+    turns = []
+    for place, one in enumerate(tried):
+        family = one.recipe if one.candidate is None else one.candidate.closed.family
+        seen[family] = seen.get(family, 0) + 1
+        turns.append((seen[family], place))
+    return [tried[place] for _, place in sorted(turns)[:most]]

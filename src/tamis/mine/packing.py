@@ -59,6 +59,7 @@ class ResultColumns(NamedTuple):
     n_kept: int | None = None
     fit_seconds: float | None = None
     predict_seconds: float | None = None
+    alone_seconds: float | None = None
     warnings: str | None = None
     labels: bytes | None = None
     scores: bytes | str | None = None
@@ -114,6 +115,7 @@ def result_columns(finding: FoldResult | TamisError) -> ResultColumns:
         None if kept is None else kept.size,
         float(finding.fit_seconds),
         float(finding.predict_seconds),
+        float(finding.alone_seconds),
         json.dumps(said) if said else None,
         array_to_bytes(answers.labels),
         scores,
@@ -162,6 +164,7 @@ def finding_from(result: ResultColumns, split: Shared | None) -> FoldResult | Ta
         n_features=split.n_features,
         fit_seconds=_checked(result.fit_seconds, float),
         predict_seconds=_checked(result.predict_seconds, float),
+        alone_seconds=_checked(result.alone_seconds, float),
         warnings=() if result.warnings is None else _warnings_from_text(result.warnings),
     )
 

@@ -26,8 +26,8 @@ TABLES = {
     PRIMARY KEY (search, split))""",
     "results": """CREATE TABLE results (
     search INTEGER, split TEXT, recipe TEXT,
-    error TEXT, metrics TEXT, n_kept INTEGER, fit_seconds REAL, predict_seconds REAL, warnings TEXT,
-    labels BLOB, scores BLOB, probabilities BLOB, kept BLOB,
+    error TEXT, metrics TEXT, n_kept INTEGER, fit_seconds REAL, predict_seconds REAL, alone_seconds REAL,
+    warnings TEXT, labels BLOB, scores BLOB, probabilities BLOB, kept BLOB,
     PRIMARY KEY (search, split, recipe))""",
 }
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from tamis.base.errors import TamisError
 from tamis.compose.recipe import recipe
@@ -15,10 +16,14 @@ from tamis.mine.store import Finding, Store
 from tamis.validate.cases import Cases
 from tamis.validate.folds import Split
 from tamis.validate.plan import Branch, plan
+from tamis.validate.remembered import Remembered
 from tamis.validate.walk import Task, walk
 
 #: Recipes that one task computes at the most, unless one fit answers more.
 _PORTION = 24
+
+#: What walks in this process prepared, by data: searches come back to the same rows round after round.
+_remembered: WeakKeyDictionary[Cases, Remembered] = WeakKeyDictionary()
 
 #: Under these names the store keeps how the rounds went, and the seconds spent in all.
 _ROUNDS, SPENT = "rounds", "spent"
@@ -68,7 +73,7 @@ def examine(work: Work, given: Cases) -> dict[str, Finding]:
     """What came of the recipes of a task; fewer of them when time ran out on the way."""
     models = [recipe(text) for text in work.recipes]
     task = Task(plan(models), frozenset(range(len(models))), work.split, given.classes, None, work.seed, work.memory)
-    found = walk(task, given.X, given.y)
+    found = walk(task, given.X, given.y, _remembered.setdefault(given, Remembered()))
     # An error as text alone: its cause may be something that cannot travel.
     return {
         work.recipes[i]: TamisError(str(one)) if isinstance(one, TamisError) else one
@@ -120,6 +125,7 @@ class Runner:
             self._pace.pretend(None)
             # It stands still while the searches decide, so that it can stand there again.
             self._pace.pretend(journal.begin(self._pace.spent))
+            self._pace.keep_back(max(s.confirming() for s in searches), max(s.after() for s in searches))
             asks = {number: ask for number, course in courses.items() if (ask := next(course, None)) is not None}
             courses = {number: courses[number] for number in asks}
             if asks:

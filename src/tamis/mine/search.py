@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
+from joblib import cpu_count, parallel_config
 from sklearn.utils import _safe_indexing
 
 from tamis.base.checks import check_number, check_whole
@@ -18,7 +19,7 @@ from tamis.compose.recipe import recipe
 from tamis.data.fingerprint import fingerprint
 from tamis.mine.board import Board, Tried, inner
 from tamis.mine.budget import Budget, Pace, budget
-from tamis.mine.course import Search
+from tamis.mine.course import Ahead, Search
 from tamis.mine.edits import Edits, read_edits
 from tamis.mine.engine import Engine, open_engine
 from tamis.mine.facts import facts
@@ -180,6 +181,7 @@ class _Hunt:
             rows.append(shared.rows)
         assert shared.measures is not None
         metric = shared.measures[0]
+        judged = max(1.0, len(shared.splits) / self._workers)
         found = []
         for number, own in enumerate(rows):
             folds = inner(
@@ -188,7 +190,8 @@ class _Hunt:
             board = Board(number, folds, metric)
             answers = partial(self._answers, board)
             allowed = space(known.of_rows(shared.given.y[own]), edits)
-            found.append(Search(board, allowed, self._pace, shared.seed, answers, len(rows) / self._workers))
+            load, ahead = len(rows) / self._workers, Ahead(judged, own.size, shared.rows.size)
+            found.append(Search(board, allowed, self._pace, shared.seed, answers, load, ahead))
         return found
 
     def _answers(self, board: Board, split: int, recipes: Sequence[str]) -> dict[str, FoldResult]:
@@ -221,7 +224,8 @@ class _Hunt:
         shared, board, choice = self._shared, searches[-1].board, choices[-1]
         given = shared.given
         model = seeded(recipe(choice.recipe), spawn(shared.seed, _LAST_FIT))
-        model.fit(_safe_indexing(given.X, shared.rows), given.y[shared.rows])
+        with parallel_config("threading", n_jobs=cpu_count()):
+            model.fit(_safe_indexing(given.X, shared.rows), given.y[shared.rows])
         found = Mined(model)
         found.recipe_ = choice.recipe
         found.classes_ = given.classes

@@ -42,8 +42,8 @@ _COMPOSED = {
 #: Classifiers that are made of others; the last stage builds them.
 COMMITTEES = ("committee", "blend")
 
-#: Classifiers that take longest; they come last, where time may run out.
-_SLOW = ("tree", "forest", "extra_trees", "boost")
+#: Classifiers that take longest, and see the order of values alone; they come last, where time may run out.
+_TREES = ("tree", "forest", "extra_trees", "boost")
 
 #: Columns above which they are tried behind a selection alone.
 _MANY_COLUMNS = 2_000
@@ -72,11 +72,12 @@ class Space:
     facts: Facts
 
     @property
-    def quick_tails(self) -> tuple[Calls, ...]:
-        """The tails that can be tried on all columns."""
+    def bases(self) -> list[tuple[Calls, Calls]]:
+        """Heads and the tails that can be tried on all columns behind them."""
+        pairs = [(head, tail) for head, tail in product(self.heads, self.tails) if not _in_vain(head, tail)]
         if self.facts.n_features <= _MANY_COLUMNS:
-            return self.tails
-        return tuple(tail for tail in self.tails if tail[-1].name not in _SLOW) or self.tails
+            return pairs
+        return [(head, tail) for head, tail in pairs if tail[-1].name not in _TREES] or pairs
 
     def text(self, form: Form) -> str:
         """The recipe of a closed form, completed by what the data needs."""
@@ -127,7 +128,7 @@ class _Maker:
 
     def tails(self) -> Iterator[Calls]:
         parts = [p for p in catalog().values() if p.kind == "classifier" and p.name not in COMMITTEES]
-        for part in sorted(parts, key=lambda part: part.name in _SLOW):
+        for part in sorted(parts, key=lambda part: part.name in _TREES):
             if self._suits(part):
                 yield from self._kept(part.name)
 
@@ -217,6 +218,11 @@ class _Maker:
         low = domain.low if rows or domain.low > 1 else 2
         high = max(1, min(domain.high, most))
         return Range(domain.spacing, min(low, high), high, domain.count)
+
+
+def _in_vain(head: Calls, tail: Calls) -> bool:
+    """Whether a head scales columns for a classifier that does not care."""
+    return tail[-1].name in _TREES and [call.name for call in head] == ["standardize"]
 
 
 def _matters(part: Entry, name: str, fixed: dict[str, Any]) -> bool:

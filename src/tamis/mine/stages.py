@@ -10,7 +10,6 @@ it was stopped.
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from itertools import product, zip_longest
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from tamis.compose.chain import Call
 from tamis.compose.parser import parse
 from tamis.mine.blending import blend
 from tamis.mine.board import Tried
-from tamis.mine.course import PLENTY, Ask, Search
+from tamis.mine.course import PLENTY, SHORTLIST, Ask, Search, distinct
 from tamis.mine.form import Form, around
 from tamis.mine.space import Calls
 from tamis.mine.tuner import propose
@@ -39,9 +38,6 @@ _BEHIND = 3
 
 #: Rounds of tuning and substitution without a better model after which a search without limit of time ends.
 _PATIENCE = 3
-
-#: Models that are judged on all repeats, and those among which a blend may choose.
-_SHORTLIST = 16
 
 #: Classifiers that lean on all columns alike, by the border they draw: they show what a selection is worth. What all
 #: columns say of the parameters of a straight border holds for fewer columns too; of a curved one it does not.
@@ -109,9 +105,8 @@ def judge(search: Search, stage: str, tried: Sequence[Tried], splits: tuple[int,
 def base(search: Search) -> Stage:
     """Every classifier on all columns, with and without scaling."""
     space = search.space
-    pairs = list(product(space.heads, space.quick_tails))
-    most = max(1, min(3, search.share("base") // len(pairs)))
-    grids = [covering(Form(head, (), tail), 2, most) for head, tail in pairs]
+    most = max(1, min(3, search.share("base") // len(space.bases)))
+    grids = [covering(Form(head, (), tail), 2, most) for head, tail in space.bases]
     # One of each first: when time is short, every classifier has had its turn.
     yield from race(
         search, "base", (filter(None, wave) for wave in zip_longest(*_limited(grids, search.share("base"))))
@@ -183,7 +178,7 @@ def substitute(search: Search) -> Stage:
 
 def confirm(search: Search) -> Stage:
     """The best of every family on all repeats of the folds, the most promising first."""
-    yield from judge(search, "confirm", _distinct(search.best(), _SHORTLIST), search.board.inner.all)
+    yield from judge(search, "confirm", search.shortlist(), search.board.inner.all)
 
 
 def committees(search: Search) -> Stage:
@@ -200,7 +195,7 @@ def committees(search: Search) -> Stage:
     if asked and not search.pace.over("committee"):
         yield Ask("committee", tuple(asked), inner.all)
     if "blend" in search.space.committees:
-        members = [one.recipe for one in sure if one.candidate is not None][:_SHORTLIST]
+        members = [one.recipe for one in sure if one.candidate is not None][:SHORTLIST]
         found = blend(members, [search.answers(split, members) for split in inner.all], search.board.metric)
         if found is not None:
             search.board.enter(found.recipe, "blend", None)
@@ -211,20 +206,21 @@ def committees(search: Search) -> Stage:
 def chosen(search: Search, rule: Rule, caution: float) -> Tried | None:
     """The model that the search ends with: by the rule, among those that were judged most often.
 
-    Under a limit of time it is one that can still be fitted and judged, if there is any.
+    Under a limit of time it is one that can still be fitted and judged without breaking it by much, if there is any.
 
     The deviation that a cautious choice takes off is that over repeats of the folds, if there are any: single folds are
-    so small where rows are few that their deviation is chance.
+    so small where rows are few that their deviation is chance. That of the few folds of a first look says nothing.
     """
-    inner = search.board.inner
+    inner, left = search.board.inner, search.pace.left_with_grace
     for splits in (inner.all, inner.folds, inner.first):
         judged = search.board.ranked(splits)
-        judged = [one for one in judged if search.affordable(one, 1, "end")] or judged
+        judged = [one for one in judged if left is None or search.ending(one) <= left] or judged
         if judged:
             values = np.array([one.on(splits) for one in judged])
             if rule == "cautious":
                 values = inner.repeats(splits, values)
             sizes = np.array([one.size for one in judged])
+            caution = 0.0 if splits == inner.first else caution
             return judged[choose(values, sizes, inner.test_to_train, rule=rule, caution=caution)]
     return None
 
@@ -272,20 +268,9 @@ def _best_tails(search: Search) -> dict[str, tuple[Calls, Calls]]:
     return found
 
 
-def _distinct(tried: Sequence[Tried], most: int) -> list[Tried]:
-    """The best of each family, then the second best of each and so on."""
-    seen: dict[Any, int] = {}
-    turns = []
-    for place, one in enumerate(tried):
-        family = one.recipe if one.candidate is None else one.candidate.closed.family
-        seen[family] = seen.get(family, 0) + 1
-        turns.append((seen[family], place))
-    return [tried[place] for _, place in sorted(turns)[:most]]
-
-
 def _varied(tried: Sequence[Tried], most: int) -> list[Candidate]:
     """The best model, the best with another classifier, the best with another selection, and so on in turn."""
-    left = [one.candidate for one in _distinct(tried, len(tried)) if one.candidate is not None]
+    left = [one.candidate for one in distinct(tried, len(tried)) if one.candidate is not None]
     found: list[Candidate] = []
     while left and len(found) < most:
         part = len(found) % 2

@@ -138,6 +138,9 @@ class FromModel(Sweep, Selector):
         weights = _weights(fitted, X, in_words(steps_of(model)[-1]))
         return _Weighed(weights, rank(weights))
 
+    def _lasts(self) -> bool:
+        return True
+
     def _answer(self, prepared: _Weighed) -> Selection:
         weights, order = prepared
         used = weights > 0

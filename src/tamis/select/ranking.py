@@ -105,6 +105,10 @@ class Ranking(Sweep, TakesNominal, Weighted, Selector):
         wanted = any(one.fdr is not None for one in asked)
         return _Ranked(values, rank(values), scored.pvalues if wanted else None)
 
+    def _lasts(self) -> bool:
+        # With a rate of false discoveries p-values are prepared too.
+        return self.fdr is None
+
     def _answer(self, prepared: _Ranked) -> Selection:
         cut = Cut(self.k, self.fraction, self.threshold, self.fdr, self.at_least)
         return Selection(cut.apply(*prepared), prepared.values, prepared.order)

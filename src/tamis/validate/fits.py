@@ -1,6 +1,6 @@
 """The fits of one step of a plan, and the way of the rows through it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 
-from tamis.base.sweep import Later, Together, fit_together
+from tamis.base.sweep import Later, Sweep, Together, fit_together, shared_signature, signature
 from tamis.validate.plan import Step
 from tamis.validate.rows import Pair
 
@@ -40,11 +40,33 @@ class Fits:
             for one in self._estimators
         )
 
-    def prepare(self, X: Any, y: np.ndarray) -> None:
-        """Do what they share; if one of them cannot be fitted at all, each is left to itself."""
+    @property
+    def lasts(self) -> bool:
+        """Whether what they share can be used again on the same rows."""
+        return self.step.group.swept and all(isinstance(one, Sweep) and one._lasts() for one in self._estimators)
+
+    @property
+    def prepared(self) -> Any:
+        """What they share, if it can be used again."""
+        return self._together.prepared if isinstance(self._together, Together) and self.lasts else None
+
+    @property
+    def name(self) -> Hashable:
+        """What they have in common: where this is equal, so is what they share on the same rows."""
+        return self.step.place, shared_signature(self._estimators[0])
+
+    def name_at(self, place: int) -> Hashable:
+        """What the one at a place is."""
+        return self.step.place, signature(self._estimators[place])
+
+    def prepare(self, X: Any, y: np.ndarray, prepared: Any = None) -> None:
+        """Do what they share, unless it is known; if one of them cannot be fitted at all, each is left to itself."""
         if self.step.group.swept:
             try:
-                self._together = fit_together(self._estimators, X, y)
+                if prepared is not None:
+                    self._together = Together(self._estimators, X, y, prepared)
+                else:
+                    self._together = fit_together(self._estimators, X, y)
             except Exception:
                 self._estimators = [clone(one) for one in self._estimators]
 

@@ -34,6 +34,8 @@ class FoldResult:
         Columns of the data.
     fit_seconds, predict_seconds : float
         Work that several models share counts for each of them in equal parts.
+    alone_seconds : float
+        Both together, where nothing is shared.
     warnings : tuple of (class, str)
         What was warned of, each once; said again by whoever gathers the folds, in whatever process they ran.
     """
@@ -48,6 +50,7 @@ class FoldResult:
     n_features: int
     fit_seconds: float
     predict_seconds: float
+    alone_seconds: float
     warnings: tuple[tuple[type[Warning], str], ...] = ()
 
 

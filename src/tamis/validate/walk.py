@@ -1,10 +1,11 @@
 """The walk through a plan: one fold of many models, depth first, each shared step fitted once."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha1
 from time import perf_counter, time
 from typing import Any
 
@@ -22,6 +23,7 @@ from tamis.validate.fold import FoldResult, answers_of, measured
 from tamis.validate.folds import Split
 from tamis.validate.metrics import Metric
 from tamis.validate.plan import Branch, Plan, Step
+from tamis.validate.remembered import Prepared, Remembered, Warned
 from tamis.validate.rows import Ledger, Pair, Rows
 
 #: Narrowing the rows once for several selections pays when these leave out more than this share of the columns.
@@ -35,8 +37,6 @@ listener: ContextVar[Callable[[int], None] | None] = ContextVar("listener", defa
 
 #: The time (that of the clock on the wall) at which a walk ends where it is, with the results it has.
 deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
-
-Warned = tuple[tuple[type[Warning], str], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Task:
     memory: float = np.inf
 
 
-def walk(task: Task, X: Any, y: np.ndarray) -> dict[int, FoldResult | TamisError]:
+def walk(task: Task, X: Any, y: np.ndarray, remembered: Remembered | None = None) -> dict[int, FoldResult | TamisError]:
     """The result of each wanted model, or the error that its steps met.
 
     Neither the models nor the data are changed. Open ``random_state`` parameters are set from the seed of the run, the
@@ -80,32 +80,55 @@ def walk(task: Task, X: Any, y: np.ndarray) -> dict[int, FoldResult | TamisError
     task : Task
     X : array, sparse matrix or data frame of shape (n_rows, n_features)
     y : array of shape (n_rows,)
+    remembered : Remembered, optional
+        What other walks prepared on these `X` and `y`; what this one prepares is added.
     """
     with one_thread():
-        walker = _Walker(task, X, y)
+        walker = _Walker(task, X, y, Remembered(0) if remembered is None else remembered)
         root = Rows(
             lambda _: Pair(_safe_indexing(X, task.split.train), _safe_indexing(X, task.split.test)), None, walker.ledger
         )
-        walker.descend(task.plan.root, root, _Path(Track(np.arange(X.shape[1]))))
+        trail = (sha1(task.split.train.tobytes()).digest(),)
+        walker.descend(task.plan.root, root, _Path(Track(np.arange(X.shape[1])), trail=trail))
         return walker.results
 
 
 @dataclass(frozen=True, eq=False)
 class _Path:
-    """What a branch has behind it: the columns that are left, what was warned of, and the seconds each model bears."""
+    """What a branch has behind it: the columns that are left, what was warned of, and the seconds that it took.
+
+    Of `seconds` each model bears what is shared in equal parts; `alone` is what it would bear without the others.
+    `trail` names the rows and the steps that they went through.
+    """
 
     track: Track
     warned: Warned = ()
     seconds: float = 0.0
+    alone: float = 0.0
+    trail: tuple[Hashable, ...] = ()
 
     def plus(self, clock: "_Clock", n_models: int, fitted: Any = None) -> "_Path":
         """The same after some work that so many models share, and behind a fitted step if there is one."""
         track = self.track if fitted is None else self.track.after(fitted)
-        return _Path(track, self.warned + clock.warned, self.seconds + clock.seconds / n_models)
+        return replace(
+            self,
+            track=track,
+            warned=self.warned + clock.warned,
+            seconds=self.seconds + clock.seconds / n_models,
+            alone=self.alone + clock.seconds,
+        )
+
+    def with_known(self, known: Prepared) -> "_Path":
+        """The same after some work that was done before."""
+        return replace(self, warned=self.warned + known.warned, alone=self.alone + known.seconds)
+
+    def through(self, step: Hashable) -> "_Path":
+        """The same with one step more on its trail."""
+        return replace(self, trail=(*self.trail, step))
 
     def narrowed(self, support: np.ndarray) -> "_Path":
         """The same behind a selection."""
-        return _Path(self.track.narrowed(support), self.warned, self.seconds)
+        return replace(self, track=self.track.narrowed(support))
 
 
 @dataclass(eq=False)
@@ -132,8 +155,9 @@ def _clocked() -> Iterator[_Clock]:
 class _Walker:
     """Walks one fold."""
 
-    def __init__(self, task: Task, X: Any, y: np.ndarray) -> None:
+    def __init__(self, task: Task, X: Any, y: np.ndarray, remembered: Remembered) -> None:
         self.task = task
+        self._remembered = remembered
         self.ledger = Ledger(task.memory)
         self.results: dict[int, FoldResult | TamisError] = {}
         self._n_features = X.shape[1]
@@ -150,13 +174,19 @@ class _Walker:
     def _take(self, step: Step, rows: Rows, path: _Path) -> None:
         wanted = [i for i, b in enumerate(step.branches) if b.models & self.task.wanted]
         fits = Fits(step, step.copies(self._seed))
+        name = (path.trail, fits.name) if fits.lasts else None
+        known = None if name is None else self._remembered.get(name)
         try:
             with _clocked() as clock:
-                fits.prepare(rows.get().train, self._labels)
+                fits.prepare(rows.get().train, self._labels, None if known is None else known.state)
         except Exception as error:
             self._fail(step.models, error)
             return
         path = path.plus(clock, len(step.models))
+        if known is not None:
+            path = path.with_known(known)
+        elif fits.prepared is not None:
+            self._remembered.put(name, Prepared(fits.prepared, clock.warned, clock.seconds))
         ending = [place for place in wanted if step.branches[place].ends]
         for first in range(0, len(ending), _AT_ONCE):
             if _late():
@@ -182,7 +212,7 @@ class _Walker:
         except Exception as error:
             self._fail(branch.models, error)
             return
-        self.descend(branch, after, path.plus(clock, len(branch.models), fitted))
+        self.descend(branch, after, path.plus(clock, len(branch.models), fitted).through(fits.name_at(place)))
         after.give_up()
 
     def _narrow(self, step: Step, fits: Fits, places: list[int], rows: Rows, path: _Path) -> None:
@@ -212,7 +242,8 @@ class _Walker:
             after = Rows(_columns(supports[place][union]), narrowed, self.ledger)
             with _clocked() as clock:
                 after.get()
-            self.descend(branch, after, behind.plus(clock, len(branch.models)).narrowed(supports[place]))
+            behind = behind.plus(clock, len(branch.models)).narrowed(supports[place])
+            self.descend(branch, after, behind.through(fits.name_at(place)))
             after.give_up()
         narrowed.give_up()
 
@@ -227,12 +258,10 @@ class _Walker:
                 fitted[place] = (model, path.plus(clock, len(branch.ends), model))
             except Exception as error:
                 self._fail(frozenset(branch.ends), error)
-        for place, (said, clock) in self._said(fits, fitted, rows).items():
+        for place, (said, clock, together) in self._said(fits, fitted, rows).items():
             ends = step.branches[place].ends
-            behind = fitted[place][1]
-            behind = _Path(behind.track, behind.warned + clock.warned, behind.seconds)
             try:
-                result = self._result(said, behind, clock.seconds / len(ends))
+                result = self._result(said, fitted[place][1], clock, together * len(ends))
             except Exception as error:
                 self._fail(frozenset(ends), error)
                 continue
@@ -242,7 +271,10 @@ class _Walker:
         if (hear := listener.get()) is not None:
             hear(len(self.results))
 
-    def _said(self, fits: Fits, fitted: dict[int, tuple[Any, _Path]], rows: Rows) -> dict[int, tuple[Said, _Clock]]:
+    def _said(
+        self, fits: Fits, fitted: dict[int, tuple[Any, _Path]], rows: Rows
+    ) -> dict[int, tuple[Said, _Clock, int]]:
+        """What fitted models say of the test rows, the time that it took and how many of them were asked in it."""
         test = rows.get().test
         models = {place: model for place, (model, _) in fitted.items()}
         if fits.together and len(models) > 1:
@@ -252,18 +284,17 @@ class _Walker:
             except Exception:
                 clock = None  # one of them cannot answer: they are asked one by one below
             if clock is not None:
-                shared = _Clock(clock.seconds / len(models), clock.warned)
-                return {place: (one, shared) for place, one in zip(models, said, strict=True)}
+                return {place: (one, clock, len(models)) for place, one in zip(models, said, strict=True)}
         found = {}
         for place, model in models.items():
             try:
                 with _clocked() as clock:
-                    found[place] = (ask(model, test), clock)
+                    found[place] = (ask(model, test), clock, 1)
             except Exception as error:
                 self._fail(frozenset(fits.step.branches[place].ends), error)
         return found
 
-    def _result(self, said: Said, behind: _Path, predict_seconds: float) -> FoldResult:
+    def _result(self, said: Said, behind: _Path, asked: _Clock, n_models: int) -> FoldResult:
         split = self.task.split
         with _clocked() as clock:
             answers = answers_of(said, self._y, split, self.task.classes)
@@ -279,8 +310,9 @@ class _Walker:
             kept=None if used is None else np.unique(used),
             n_features=self._n_features,
             fit_seconds=behind.seconds,
-            predict_seconds=predict_seconds,
-            warnings=tuple(dict.fromkeys(behind.warned + clock.warned)),
+            predict_seconds=asked.seconds / n_models,
+            alone_seconds=behind.alone + asked.seconds,
+            warnings=tuple(dict.fromkeys(behind.warned + asked.warned + clock.warned)),
         )
 
     def _fail(self, models: frozenset[int], error: Exception) -> None:
