@@ -17,6 +17,9 @@ from tamis.data import load
 from tamis.data.dataset import Dataset
 from tamis.validate.metrics import Answers, ber
 
+#: What each run takes in all: a search in each of five outer folds, and one of all rows.
+BUDGET = "60s"
+
 #: Rows to search on in each re-split; the others are fresh.
 TRAIN = {"colon": 42, "madelon": 1000}
 
@@ -27,18 +30,19 @@ def labelled(name: str) -> Dataset:
     return Dataset(data.X, data.y, data.feature_names, name=data.name)
 
 
-def permuted(seeds: int = 10, trials: int = 80) -> None:
+def permuted(seeds: int = 10) -> None:
     data = labelled("colon")
     errors, bars, promises = [], [], []
     for seed in range(seeds):
         y = generator(seed).permutation(data.y)
-        found = tamis.mine(data.X, y, trials=trials, seed=seed)
+        found = tamis.mine(data.X, y, budget=BUDGET, seed=seed)
         estimate = found.validation_.summary()["ber"]
         errors.append(estimate.mean)
         bars.append(estimate.se)
         promises.append(found.promised_.mean)
         print(
-            f"seed {seed}: BER {errors[-1]:.3f} +- {bars[-1]:.3f}, promised within the search {promises[-1]:.3f}",
+            f"seed {seed}: BER {errors[-1]:.3f} +- {bars[-1]:.3f}, promised within the search {promises[-1]:.3f}"
+            f" ({found.run_.n_tried} recipes, {found.run_.seconds:.0f} s)",
             flush=True,
         )
     within = sum(abs(e - 0.5) <= 2 * s for e, s in zip(errors, bars, strict=True))
@@ -47,20 +51,21 @@ def permuted(seeds: int = 10, trials: int = 80) -> None:
     print(f"promised within the searches: {np.mean(promises):.3f}")
 
 
-def resplit(name: str, times: int = 20, trials: int = 80) -> None:
+def resplit(name: str, times: int = 20) -> None:
     data = labelled(name)
     gaps = []
     for seed in range(times):
         rows = generator(seed, 1).permutation(data.n_rows)
         train, fresh = rows[: TRAIN[name]], rows[TRAIN[name] :]
-        found = tamis.mine(data.rows(np.sort(train)), trials=trials, seed=seed)
+        found = tamis.mine(data.rows(np.sort(train)), budget=BUDGET, seed=seed)
         outer = found.validation_.summary()["ber"].mean
         truth = np.searchsorted(found.classes_, data.y[fresh])
         said = np.searchsorted(found.classes_, found.predict(data.X[fresh]))
         real = ber(Answers(truth, said, found.classes_.size))
         gaps.append(outer - real)
         print(
-            f"{seed}: outer {outer:.3f}, fresh rows {real:.3f}, promised {found.promised_.mean:.3f} ({found.recipe_})",
+            f"{seed}: outer {outer:.3f}, fresh rows {real:.3f}, promised {found.promised_.mean:.3f}"
+            f" ({found.run_.n_tried} recipes, {found.run_.seconds:.0f} s: {found.recipe_})",
             flush=True,
         )
     spread = np.std(gaps, ddof=1) / np.sqrt(times)

@@ -94,6 +94,9 @@ class SSVTreeSelector(Sweep, TakesNominal, Weighted, Selector):
         tree = grow(X, y, weight, n_classes=self.classes_.shape[0], criterion=self.criterion, nominal=nominal)
         return tree, _ranks(tree, X.shape[1])
 
+    def _lasts(self) -> bool:
+        return True
+
     def _answer(self, prepared: tuple[Tree, FloatArray]) -> Selection:
         self.tree_, ranks = prepared
         order = rank(ranks)
