@@ -150,7 +150,7 @@ class Tried:
 
     @property
     def mean_seconds(self) -> float:
-        """For a fold; nothing where it was never judged."""
+        """For a fold, what is shared divided; nothing where it was never judged."""
         return float(np.mean(list(self.seconds.values()))) if self.seconds else 0.0
 
     @property

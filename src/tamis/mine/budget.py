@@ -11,7 +11,7 @@ from tamis.base.errors import TamisError
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 #: Share of the time for trying at which each stage is to be over, at the latest. All the others share the rest.
-_ENDS = {"base": 0.13, "select": 0.40, "classify": 0.51, "as asked": 0.51, "tune": 1.0, "substitute": 1.0}
+_ENDS = {"base": 0.13, "select": 0.38, "classify": 0.51, "as asked": 0.51, "tune": 1.0, "substitute": 1.0}
 
 #: Of the whole time the searches leave this share to chance.
 _MARGIN = 0.03

@@ -16,7 +16,7 @@ from tamis.validate.fold import FoldResult
 PLENTY = 400
 
 #: Share of the trials that each of the first stages may take.
-_SHARES = {"base": 0.20, "select": 0.40, "classify": 0.15}
+_SHARES = {"base": 0.20, "select": 0.35, "classify": 0.20}
 
 #: Models that are judged on all repeats, and those among which a blend may choose.
 SHORTLIST = 16

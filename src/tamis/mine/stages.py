@@ -13,15 +13,16 @@ from itertools import product, zip_longest
 
 import numpy as np
 
+from tamis.compose.catalog import entry
 from tamis.compose.chain import Call
 from tamis.compose.parser import parse
 from tamis.mine.blending import blend
 from tamis.mine.board import Tried
 from tamis.mine.course import PLENTY, SHORTLIST, Ask, Search, distinct
-from tamis.mine.form import Form, around
+from tamis.mine.form import Form, around, grid, slots
 from tamis.mine.space import Calls
 from tamis.mine.tuner import propose
-from tamis.mine.variation import Candidate, covering, middle, neighbours, with_pick, with_tail
+from tamis.mine.variation import Candidate, covering, middle, neighbours, with_head, with_pick, with_tail
 from tamis.validate.nested import Rule, choose
 
 #: Of a batch so many go on from a first look to all folds: this share, and at least so many, which go together.
@@ -33,14 +34,15 @@ _FIRST_SHARE = 0.6
 #: Families that are tuned in a round, recipes tried for each, and models whose parts are substituted.
 _FAMILIES, _TRIES, _PROMISING = 4, 6, 2
 
-#: Selections behind which every classifier is tried.
-_BEHIND = 3
+#: Selections behind which every classifier is tried, and the values of each of its parameters where these cost little.
+_BEHIND, _POINTS = 3, 3
 
 #: Rounds of tuning and substitution without a better model after which a search without limit of time ends.
 _PATIENCE = 3
 
 #: Classifiers that lean on all columns alike, by the border they draw: they show what a selection is worth. What all
-#: columns say of the parameters of a straight border holds for fewer columns too; of a curved one it does not.
+#: columns say of the parameters of a straight border, and of the scaling before it, holds for fewer columns too; of a
+#: curved one it does not.
 _STRAIGHT, _CURVED = ("svm linear", "logistic", "centroid", "lda"), (("svm gaussian",), ("knn", "nrbf"))
 
 #: Members of a committee of one model's copies.
@@ -135,7 +137,7 @@ def classify(search: Search) -> Stage:
     for candidate in picked:
         behind.setdefault(candidate.closed.family[0], candidate)
     known = _best_tails(search).values()
-    tails = dict.fromkeys([*(middle(open_) for open_, _ in known), *known])
+    tails = dict.fromkeys([*known, *(tail for open_, _ in known for tail in _settings(open_))])
     found = [with_tail(candidate, tail) for candidate, tail in product(list(behind.values())[:_BEHIND], tails)]
     yield from race(search, "classify", [found[: search.share("classify")]])
 
@@ -245,14 +247,23 @@ def _limited(grids: Sequence[Sequence[Candidate]], most: int) -> list[Sequence[C
 
 
 def _leaders(search: Search) -> list[Candidate]:
-    """The best base model of each kind of border that leans on all columns alike; failing these the best of all."""
+    """A base model for each kind of border that leans on all columns alike; failing these the best of all."""
     best = [one.candidate for one in search.best() if one.candidate is not None]
 
     def first(names: Sequence[str]) -> list[Candidate]:
         return [candidate for candidate in best if candidate.closed.family[1] in names][:1]
 
-    found = first(_STRAIGHT) + [with_tail(c, middle(c.open.tail)) for names in _CURVED for c in first(names)]
+    curved = [first(names)[0].open.tail for names in _CURVED if first(names)]
+    usual = search.space.heads[0]
+    found = first(_STRAIGHT) + [with_head(with_tail(best[0], middle(tail)), usual) for tail in curved]
     return found or best[:1]
+
+
+def _settings(tail: Calls) -> list[tuple[Calls, Calls]]:
+    """A tail in the middle of its ranges, or all over them where one fit answers many values."""
+    form, swept = Form((), (), tail), getattr(entry(tail[-1].name).make, "sweeps", ())
+    points = _POINTS if any(path[-1] in swept for path in slots(form)) else 1
+    return [(tail, one.tail) for one in grid(form, points, points**2)]
 
 
 def _best_tails(search: Search) -> dict[str, tuple[Calls, Calls]]:

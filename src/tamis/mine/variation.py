@@ -42,6 +42,12 @@ def with_pick(candidate: Candidate, open_: Calls, closed: Calls) -> Candidate:
     return Candidate(replace(candidate.open, pick=open_), replace(candidate.closed, pick=closed))
 
 
+def with_head(candidate: Candidate, head: Calls) -> Candidate:
+    """The model with another head, in the middle of its ranges."""
+    closed = grid(Form(head, (), ()), 1, 1)[0].head
+    return Candidate(replace(candidate.open, head=head), replace(candidate.closed, head=closed))
+
+
 def neighbours(candidate: Candidate, space: Space, tails: Iterable[tuple[Calls, Calls]]) -> Iterator[Candidate]:
     """A model with one part changed: another selection of about as many columns, another tail, another head."""
     size = _size(candidate)
@@ -52,8 +58,7 @@ def neighbours(candidate: Candidate, space: Space, tails: Iterable[tuple[Calls, 
     for tail in tails:
         yield with_tail(candidate, tail)
     for head in space.heads:
-        closed = grid(Form(head, (), ()), 1, 1)[0].head
-        yield Candidate(replace(candidate.open, head=head), replace(candidate.closed, head=closed))
+        yield with_head(candidate, head)
     yield from _projected(candidate)
 
 
