@@ -25,7 +25,7 @@ from tamis.mine.form import Form
 from tamis.mine.mined import Mined
 from tamis.mine.runner import Standing, portions
 from tamis.mine.search import mine
-from tamis.mine.stages import _varied
+from tamis.mine.stages import _settings, _varied
 from tamis.mine.store import Store
 from tamis.mine.variation import Candidate
 from tamis.validate.metrics import all_metrics
@@ -501,3 +501,17 @@ def test_what_is_tuned_differs_in_its_classifier_and_in_its_selection() -> None:
     assert [str(one.closed) for one in _varied(tried, 4)] == [texts[0], texts[3], texts[2], texts[4]]
     assert [str(one.closed) for one in _varied(tried, 9)][-1] == texts[1]
     assert _varied([], 4) == []
+
+
+def test_a_classifier_is_tried_all_over_its_ranges_where_one_fit_answers_many_values() -> None:
+    def settings(text: str) -> list[str]:
+        return [str(closed[-1]) for _, closed in _settings(Form.of(parse(f"cc(5) | {text}")).tail)]
+
+    assert settings("svm(linear, C=geom(0.01, 100.0))") == [
+        "svm(linear, C=0.0464)",
+        "svm(linear, C=1.0)",
+        "svm(linear, C=21.5)",
+    ]
+    assert len(settings("rms_norm | svm(gaussian, C=geom(0.01, 100.0), sigma=geom(0.1, 10.0))")) == 9
+    assert settings("logistic(C=geom(0.01, 100.0))") == ["logistic(C=1.0)"]
+    assert settings("lda") == ["lda"]
