@@ -154,6 +154,11 @@ class Tried:
         return float(np.mean(list(self.seconds.values()))) if self.seconds else 0.0
 
     @property
+    def seconds_alone(self) -> float:
+        """For a fold, what is shared in full."""
+        return float(np.mean(list(self.alone.values()))) if self.alone else 0.0
+
+    @property
     def n_features(self) -> float:
         """Mean number of columns used; infinite where it cannot be told."""
         sizes = list(self.sizes.values())

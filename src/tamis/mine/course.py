@@ -1,6 +1,6 @@
 """One search on its way: what it may combine, what it knows, what it may still spend, and what it asks for."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +83,8 @@ class Search:
     seed : int
     answers : callable
         ``answers(split, recipes)``: the results that were kept of recipes on a split.
+    keep : callable
+        ``keep(split, results)``: keeps results by recipe that were not computed from rows.
     load : float
         Searches that share one worker.
     ahead : Ahead
@@ -93,6 +95,7 @@ class Search:
     pace: Pace
     seed: int
     answers: Callable[[int, Sequence[str]], dict[str, FoldResult]]
+    keep: Callable[[int, Mapping[str, FoldResult]], None]
     load: float
     ahead: Ahead
 
@@ -143,8 +146,8 @@ class Search:
     def confirming(self) -> float:
         """Seconds that it takes to judge the best on all repeats."""
         every = self.board.inner.all
-        shortlist = self.shortlist()
-        return self.load * sum(one.mean_seconds * sum(i not in one.values for i in every) for one in shortlist)
+        # Other splits than before, and models that differ: little of it is shared.
+        return self.load * sum(one.seconds_alone * sum(i not in one.values for i in every) for one in self.shortlist())
 
     def after(self) -> float:
         """Seconds after the searches, should they choose one of the best."""

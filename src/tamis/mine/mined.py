@@ -26,8 +26,10 @@ class Run:
         The file that keeps the run; None when it was not kept.
     seconds : float
         In all sittings.
+    search : int
+        The number of the search of all rows in that file.
     n_tried : int
-        Recipes that the search of all rows tried.
+        Recipes that this search tried.
     choices : tuple of str
         What the search within each outer fold chose, in order.
     failed : mapping of str to str
@@ -36,6 +38,7 @@ class Run:
 
     path: str | None
     seconds: float
+    search: int
     n_tried: int
     choices: tuple[str, ...]
     failed: Mapping[str, str]
@@ -178,7 +181,7 @@ def _row(board: Board, tried: Tried, splits: Sequence[int]) -> dict[str, Any]:
         "se": _known(estimate.se),
         "features": _known(tried.n_features),
         "folds": len(splits),
-        "seconds": float(np.mean(list(tried.alone.values()))),
+        "seconds": tried.seconds_alone,
     }
 
 

@@ -25,8 +25,8 @@ _PORTION = 24
 #: What walks in this process prepared, by data: searches come back to the same rows round after round.
 _remembered: WeakKeyDictionary[Cases, Remembered] = WeakKeyDictionary()
 
-#: Under these names the store keeps how the rounds went, and the seconds spent in all.
-_ROUNDS, SPENT = "rounds", "spent"
+#: Under these names the store keeps how the rounds went, the seconds spent in all, and when each stage began.
+_ROUNDS, SPENT, STAGES = "rounds", "spent", "stages"
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +109,7 @@ class Runner:
         self._store, self._engine, self._pace = store, engine, pace
         self._seed, self._memory, self._tell = seed, memory, tell
         self._rounds = 0
+        self._stages: list[dict[str, Any]] = store.noted(STAGES, [])
 
     def drive(self, searches: Sequence[Search]) -> None:
         """Take the searches through all their stages, a step of each at a time.
@@ -176,6 +177,7 @@ class Runner:
             return found
         hard = None if until is None else self._pace.end_of("last")
         done = len(works) - len(missing)
+        self._begin(stage)
         self._say(stage, done, len(works), searches)
         for number, findings in self._engine.run(examine, [works[i] for i in missing], until=until, hard=hard):
             place = missing[number]
@@ -189,6 +191,12 @@ class Runner:
             done += 1
             self._say(stage, done, len(works), searches)
         return found
+
+    def _begin(self, stage: str) -> None:
+        """Write down when a stage begins, unless it goes on."""
+        if not self._stages or self._stages[-1]["stage"] != stage:
+            self._stages.append({"stage": stage, "begin": self._pace.spent})
+            self._store.note(STAGES, self._stages)
 
     def _say(self, stage: str, done: int, total: int, searches: Sequence[Search]) -> None:
         if self._tell is not None:

@@ -1,7 +1,7 @@
 """The search for the complex model, from data to a fitted model with an honest error."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -188,15 +188,18 @@ class _Hunt:
                 own, shared.given.y, shared.given.groups, search=number, folds=self._inner_folds, seed=shared.seed
             )
             board = Board(number, folds, metric)
-            answers = partial(self._answers, board)
+            answers, keep = partial(self._answers, board), partial(self._keep, board)
             allowed = space(known.of_rows(shared.given.y[own]), edits)
             load, ahead = len(rows) / self._workers, Ahead(judged, own.size, shared.rows.size)
-            found.append(Search(board, allowed, self._pace, shared.seed, answers, load, ahead))
+            found.append(Search(board, allowed, self._pace, shared.seed, answers, keep, load, ahead))
         return found
 
     def _answers(self, board: Board, split: int, recipes: Sequence[str]) -> dict[str, FoldResult]:
         found = self._store.find(board.number, board.inner.name(split), recipes)
         return {text: one for text, one in found.items() if isinstance(one, FoldResult)}
+
+    def _keep(self, board: Board, split: int, results: Mapping[str, FoldResult]) -> None:
+        self._store.put(board.number, board.inner.name(split), results)
 
     def _choice(self, search: Search, rule: Rule, caution: float) -> Tried:
         found = chosen(search, rule, caution)
@@ -246,6 +249,7 @@ class _Hunt:
         found.run_ = Run(
             path=None,
             seconds=self._pace.spent,
+            search=board.number,
             n_tried=len(board.tried),
             choices=tuple(one.recipe for one in choices[: len(shared.splits)]),
             failed={one.recipe: one.error for one in board.tried.values() if one.error},

@@ -28,6 +28,9 @@ from tamis.validate.nested import Rule, choose
 #: Of a batch so many go on from a first look to all folds: this share, and at least so many, which go together.
 _SURVIVORS, _FEWEST = 1 / 4, 6
 
+#: Models that are judged on all repeats together, which takes long: the first of them are to be through.
+_CONFIRMED = 3
+
 #: Of the time of such a batch the first look may take this share.
 _FIRST_SHARE = 0.6
 
@@ -96,10 +99,12 @@ def race(search: Search, stage: str, waves: Iterable[Iterable[Candidate]]) -> St
     yield from judge(search, stage, going, inner.folds)
 
 
-def judge(search: Search, stage: str, tried: Sequence[Tried], splits: tuple[int, ...]) -> Stage:
-    """Recipes on some splits, the most promising first: when time runs out, these are through."""
-    for first in range(0, len(tried), _FEWEST):
-        going = [one for one in tried[first : first + _FEWEST] if search.affordable(one, len(splits), stage)]
+def judge(
+    search: Search, stage: str, tried: Sequence[Tried], splits: tuple[int, ...], together: int = _FEWEST
+) -> Stage:
+    """Recipes on some splits, a few together, the most promising first: when time runs out, these are through."""
+    for first in range(0, len(tried), together):
+        going = [one for one in tried[first : first + together] if search.affordable(one, len(splits), stage)]
         if going and not search.pace.over(stage):
             yield Ask(stage, tuple(one.recipe for one in going), splits)
 
@@ -180,7 +185,7 @@ def substitute(search: Search) -> Stage:
 
 def confirm(search: Search) -> Stage:
     """The best of every family on all repeats of the folds, the most promising first."""
-    yield from judge(search, "confirm", search.shortlist(), search.board.inner.all)
+    yield from judge(search, "confirm", search.shortlist(), search.board.inner.all, _CONFIRMED)
 
 
 def committees(search: Search) -> Stage:
@@ -202,6 +207,7 @@ def committees(search: Search) -> Stage:
         if found is not None:
             search.board.enter(found.recipe, "blend", None)
             for split, result in zip(inner.all, found.results, strict=True):
+                search.keep(split, {found.recipe: result})
                 search.board.learn(found.recipe, split, result)
 
 

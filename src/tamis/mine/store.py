@@ -112,6 +112,18 @@ class Store:
         file = RunFile(path)
         return cls(file, file.read(), None)
 
+    @classmethod
+    def amend(cls, path: Path) -> Self:
+        """Open a run that is there, to note something about it; what it was made of is not asked."""
+        file = RunFile(path)
+        lock = file.lock()
+        try:
+            file.read().close()
+            return cls(file, file.write(), lock)
+        except BaseException:
+            lock.release()
+            raise
+
     @property
     def path(self) -> Path:
         """The run file."""
@@ -146,6 +158,13 @@ class Store:
         except Exception:  # whatever goes wrong in the reading, the file is at fault
             what = f"a result in split {split} of search {search} cannot be read"
             raise TamisError(f"{self.path}: is damaged ({what}); {REMEDY}") from None
+
+    def of(self, search: int, recipe: str) -> dict[str, Finding]:
+        """All that is known of a recipe in a search, by split."""
+        query = "SELECT split FROM results WHERE search = ? AND recipe = ? ORDER BY rowid"
+        with self._file.explained():
+            splits = [split for (split,) in self._connection.execute(query, (search, recipe)).fetchall()]
+        return {split: self.find(search, split, [recipe])[recipe] for split in splits}
 
     def put(self, search: int, split: str, findings: Mapping[str, Finding]) -> None:
         """Keep what came of recipes on a split of a search, all of it or nothing; what is known already stays."""
