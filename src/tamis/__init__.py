@@ -20,6 +20,7 @@ _ROOMS = (
     "data",
     "discretize",
     "mine",
+    "report",
     "scores",
     "select",
     "testing",

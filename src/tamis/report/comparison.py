@@ -1,0 +1,104 @@
+"""Two reports side by side: what differs, what both found, and whether the difference is more than chance."""
+
+from collections.abc import Mapping
+from math import erfc, hypot, sqrt
+from typing import Any
+
+from tamis.base.errors import TamisError
+
+#: Level below which a difference is called one.
+_LEVEL = 0.05
+
+#: Features in common that are named.
+_NAMED = 50
+
+
+def comparison(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Hold the facts of one run against those of another.
+
+    The two errors are compared as independent estimates, which they are unless the runs share rows; where they do, the
+    test is too timid rather than too bold.
+
+    Parameters
+    ----------
+    one, other : mappings
+        Facts with an answer.
+
+    Returns
+    -------
+    dict
+        ``titles``; ``rows``, each with ``what`` and two ``values`` as text; ``verdict``, a sentence; ``p`` (None when
+        the metrics differ); ``shared``: the features that both models use, by name; ``n_shared``, ``n_either``.
+
+    Examples
+    --------
+    >>> def run(name, mean):
+    ...     metric = {"name": "ber", "title": "BER", "better": "low"}
+    ...     honest = {"mean": mean, "se": 0.01, "low": mean - 0.0196, "high": mean + 0.0196}
+    ...     answer = {"recipe": "knn", "metric": metric, "honest": honest, "promised": None, "optimism": None}
+    ...     answer |= {"n_used": 2, "n_features": 9}
+    ...     return {"title": name, "answer": answer, "features": None, "made": {"seed": 0}}
+    >>> comparison(run("first", 0.10), run("second", 0.20))["verdict"]
+    'first is better: BER 0.100 against 0.200 (p < 0.001).'
+    """
+    both = [one, other]
+    answers = [facts.get("answer") for facts in both]
+    if None in answers:
+        raise TamisError("only runs with a model can be compared, not data alone")
+    a, b = (answer for answer in answers if answer is not None)
+    titles = [str(facts["title"]) for facts in both]
+    if titles[0] == titles[1]:
+        titles = [f"{titles[0]} (1)", f"{titles[1]} (2)"]
+    used = [_used(facts) for facts in both]
+    shared = None if None in used else [name for name in used[0] or () if name in set(used[1] or ())]
+    either = None if shared is None else len(set(used[0] or ()) | set(used[1] or ()))
+    verdict, p = _verdict(titles, a, b)
+    rows = [
+        ("error on rows that were not seen", [_error(x) for x in (a, b)]),
+        ("promised by the search", [_promised(x) for x in (a, b)]),
+        ("features used", [f"{x['n_used'] if x['n_used'] is not None else '?'} of {x['n_features']}" for x in (a, b)]),
+        ("model", [x["recipe"] for x in (a, b)]),
+        ("seed", [str(facts["made"]["seed"]) for facts in both]),
+    ]
+    return {
+        "titles": titles,
+        "rows": [{"what": what, "values": values} for what, values in rows],
+        "verdict": verdict,
+        "p": p,
+        "shared": None if shared is None else shared[:_NAMED],
+        "n_shared": None if shared is None else len(shared),
+        "n_either": either,
+    }
+
+
+def _verdict(titles: list[str], a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[str, float | None]:
+    metric = a["metric"]
+    if metric["name"] != b["metric"]["name"]:
+        return f"{metric['title']} and {b['metric']['title']} cannot be compared.", None
+    gap, spread = a["honest"]["mean"] - b["honest"]["mean"], hypot(a["honest"]["se"], b["honest"]["se"])
+    p = erfc(abs(gap) / spread / sqrt(2)) if spread > 0 else float(gap == 0)
+    figures = [f"{x['honest']['mean']:.3f}" for x in (a, b)]
+    if p >= _LEVEL:
+        return f"They cannot be told apart: {metric['title']} {figures[0]} and {figures[1]} (p = {p:.2f}).", p
+    better = int((gap > 0) == (metric["better"] == "low"))
+    said = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    return (
+        f"{titles[better]} is better: {metric['title']} {figures[better]} against {figures[1 - better]} ({said}).",
+        p,
+    )
+
+
+def _used(facts: Mapping[str, Any]) -> list[str] | None:
+    table = None if facts.get("features") is None else facts["features"]["table"]
+    if table is None or None in table["used"]:
+        return None
+    return [name for name, used in zip(table["name"], table["used"], strict=True) if used]
+
+
+def _error(answer: Mapping[str, Any]) -> str:
+    honest = answer["honest"]
+    return f"{answer['metric']['title']} {honest['mean']:.3f} ({honest['low']:.3f} to {honest['high']:.3f})"
+
+
+def _promised(answer: Mapping[str, Any]) -> str:
+    return "-" if answer["promised"] is None else f"{answer['promised']['mean']:.3f}"

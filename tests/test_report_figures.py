@@ -1,0 +1,359 @@
+"""The single figures: what is drawn is in the facts, the same facts give the same file, names are never formulas."""
+
+import subprocess
+import sys
+import warnings
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sample_facts import HOSTILE, sample
+from tamis.base.errors import TamisError
+from tamis.report import canvas, figures_features, figures_models, figures_rows
+from tamis.report.figures import FORMATS, draw
+
+matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed (pip install tamis[figures])")
+
+ALL = (
+    "error_features",
+    "features",
+    "redundancy",
+    "selectors",
+    "projection",
+    "confusion",
+    "roc",
+    "threshold",
+    "calibration",
+    "permutation",
+    "stages",
+)
+
+
+@pytest.fixture(autouse=True)
+def look():
+    """As within `draw`."""
+    with canvas.style():
+        yield
+
+
+def names(paths):
+    return [path.stem for path in paths]
+
+
+def labelled(axes):
+    """Lines of the legend, by what it calls them."""
+    return {line.get_label(): line for line in axes.get_lines() if not line.get_label().startswith("_")}
+
+
+def written(figure):
+    """All that is written in a figure, once it is drawn."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
+    FigureCanvasAgg(figure).draw()
+    return [text.get_text() for text in figure.findobj(Text)]
+
+
+@pytest.mark.parametrize(
+    ("known", "missing"),
+    [
+        ({}, set()),
+        ({"n_classes": 9}, {"threshold"}),
+        ({"kind": "validate"}, {"error_features", "stages"}),
+        ({"kind": "data"}, set(ALL) - {"features", "redundancy", "projection"}),
+    ],
+)
+def test_every_panel_with_facts_is_drawn(known, missing, tmp_path):
+    paths = draw(sample(n_features=12, n_models=8, **known), tmp_path / "new" / "folder")
+    assert names(paths) == [name for name in ALL if name not in missing]
+    assert sorted((tmp_path / "new" / "folder").iterdir()) == sorted(paths)
+    assert all(path.suffix == ".svg" for path in paths)
+
+
+def test_nothing_is_drawn_of_nothing(tmp_path):
+    facts = dict.fromkeys(("answer", "models", "features", "rows", "honesty", "story"))
+    assert draw(facts, tmp_path) == []
+    empty = sample(n_features=5, n_models=3)
+    empty["models"]["curves"] = []
+    empty["story"]["stages"] = []
+    empty["rows"] |= {"roc": {"curves": []}, "calibration": {"curves": []}, "projection": None, "confusion": None}
+    empty["features"] |= {"selectors": None, "redundancy": None}
+    assert names(draw(empty, tmp_path)) == ["features", "threshold", "permutation"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_same_facts_give_the_same_bytes(format, tmp_path):
+    facts = sample(n_features=12, n_models=6, hostile=True)
+    if format != "svg":
+        # The others cost more, and what could differ in them is not in the panels.
+        facts |= {"models": None, "features": None, "story": None}
+        facts["rows"] |= dict.fromkeys(("projection", "roc", "threshold", "calibration"))
+    first = [path.read_bytes() for path in draw(facts, tmp_path / "one", format=format)]
+    with matplotlib.rc_context({"font.size": 20, "axes.grid": True, "svg.hashsalt": "other"}):
+        again = [path.read_bytes() for path in draw(facts, tmp_path / "two", format=format)]
+        assert matplotlib.rcParams["font.size"] == 20
+    assert first == again
+    begin = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[format]
+    assert all(content.startswith(begin) and len(content) > 1000 for content in first)
+
+
+def test_hostile_names_are_letters_only(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        paths = draw(sample(n_features=25, n_models=8, hostile=True, n_classes=25), tmp_path)
+    for path in paths:
+        tree = ElementTree.parse(path)
+        tags = {element.tag.rpartition("}")[2] for element in tree.iter()}
+        assert not tags & {"script", "img", "foreignObject", "a", "text"}
+        for element in tree.iter():
+            assert not any(name.startswith("on") for name in element.attrib)
+            link = element.get("{http://www.w3.org/1999/xlink}href", "#")
+            assert link.startswith(("#", "data:image/png;base64,"))
+
+
+@settings(max_examples=25)
+@given(st.one_of(st.text(max_size=60), st.sampled_from(HOSTILE)))
+def test_any_name_can_be_written(name):
+    text = canvas.label(name)
+    assert 0 < len(text) <= 33
+    figure, axes = canvas.panel(2, 2)
+    axes.plot([0, 1], [0, 1], label=text)
+    axes.set_xticks([0.5], [text])
+    axes.legend()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert written(figure).count(text) >= 2
+
+
+def test_a_letter_that_the_font_lacks_is_a_square():
+    assert canvas.label("\U0001f9ec gene \U0001f469\u200d\U0001f52c") == "\u25a1 gene \u25a1\u25a1"
+    assert canvas.label("$x^2$") == "$x^2$"
+    assert canvas.label("a\u0301\u0f71") == "a\u0301"
+
+
+def test_names_that_begin_with_an_underscore_are_in_the_legend():
+    facts = sample(n_features=5, n_models=3)
+    facts["rows"]["classes"] = ["_one", "__proto__"]
+    (axes,) = figures_rows.projection(facts).axes
+    assert [text.get_text().strip() for text in axes.get_legend().get_texts()] == ["_one", "__proto__"]
+
+
+def test_error_against_features_is_the_curves_of_the_facts():
+    facts = sample()
+    models = facts["models"]
+    (axes,) = figures_models.error_features(facts).axes
+    lines = labelled(axes)
+    curves = sorted(models["curves"], key=lambda curve: min(point["mean"] for point in curve["points"]))
+    assert list(lines)[:6] == [curve["family"] for curve in curves[:6]]
+    for curve in curves[:6]:
+        expected = [(point["features"], point["mean"]) for point in curve["points"]]
+        np.testing.assert_allclose(lines[curve["family"]].get_xydata(), expected)
+    chosen, smallest = models["rows"][models["best"]], models["rows"][models["smallest"]]
+    np.testing.assert_allclose(lines["the choice"].get_xydata(), [[chosen["features"], chosen["mean"]]])
+    np.testing.assert_allclose(lines["the smallest as good"].get_xydata(), [[smallest["features"], smallest["mean"]]])
+    assert f"{len(curves) - 6} other families" in lines
+    assert len({(line.get_color(), line.get_marker()) for line in list(lines.values())[:6]}) == 6
+
+
+def test_the_choice_is_the_row_that_was_chosen():
+    facts = sample()
+    models = facts["models"]
+    models["chosen"] = models["smallest"] = 1
+    (axes,) = figures_models.error_features(facts).axes
+    row = models["rows"][1]
+    np.testing.assert_allclose(labelled(axes)["the choice"].get_xydata(), [[row["features"], row["mean"]]])
+    assert "the smallest as good" not in labelled(axes)
+
+
+def test_bands_are_one_standard_error_wide():
+    facts = sample(n_models=40)
+    facts["models"]["curves"] = [curve for curve in facts["models"]["curves"] if len(curve["points"]) > 2][:1]
+    (axes,) = figures_models.error_features(facts).axes
+    (band,) = axes.collections
+    corners = {tuple(corner) for corner in band.get_paths()[0].vertices.round(9).tolist()}
+    for point in facts["models"]["curves"][0]["points"]:
+        for sign in (-1, 1):
+            assert (point["features"], round(point["mean"] + sign * point["se"], 9)) in corners
+
+
+def test_a_measure_of_which_more_is_better_puts_the_highest_family_first():
+    facts = sample()
+    facts["models"]["metric"] = {"name": "auc", "title": "AUC", "better": "high"}
+    (axes,) = figures_models.error_features(facts).axes
+    highest = max(facts["models"]["curves"], key=lambda curve: max(point["mean"] for point in curve["points"]))
+    assert next(iter(labelled(axes))) == highest["family"]
+
+
+def test_features_are_drawn_by_how_often_they_were_chosen():
+    facts = sample(n_features=100)
+    table = facts["features"]["table"]
+    (axes,) = figures_features.chosen(facts).axes
+    known = dict(zip(table["name"], zip(table["chosen"], table["used"], strict=True), strict=True))
+    listed = [label.get_text() for label in axes.get_yticklabels()]
+    bars = {round(bar.get_y() + bar.get_height() / 2): bar.get_width() for bar in axes.patches}
+    shares = [known[name][0] for name in listed]
+    assert shares == sorted(table["chosen"], reverse=True)[:30] == [bars[i] for i in range(30)]
+    used = {name for name in listed if known[name][1]}
+    blue = [c for c in axes.containers if c.get_label() != "not used"]
+    assert sum(len(container) for container in blue) == len(used)
+
+
+def test_features_that_no_fold_uses_are_not_drawn():
+    facts = sample(n_features=6)
+    facts["features"]["table"] |= {"chosen": [1.0, 0.5, 0.0, 0.0, 0.1, 0.0], "used": [None] * 6}
+    (axes,) = figures_features.chosen(facts).axes
+    assert [bar.get_width() for bar in axes.patches] == [1.0, 0.5, 0.1]
+    assert axes.get_legend() is None
+
+
+def test_without_folds_features_are_drawn_by_score():
+    facts = sample(kind="data")
+    (axes,) = figures_features.chosen(facts).axes
+    assert axes.get_xlabel() == "score (cc)"
+    widths = [bar.get_width() for bar in axes.patches]
+    assert widths == sorted(facts["features"]["table"]["score"], reverse=True)[:30]
+
+
+def test_the_heat_map_is_the_correlation_in_order():
+    known = sample()["features"]["redundancy"]
+    axes = figures_features.redundancy(sample()).axes[0]
+    order = known["order"]
+    expected = np.array(known["correlation"])[np.ix_(order, order)]
+    np.testing.assert_allclose(axes.collections[0].get_array(), expected)
+    assert [label.get_text() for label in axes.get_yticklabels()] == [known["names"][i] for i in order]
+    sizes = np.bincount(known["cluster"])
+    assert sorted(np.ptp(line.get_xdata()) for line in axes.get_lines()) == sorted(sizes[sizes > 1])
+
+
+def test_selectors_are_drawn_as_sets():
+    known = sample()["features"]["selectors"]
+    _, above, left, matrix = figures_features.selectors(sample()).axes
+    assert [bar.get_height() for bar in above.patches] == [one["size"] for one in known["sets"]]
+    assert [bar.get_width() for bar in left.patches] == known["sizes"]
+    joined = [line.get_ydata().tolist() for line in matrix.get_lines() if line.get_color() == canvas.INK]
+    assert joined == [one["members"] for one in known["sets"]]
+
+
+@pytest.mark.parametrize("n_classes", [2, 9])
+def test_rows_and_their_classes_are_drawn(n_classes):
+    facts = sample(n_classes=n_classes)
+    rows = facts["rows"]
+    (axes,) = figures_rows.projection(facts).axes
+    for number, dots in enumerate(axes.collections):
+        own = np.array(rows["projection"]["class"]) == number
+        expected = np.column_stack([rows["projection"]["x"], rows["projection"]["y"]])[own]
+        np.testing.assert_allclose(dots.get_offsets(), expected)
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == rows["classes"]
+    assert "41 %" in axes.get_xlabel()
+
+
+def test_counts_of_the_confusion_matrix_stand_where_they_belong():
+    rows = sample(n_classes=9)["rows"]
+    axes = figures_rows.confusion(sample(n_classes=9)).axes[0]
+    found = np.zeros((9, 9), dtype=int)
+    for text in axes.texts:
+        x, y = text.get_position()
+        found[int(y), int(x)] = int(text.get_text())
+    assert found.tolist() == rows["confusion"]
+    counts = np.array(rows["confusion"])
+    np.testing.assert_allclose(axes.collections[0].get_array(), counts / counts.sum(axis=1, keepdims=True))
+    assert axes.yaxis_inverted()
+
+
+def test_curves_are_those_of_the_facts():
+    facts = sample(n_classes=5)
+    rows = facts["rows"]
+    (axes,) = figures_rows.roc(facts).axes
+    for curve, (name, line) in zip(rows["roc"]["curves"], labelled(axes).items(), strict=True):
+        assert name == f"AUC {curve['auc']:.3f}  {curve['class']}"
+        np.testing.assert_allclose(line.get_xydata(), np.column_stack([curve["fpr"], curve["tpr"]]))
+    (axes,) = figures_rows.calibration(facts).axes
+    for curve, (name, line) in zip(rows["calibration"]["curves"], labelled(axes).items(), strict=True):
+        assert name == curve["class"]
+        np.testing.assert_allclose(line.get_xydata(), np.column_stack([curve["predicted"], curve["observed"]]))
+
+
+def test_the_threshold_is_marked():
+    facts = sample()
+    known = facts["rows"]["threshold"]
+    (axes,) = figures_rows.threshold(facts).axes
+    curve, used, best = axes.get_lines()
+    np.testing.assert_allclose(curve.get_xydata(), np.column_stack([known["share"], known["ber"]]))
+    assert used.get_xydata().tolist() == [[known["used"]["share"], known["used"]["ber"]]]
+    assert best.get_xydata().tolist() == [[known["best"]["share"], known["best"]["ber"]]]
+    assert axes.get_xlabel() == "rows called ill"
+
+
+def test_the_relabelings_are_counted():
+    facts = sample()
+    facts["honesty"]["permutation"]["null"][:3] = [None] * 3
+    (axes,) = figures_rows.permutation(facts).axes
+    assert sum(bar.get_height() for bar in axes.patches) == 197
+    assert axes.get_lines()[0].get_xdata() == [facts["honesty"]["permutation"]["value"]] * 2
+
+
+@pytest.mark.parametrize(("scale", "unit"), [(0.01, "seconds"), (1, "minutes"), (100, "hours")])
+def test_stages_stand_at_their_time(scale, unit):
+    facts = sample()
+    known = facts["story"]["stages"]
+    for one in known:
+        one["begin"] *= scale
+        one["end"] *= scale
+    (axes,) = figures_models.stages(facts).axes
+    seconds = {"seconds": 1, "minutes": 60, "hours": 3600}[unit]
+    assert axes.get_xlabel() == f"time ({unit})"
+    for bars, one in zip(axes.collections, known, strict=True):
+        (path,) = bars.get_paths()
+        begin, end = path.vertices[:, 0].min(), path.vertices[:, 0].max()
+        np.testing.assert_allclose([begin, end], [one["begin"] / seconds, one["end"] / seconds])
+
+
+def test_a_stage_that_comes_again_has_one_line():
+    facts = sample()
+    facts["story"]["stages"].append({**facts["story"]["stages"][3], "begin": 900.0, "end": 1000.0})
+    (axes,) = figures_models.stages(facts).axes
+    assert len(axes.get_yticklabels()) == 7
+    assert len(axes.collections[3].get_paths()) == 2
+    assert axes.texts[3].get_text().startswith("9 recipes")
+
+
+def test_what_is_not_known_is_not_drawn(tmp_path):
+    facts = sample(n_features=12, n_models=8)
+    for curve in facts["models"]["curves"]:
+        for point in curve["points"]:
+            point["se"] = None
+    facts["models"]["smallest"] = facts["rows"]["roc"]["curves"][0]["auc"] = None
+    facts["features"]["table"] |= {"used": [None] * 12, "role": None}
+    facts["honesty"]["permutation"]["null"] = [None] * 200
+    facts["rows"]["threshold"]["best"] = None
+    facts["rows"]["projection"]["explained"] = [None, None]
+    for one in facts["story"]["stages"]:
+        one["best"] = None
+    assert names(draw(facts, tmp_path)) == list(ALL)
+
+
+def test_a_format_that_is_not_written_is_refused(tmp_path):
+    with pytest.raises(TamisError, match="format must be one of svg, png, pdf; got 'jpg'"):
+        draw(sample(n_features=5, n_models=3), tmp_path, format="jpg")
+
+
+def test_without_matplotlib_it_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(TamisError, match=r"pip install tamis\[figures\]"):
+        draw({}, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_no_window_is_ever_opened(tmp_path):
+    code = (
+        "import sys; from pathlib import Path; import tamis.report.figures as f;"
+        "assert 'matplotlib' not in sys.modules;"
+        "story = {'stages': [{'stage': 'a', 'begin': 0.0, 'end': 1.0, 'recipes': 1, 'best': None}]};"
+        "empty = dict.fromkeys(('answer', 'models', 'features', 'rows', 'honesty'));"
+        "assert len(f.draw({**empty, 'story': story}, Path(sys.argv[1]), format='png')) == 1;"
+        "assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code, str(tmp_path)], check=True, timeout=60)

@@ -1,0 +1,391 @@
+"""The report in a real browser: it draws, sorts, finds and prints, asks for nothing, and runs nothing but its own."""
+
+import csv
+import html
+import json
+import re
+import time
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from browser import chromium, needs_chromium, opened
+from sample_facts import HOSTILE, sample
+from tamis.report import html as view
+from tamis.report.html import page
+
+TEMPLATES = Path(view.__file__).with_name("templates")
+
+ALWAYS = ["sizes", "stability", "distribution", "upset", "redundancy", "projection", "roc"]
+TWO_CLASSES = [*ALWAYS, "threshold", "calibration", "permutation", "stages", "tree"]
+MORE_CLASSES = [*ALWAYS, "calibration", "permutation", "stages", "tree"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    pytest.importorskip("playwright", reason="playwright is absent: pip install playwright")
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def report(folder):
+    """The file of some made-up facts, made once."""
+
+    @cache
+    def made(**options):
+        file = folder / f"report-{len(list(folder.iterdir()))}.html"
+        file.write_text(page(sample(**options)), encoding="utf-8")
+        return file
+
+    return made
+
+
+class Elements(HTMLParser):
+    """All elements of a page, and the texts of its scripts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.scripts, self.inside = [], [], False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        self.inside = tag == "script"
+        if self.inside:
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+    def handle_data(self, data):
+        if self.inside:
+            self.scripts[-1] += data
+
+    def named(self, tag):
+        return [attributes for found, attributes in self.found if found == tag]
+
+
+def column(opened_page, table, number):
+    """The texts of one column as they are shown."""
+    return opened_page.page.locator(f"[data-table={table}] tbody tr > :nth-child({number})").all_inner_texts()
+
+
+def header(opened_page, table, title):
+    return opened_page.page.locator(f"[data-table={table}] thead button", has_text=title)
+
+
+# ---------------------------------------------------------------- without a browser
+
+
+def test_the_policy_lets_run_the_two_scripts_alone():
+    elements = Elements(page(sample(n_features=30)))
+    policy = next(m["content"] for m in elements.named("meta") if m.get("http-equiv") == "Content-Security-Policy")
+    rules = {rule.split()[0]: rule.split()[1:] for rule in policy.split("; ")}
+    hashes = [f"'sha256-{b64encode(sha256(s.encode()).digest()).decode()}'" for s in elements.scripts[1:]]
+    assert rules == {
+        "default-src": ["'none'"],
+        "script-src": hashes,
+        "style-src": ["'unsafe-inline'"],
+        "img-src": ["data:", "blob:"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
+    assert len(hashes) == 2
+
+
+def test_no_element_is_made_by_a_name():
+    plain, hostile = (Elements(page(sample(n_features=30, hostile=h))) for h in (False, True))
+    # An odd command is as long as another, a list too: only the names differ.
+    assert {tag for tag, _ in hostile.found} - {tag for tag, _ in plain.found} <= {"i"}
+    assert len(hostile.scripts) == 3
+    assert not [name for _, attributes in hostile.found for name in attributes if name.startswith("on")]
+    assert not [a for _, a in hostile.found if a.get("src") or not (a.get("href") or "#").startswith(("#", "data:,"))]
+
+
+def test_the_facts_are_in_the_page_and_cannot_end_their_element():
+    facts = sample(n_features=60, hostile=True)
+    text = Elements(page(facts)).scripts[0]
+    assert not set("<>&\u2028\u2029") & set(text)
+    found = json.loads(text)
+    assert found["features"] == facts["features"]
+    assert found["rows"] == facts["rows"]
+    rows = found["models"]["rows"]
+    assert rows["recipe"] == [row["recipe"] for row in facts["models"]["rows"]]
+    assert rows["mean"] == pytest.approx([row["mean"] for row in facts["models"]["rows"]], rel=1e-5)
+
+
+def test_the_script_makes_no_markup_of_text():
+    script = (TEMPLATES / "page.js").read_text(encoding="utf-8")
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "DOMParser"):
+        assert word not in script
+    # These would end the element that holds the script.
+    assert "</script" not in script.lower()
+    assert "<!--" not in script
+
+
+def test_half_a_character_does_not_keep_the_page_from_its_file():
+    facts = sample(n_features=30)
+    facts["title"] = "broken \udc80 name"
+    assert "broken ? name" in page(facts)
+
+
+def test_many_classes_have_a_list_of_confusions():
+    facts = sample(n_features=30, n_classes=31)
+    counts = facts["rows"]["confusion"]
+    wrong = sum(count for i, line in enumerate(counts) for j, count in enumerate(line) if i != j)
+    listed = view._confusion(facts["rows"])["listed"]
+    assert 0 < sum(count for *_, count in listed) <= wrong
+    assert listed[0][2] == max(count for i, line in enumerate(counts) for j, count in enumerate(line) if i != j)
+    assert '<td class="right"' not in page(facts)
+
+
+def test_clusters_hold_every_feature_once():
+    redundancy = sample()["features"]["redundancy"]
+    clusters = view._clusters({"redundancy": redundancy})
+    alone = [c for c in redundancy["cluster"] if redundancy["cluster"].count(c) == 1]
+    assert sorted(name for names in clusters for name in names) == sorted(
+        name for name, c in zip(redundancy["names"], redundancy["cluster"], strict=True) if c not in alone
+    )
+
+
+@pytest.mark.parametrize("part", ["answer", "models", "features", "rows", "story", "data"])
+def test_a_panel_without_facts_is_left_out(part):
+    facts = sample(n_features=30)
+    facts[part] = None
+    elements = Elements(page(facts))
+    ids = {a.get("id") for a in elements.named("section")}
+    assert part not in ids
+    assert ids == {a["href"].removeprefix("#") for a in elements.named("a")} - {"main"}
+
+
+# ---------------------------------------------------------------- in the browser
+
+
+@needs_chromium
+@pytest.mark.parametrize(("classes", "figures"), [(2, TWO_CLASSES), (9, MORE_CLASSES)])
+def test_every_panel_is_drawn_and_nothing_is_asked_for(browser, report, classes, figures):
+    file = report(n_classes=classes)
+    with opened(browser, file) as seen:
+        assert seen.draw_all() == figures
+        assert seen.page.locator("section").count() == 9
+        assert seen.page.locator("nav a").count() == 9
+        assert seen.page.locator(".confusion td").count() == classes**2
+        # What is hidden at first is there when asked for.
+        seen.page.locator("#sizes .legend button[aria-pressed=false]").first.click()
+        assert seen.errors == []
+        assert seen.requests == [file.as_uri()]
+        assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@needs_chromium
+def test_the_leaderboard_tells_the_equals_of_the_best_and_sorts_filters_and_grows(browser, report):
+    models = sample()["models"]
+    rows = models["rows"]
+    with opened(browser, report()) as seen:
+        assert column(seen, "models", 1) == [str(i + 1) for i in range(20)]
+        words = column(seen, "models", 8)
+        assert words[models["best"]].startswith("best")
+        assert "smallest" in words[models["smallest"]]
+        assert [w.startswith(("best", "not told apart")) for w in words] == [row["same"] for row in rows[:20]]
+        assert rows[models["smallest"]]["recipe"] in seen.page.locator("#models > p").nth(1).inner_text()
+        button = header(seen, "models", "Features")
+        button.focus()
+        seen.page.keyboard.press("Enter")
+        known = sorted(row["features"] for row in rows if row["features"] is not None)
+        assert [float(v.replace(",", "")) for v in column(seen, "models", 5)] == known[:20]
+        assert button.locator("..").get_attribute("aria-sort") == "ascending"
+        seen.page.keyboard.press("Enter")
+        assert [float(v.replace(",", "")) for v in column(seen, "models", 5)] == known[::-1][:20]
+        assert button.locator("..").get_attribute("aria-sort") == "descending"
+        # What is unknown is last both ways.
+        seen.page.locator("[data-table=models] button", has_text="Show 10 more").click()
+        assert column(seen, "models", 5)[len(known) :] == ["\N{EN DASH}"] * (60 - len(known))
+        header(seen, "models", "BER").click()
+        means = [float(v.split()[0]) for v in column(seen, "models", 3)]
+        assert means == sorted(means)
+        assert seen.page.locator("[data-table=models] th[aria-sort=none]").count() == 7
+        seen.page.locator("[data-table=models] input").fill("RELIEF")
+        assert len(column(seen, "models", 1)) == sum("relief" in row["recipe"] for row in rows)
+        seen.page.locator("[data-table=models] input").fill("no such model")
+        assert column(seen, "models", 1) == []
+        assert seen.errors == []
+
+
+@needs_chromium
+def test_search_finds_a_feature_and_shows_its_distribution(browser, report):
+    table = sample(n_features=100_000, n_models=2000)["features"]["table"]
+    with opened(browser, report(n_features=100_000, n_models=2000)) as seen:
+        search = seen.page.get_by_label("Search features")
+        # The last of all that are listed, which is far from being shown.
+        search.fill(table["name"][-1].upper())
+        assert column(seen, "features", 2) == [table["name"][-1]]
+        assert seen.page.locator("[data-table=features] button.pick").count() == 0
+        search.fill(table["name"][7])
+        drawing = seen.page.locator("#distribution .plot")
+        drawing.locator("svg.main-svg").first.wait_for()
+        before = drawing.locator(".scatterlayer").inner_html()
+        seen.page.locator("[data-table=features] button.pick").focus()
+        seen.page.keyboard.press("Enter")
+        assert seen.page.locator("#distribution-name").inner_text() == table["name"][7]
+        assert drawing.locator(".scatterlayer").inner_html() != before
+        # A nominal one has bars.
+        search.fill(table["name"][4])
+        seen.page.locator("[data-table=features] button.pick").click()
+        assert drawing.locator(".barlayer .point").count() == 6
+        assert seen.errors == []
+
+
+@needs_chromium
+def test_the_features_sort_and_come_as_csv(browser, report):
+    table = sample(hostile=True)["features"]["table"]
+    with opened(browser, report(hostile=True)) as seen:
+        header(seen, "features", "Rank").click()
+        header(seen, "features", "Rank").click()
+        assert column(seen, "features", 1) == [str(rank) for rank in sorted(table["rank"], reverse=True)[:20]]
+        header(seen, "features", "Chosen").click()
+        shares = [int(text.split()[0]) for text in column(seen, "features", 4)]
+        assert shares == sorted((round(100 * share) for share in table["chosen"]), reverse=True)[:20]
+        with seen.page.expect_download() as download:
+            seen.page.locator("#csv").click()
+        with download.value.path().open(encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+        assert [line["name"] for line in lines] == table["name"]
+        assert [float(line["score"]) for line in lines] == table["score"]
+        assert seen.errors == []
+
+
+@needs_chromium
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_people_of_all_eyes_and_hands_can_read_it(browser, report, scheme):
+    axe = pytest.importorskip("axe_playwright_python", reason="axe-core is absent: pip install axe-playwright-python")
+    # The checker needs to run in the page, which the policy would forbid. A figure is one picture to it.
+    with opened(browser, report(n_features=40, n_models=12, n_classes=9), color_scheme=scheme, bypass_csp=True) as seen:
+        seen.draw_all()
+        seen.page.evaluate(Path(axe.__file__).with_name("axe.min.js").read_text(encoding="utf-8"))
+        found = seen.page.evaluate("axe.run({exclude: ['.plot svg']}, {resultTypes: ['violations']})")
+    assert found["passes"]
+    bad = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
+    assert [(v["id"], [node["html"][:200] for node in v["nodes"]]) for v in bad] == []
+
+
+@needs_chromium
+@pytest.mark.parametrize("classes", [2, len(HOSTILE)])
+def test_hostile_names_are_text(browser, report, classes):
+    facts = sample(hostile=True, n_classes=classes)
+    file = report(hostile=True, n_classes=classes)
+    with opened(browser, file) as seen:
+        seen.draw_all()
+        shown = seen.page.locator("[data-table=features] tbody th").evaluate_all("all => all.map(e => e.textContent)")
+        assert shown == [name if name.strip() else "(no name)" for name in facts["features"]["table"]["name"][:20]]
+        seen.page.locator("[data-table=features] button.pick").evaluate_all(
+            f"all => all.slice(0, {len(HOSTILE)}).forEach(e => e.click())"
+        )
+        seen.page.locator("#rows .plot").first.hover()
+        ticks = seen.page.locator("[data-figure=redundancy] .ytick text")
+        found = {tick.strip("\u2068\u2069\u2026") for tick in ticks.evaluate_all("all => all.map(e => e.textContent)")}
+        lines = [re.sub(r"[\s\x00-\x1f]+", " ", name).strip() for name in facts["features"]["redundancy"]["names"]]
+        # Plotly would make something else of <br> and of &lt;.
+        assert found == {line if len(line) <= 22 else line[:21] for line in lines} - {""} | {"(no name)"}
+        assert seen.page.locator("h1").inner_text() == facts["title"]
+        assert seen.page.evaluate("window.__hit") is None
+        assert (seen.errors, seen.dialogs, seen.requests) == ([], [], [file.as_uri()])
+        assert seen.page.locator("main img, main script, main a[href]").count() == 0
+        assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@needs_chromium
+def test_the_largest_report_is_made_and_painted_soon(browser, folder):
+    facts = sample(n_features=100_000, n_models=2000)
+    begin = time.perf_counter()
+    text = page(facts)
+    assert time.perf_counter() - begin < 10
+    file = folder / "large.html"
+    file.write_text(text, encoding="utf-8")
+    assert file.stat().st_size < 6_000_000
+    with opened(browser, file) as seen:
+        paints = dict(seen.page.evaluate("performance.getEntriesByType('paint').map(p => [p.name, p.startTime])"))
+        assert paints["first-contentful-paint"] < 2000
+        slowest = seen.page.evaluate(
+            """() => Math.max(...Array.from(document.querySelectorAll('[data-table=models] thead button'), (button) => {
+                const begin = performance.now();
+                button.click();
+                return performance.now() - begin;
+            }))"""
+        )
+        assert slowest < 1000
+        assert len(column(seen, "models", 1)) == 20
+
+
+@needs_chromium
+@pytest.mark.parametrize(
+    ("kind", "sections", "figures"),
+    [
+        ("validate", ["answer", "data", "features", "rows", "honesty", "made"], [*TWO_CLASSES[2:-2]]),
+        ("data", ["data", "features", "rows", "honesty", "made"], ["distribution", "redundancy", "projection"]),
+    ],
+)
+def test_other_kinds_have_the_panels_that_apply(browser, report, kind, sections, figures):
+    with opened(browser, report(kind=kind)) as seen:
+        assert seen.draw_all() == figures
+        assert seen.page.locator("section").evaluate_all("all => all.map(e => e.id)") == sections
+        assert seen.page.locator(".numbers .main").count() == (kind == "validate")
+        assert seen.errors == []
+
+
+@needs_chromium
+def test_dark_mode_can_be_switched_and_is_never_printed(browser, report):
+    ink = "getComputedStyle(document.querySelector('[data-figure=projection] .xtitle')).fill"
+    with opened(browser, report(), color_scheme="light") as seen:
+        seen.page.locator("[data-figure=projection]").scroll_into_view_if_needed()
+        seen.page.locator("[data-figure=projection] svg.main-svg").first.wait_for()
+        light = seen.page.evaluate(f"[{ink}, getComputedStyle(document.body).backgroundColor]")
+        seen.page.locator("#theme").press("Enter")
+        dark = seen.page.evaluate(f"[{ink}, getComputedStyle(document.body).backgroundColor]")
+        assert not set(light) & set(dark)
+        assert seen.page.locator("#theme").get_attribute("aria-pressed") == "true"
+        seen.page.emulate_media(media="print")
+        seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert seen.page.evaluate(f"[{ink}, getComputedStyle(document.body).backgroundColor]") == light
+        # All is opened and drawn, and nothing is left to press.
+        assert seen.page.locator("details:not([open])").count() == 0
+        assert seen.page.locator(".plot:not(:has(svg.main-svg))").count() == 0
+        assert not seen.page.locator(".copy, .save, #theme, #csv").filter(visible=True).count()
+        seen.page.set_viewport_size({"width": 690, "height": 980})
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 690
+        seen.page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert seen.page.locator("details[open]").count() == 0
+        assert seen.errors == []
+
+
+@needs_chromium
+def test_commands_are_copied_and_figures_saved(browser, report):
+    command = sample()["answer"]["commands"][0]["command"]
+    with opened(browser, report(), permissions=["clipboard-read", "clipboard-write"]) as seen:
+        seen.page.locator("#answer .copy").nth(1).click()
+        seen.page.locator("#answer .copy", has_text="Copied").wait_for()
+        assert seen.page.evaluate("navigator.clipboard.readText()") == command
+        seen.page.locator("[data-figure=roc]").scroll_into_view_if_needed()
+        with seen.page.expect_download() as download:
+            seen.page.locator(".figure-roc .save").click()
+        drawing = download.value.path().read_text(encoding="utf-8")
+        assert drawing.startswith("<svg")
+        assert "class found" in html.unescape(re.sub("<[^>]*>", " ", drawing))
+        assert seen.errors == []
+
+
+@needs_chromium
+def test_the_keyboard_reaches_every_control(browser, report):
+    with opened(browser, report()) as seen:
+        seen.page.keyboard.press("Tab")
+        assert seen.page.evaluate("document.activeElement.className") == "skip"
+        unreachable = "all => all.filter(e => e.tabIndex < 0 || e.closest('[aria-hidden=true]')).length"
+        assert seen.page.locator("button, input, a[href], summary").evaluate_all(unreachable) == 0
+        levels = seen.page.locator("h1, h2, h3, h4").evaluate_all("all => all.map(e => Number(e.tagName[1]))")
+        assert levels[0] == 1
+        assert all(b - a <= 1 for a, b in pairwise(levels))
