@@ -6,11 +6,11 @@ READY := $(VENV)/.ready
 # One test process a core; more threads inside would only fight.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
-.PHONY: demo test test-all lint bench docs clean
+.PHONY: demo test test-all lint bench docs screenshots clean
 
 demo: $(READY)
 	rm -rf demo && mkdir demo
-	$(BIN)/tamis mine madelon-fresh --split official --budget 100s --run demo/run --model demo/model
+	$(BIN)/tamis mine madelon-fresh --split official --budget 100s --run demo/run --model demo/model --report demo/report.html
 
 test: lint
 	$(PYTEST)
@@ -29,6 +29,9 @@ bench: $(READY)
 
 docs: $(READY)
 	$(BIN)/python docs/make_tables.py
+
+screenshots: $(READY)
+	$(BIN)/python docs/make_screenshots.py demo/report.html docs/images
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -27,11 +27,24 @@ def list_sets(json: Json = False) -> None:
 
 
 @app.command()
-def describe(data: Data, target: Target = None, json: Json = False) -> None:
+def describe(
+    data: Data,
+    target: Target = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a page about it instead.")] = None,
+    json: Json = False,
+) -> None:
     """Show what is in DATA: rows, columns and their kinds, classes, missing values, oddities."""
     from tamis.data.describe import describe as facts_of
 
-    facts = facts_of(load_data(data, target))
+    dataset = load_data(data, target)
+    if html is not None:
+        from tamis.cli.report import this_command, write_page
+        from tamis.report.facts import data_facts
+
+        write_page(data_facts(dataset, command=this_command()), html)
+        print_line(f"report: {html}")
+        return
+    facts = facts_of(dataset)
     if json:
         print_json(facts)
         return

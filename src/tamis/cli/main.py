@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tamis import __version__
-from tamis.cli import challenge, data, list_, mine, predict, rank, reproduce, select, validate, warm
+from tamis.cli import challenge, data, list_, mine, predict, rank, report, reproduce, select, validate, warm
 
 app = typer.Typer(
     name="tamis",
@@ -24,6 +24,7 @@ app.command("list")(list_.list_parts)
 app.command("mine")(mine.mine)
 app.command("predict")(predict.predict)
 app.command("rank")(rank.rank)
+app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)
 app.command("select")(select.select)
 app.command("validate")(validate.validate)

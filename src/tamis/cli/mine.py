@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from tamis.cli.mine_progress import watching
+from tamis.cli.report import keep_facts, write_page
 from tamis.cli.show import (
     Data,
     Json,
@@ -52,6 +53,9 @@ def mine(
     model: Annotated[
         Path | None, typer.Option("--model", help="Where to put the model, NAME.tamis-model by default.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Where to put the report, NAME.tamis-report.html by default.")
+    ] = None,
     split: Annotated[
         Literal["folds", "official"],
         typer.Option("--split", help="What judges the search: outer folds, or the official test rows."),
@@ -95,6 +99,7 @@ def mine(
         dataset = dataset.grouped_by(group)
     run = run or Path(f"{dataset.name}.tamis-run")
     model = model or Path(f"{dataset.name}.tamis-model")
+    report = report or Path(f"{dataset.name}.tamis-report.html")
     if not json:
         _print_head(dataset, run)
     try:
@@ -121,6 +126,7 @@ def mine(
         typer.echo(f"tamis: stopped; what was computed is in {run}, and the same command goes on", err=True)
         raise typer.Exit(130) from None
     saved = _save(model, found, dataset)
+    write_page(keep_facts(run, found, dataset, model if saved else None, split=split, folds=folds), report)
     if json:
         print_json({**found.summary(), "model": str(model) if saved else None})
         return
@@ -128,6 +134,7 @@ def mine(
     _print_choice(found, dataset)
     if saved:
         print_line(f"model: {model} (tamis predict {model} DATA)")
+    print_line(f"report: {report}")
     print_line(f"run: {run}")
 
 

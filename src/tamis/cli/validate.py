@@ -1,6 +1,7 @@
 """``tamis validate``: the error of whole recipes, one or many, beside what a leak would make of it."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -24,6 +25,7 @@ from tamis.cli.show import (
 if TYPE_CHECKING:
     from tamis.compose.chain import Chain
     from tamis.data.dataset import Dataset
+    from tamis.validate.result import Validation
 
 
 def validate(
@@ -77,6 +79,7 @@ def validate(
     leak_check: Annotated[
         bool, typer.Option("--leak-check", help="Also show the estimate with selection on all rows.")
     ] = False,
+    report: Annotated[Path | None, typer.Option("--report", help="Also write a page about it; for one recipe.")] = None,
     memory: Memory = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -95,8 +98,11 @@ def validate(
     for chain in written:
         chain.build()
     limit = memory_bytes(memory)
-    if leak_check and (len(written) > 1 or nested):
-        raise TamisError(f"--leak-check takes one recipe; got {len(written)}")
+    for option, asked in (("--leak-check", leak_check), ("--report", report is not None)):
+        if asked and (len(written) > 1 or nested):
+            raise TamisError(f"{option} takes one recipe; got {len(written)}")
+    if report is not None and split == "bootstrap":
+        raise TamisError("--report takes folds or test rows; --split bootstrap has none")
     dataset = load_data(data, target)
     if group is not None:
         dataset = dataset.grouped_by(group)
@@ -124,15 +130,22 @@ def validate(
             models, dataset, None if json else head, probes=probes, memory=limit, **options
         )
     else:
-        found["one"] = _judge_one(
-            models[0], dataset, None if json else head, probes=probes, leak_check=leak_check, **options
-        )
+        one = _judge_one(models[0], dataset, None if json else head, probes=probes, leak_check=leak_check, **options)
+        found["one"] = one.to_dict()
+    tests = []
     if permutations:
-        found["permutations"] = validate_extra.permute(
-            models, dataset, permutations, memory=limit, json=json, **options
-        )
+        tests = validate_extra.permute(models, dataset, permutations, memory=limit, json=json, **options)
+        found["permutations"] = [test.to_dict() for test in tests]
     if learning_curve:
         found["learning_curve"] = validate_extra.learn(models, dataset, memory=limit, json=json, **options)
+    if report is not None:
+        from tamis.cli.report import this_command, write_page
+        from tamis.report.facts import validated_facts
+
+        facts = validated_facts(one, dataset, permutation=tests[0] if tests else None, command=this_command())
+        write_page(facts, report)
+        if not json:
+            print_line(f"report: {report}")
     if json:
         # One recipe by itself is printed as it is, everything else under its name.
         print_json(found["one"] if list(found) == ["one"] else found["many"] if list(found) == ["many"] else found)
@@ -157,21 +170,20 @@ def _more(written: "Chain", completed: "Chain") -> int:
 
 def _judge_one(
     model: Any, dataset: Any, head: Callable[[], None] | None, *, leak_check: bool, **options: Any
-) -> dict[str, Any] | None:
-    """Validate one recipe; printed below a head, or given back to be printed as JSON when there is none."""
+) -> "Validation":
+    """Validate one recipe; printed below a head when there is one."""
     from tamis.validate.whole import validate as validate_whole
 
     with progress("validating") as report:
         found = validate_whole(model, dataset, leak_check=leak_check, progress=report, **options)
-    if head is None:
-        return found.to_dict()
-    head()
-    print_line(f"{found.split}, seed {found.seed}")
-    print_estimates(found)
-    print_features(found)
-    if leak_check:
-        _print_leak(found)
-    return None
+    if head is not None:
+        head()
+        print_line(f"{found.split}, seed {found.seed}")
+        print_estimates(found)
+        print_features(found)
+        if leak_check:
+            _print_leak(found)
+    return found
 
 
 def print_estimates(found: Any) -> None:

@@ -1,23 +1,25 @@
 """What ``tamis validate`` adds when asked: the permutation test and the learning curve."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tamis.cli.show import print_line, print_table, progress
 
+if TYPE_CHECKING:
+    from tamis.validate.permutation import PermutationTest
 
-def permute(models: list[Any], dataset: Any, n: int, *, json: bool, **options: Any) -> list[dict[str, Any]] | None:
-    """Whether the models do better than on classes dealt out at random."""
+
+def permute(models: list[Any], dataset: Any, n: int, *, json: bool, **options: Any) -> "list[PermutationTest]":
+    """Whether the models do better than on classes dealt out at random; printed unless it is to be JSON."""
     from tamis.validate.permutation import permutation_test
 
     with progress("dealing out the classes") as report:
         found = permutation_test(models, dataset, n=n, progress=report, **options)
     tests = found if isinstance(found, list) else [found]
-    if json:
-        return [test.to_dict() for test in tests]
-    print_line()
-    for test in tests:
-        print_line(f"{test.recipe}: {test.sentence()}" if len(tests) > 1 else test.sentence())
-    return None
+    if not json:
+        print_line()
+        for test in tests:
+            print_line(f"{test.recipe}: {test.sentence()}" if len(tests) > 1 else test.sentence())
+    return tests
 
 
 def learn(models: list[Any], dataset: Any, *, json: bool, **options: Any) -> list[dict[str, Any]] | None:
