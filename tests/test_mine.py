@@ -281,10 +281,10 @@ def larger() -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_twenty_kills_in_one_run_of_the_whole_space_change_nothing(tmp_path: Path) -> None:
-    options = {"only": (), "without": (), "trials": 120, "folds": 3, "inner_folds": 4, "engine": "local(2)"}
+    options = {"only": (), "without": (), "trials": 60, "folds": 3, "inner_folds": 4, "engine": "local(2)"}
     kills = kill_again_and_again(tmp_path / "run", 20, "larger", **options)
     ended = quick(*larger(), run=tmp_path / "run", **options)
-    alone = quick(*larger(), **{**options, "engine": "serial"})
+    alone = quick(*larger(), **options)
     assert kills == 20
     assert board_of(ended) == board_of(alone)
     assert ended.validation_ == alone.validation_

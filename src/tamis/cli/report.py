@@ -3,7 +3,7 @@
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -98,7 +98,8 @@ def write_page(facts: dict[str, Any], path: Path) -> None:
     except OSError as error:
         raise TamisError(f"{path}: cannot be written ({error.strerror})") from None
     finally:
-        new.unlink(missing_ok=True)
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
 
 
 def kept_facts(run: Path) -> dict[str, Any]:
@@ -125,9 +126,10 @@ def keep_facts(
     from tamis.report.facts import mined_facts
     from tamis.validate.fold import FoldResult
 
-    commands = [{"what": "make the report again", "command": f"tamis report {run}"}]
+    commands = [{"what": "make the report again", "command": shlex.join(["tamis", "report", str(run)])}]
     if model is not None:
-        commands.insert(0, {"what": "predict new rows", "command": f"tamis predict {model} NEW_DATA"})
+        predict = shlex.join(["tamis", "predict", str(model), "NEW_DATA"])
+        commands.insert(0, {"what": "predict new rows", "command": predict})
     with Store.amend(run) as store:
 
         def results(recipe: str) -> list[FoldResult]:

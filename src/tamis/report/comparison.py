@@ -28,7 +28,8 @@ def comparison(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, An
     -------
     dict
         ``titles``; ``rows``, each with ``what`` and two ``values`` as text; ``verdict``, a sentence; ``p`` (None when
-        the metrics differ); ``shared``: the features that both models use, by name; ``n_shared``, ``n_either``.
+        the metrics differ or an error is not known); ``shared``: the features that both models use, by name;
+        ``n_shared``, ``n_either``.
 
     Examples
     --------
@@ -75,6 +76,8 @@ def _verdict(titles: list[str], a: Mapping[str, Any], b: Mapping[str, Any]) -> t
     metric = a["metric"]
     if metric["name"] != b["metric"]["name"]:
         return f"{metric['title']} and {b['metric']['title']} cannot be compared.", None
+    if any(x["honest"][key] is None for x in (a, b) for key in ("mean", "se")):
+        return "They cannot be compared: an error is not known.", None
     gap, spread = a["honest"]["mean"] - b["honest"]["mean"], hypot(a["honest"]["se"], b["honest"]["se"])
     p = erfc(abs(gap) / spread / sqrt(2)) if spread > 0 else float(gap == 0)
     figures = [f"{x['honest']['mean']:.3f}" for x in (a, b)]
@@ -96,9 +99,13 @@ def _used(facts: Mapping[str, Any]) -> list[str] | None:
 
 
 def _error(answer: Mapping[str, Any]) -> str:
-    honest = answer["honest"]
-    return f"{answer['metric']['title']} {honest['mean']:.3f} ({honest['low']:.3f} to {honest['high']:.3f})"
+    mean, low, high = (_number(answer["honest"][key]) for key in ("mean", "low", "high"))
+    return f"{answer['metric']['title']} {mean} ({low} to {high})"
 
 
 def _promised(answer: Mapping[str, Any]) -> str:
-    return "-" if answer["promised"] is None else f"{answer['promised']['mean']:.3f}"
+    return "-" if answer["promised"] is None else _number(answer["promised"]["mean"])
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:.3f}"
