@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from tamis.cli.mine_progress import watching
-from tamis.cli.report import keep_facts, write_page
+from tamis.cli.report import check_place, keep_facts, write_page
 from tamis.cli.show import (
     Data,
     Json,
@@ -100,6 +100,7 @@ def mine(
     run = run or Path(f"{dataset.name}.tamis-run")
     model = model or Path(f"{dataset.name}.tamis-model")
     report = report or Path(f"{dataset.name}.tamis-report.html")
+    check_place(report)
     if not json:
         _print_head(dataset, run)
     try:

@@ -85,6 +85,16 @@ def this_command() -> str:
     return shlex.join(["tamis", *sys.argv[1:]])
 
 
+def check_place(path: Path) -> None:
+    """Refuse early a place where no page can be put: what comes before it may take long."""
+    from tamis.base.errors import TamisError
+
+    if path.is_dir():
+        raise TamisError(f"{path}: cannot be written (it is a folder)")
+    if not path.parent.is_dir():
+        raise TamisError(f"{path}: cannot be written (there is no folder {path.parent})")
+
+
 def write_page(facts: dict[str, Any], path: Path) -> None:
     """Write the page of some facts, whole or not at all."""
     from tamis.base.errors import TamisError

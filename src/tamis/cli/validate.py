@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from tamis.cli.report import check_place, this_command, write_page
 from tamis.cli.show import (
     Data,
     Jobs,
@@ -100,9 +101,11 @@ def validate(
     limit = memory_bytes(memory)
     for option, asked in (("--leak-check", leak_check), ("--report", report is not None)):
         if asked and (len(written) > 1 or nested):
-            raise TamisError(f"{option} takes one recipe; got {len(written)}")
-    if report is not None and split == "bootstrap":
-        raise TamisError("--report takes folds or test rows; --split bootstrap has none")
+            raise TamisError(f"{option} takes one recipe{' and no --nested' if nested else f'; got {len(written)}'}")
+    if report is not None:
+        check_place(report)
+        if split == "bootstrap":
+            raise TamisError("--report takes folds or test rows; --split bootstrap has none")
     dataset = load_data(data, target)
     if group is not None:
         dataset = dataset.grouped_by(group)
@@ -139,7 +142,6 @@ def validate(
     if learning_curve:
         found["learning_curve"] = validate_extra.learn(models, dataset, memory=limit, json=json, **options)
     if report is not None:
-        from tamis.cli.report import this_command, write_page
         from tamis.report.facts import validated_facts
 
         facts = validated_facts(one, dataset, permutation=tests[0] if tests else None, command=this_command())

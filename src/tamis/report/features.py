@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tamis.base.errors import DataError
 from tamis.base.types import FloatArray
 from tamis.data.dataset import Dataset
 from tamis.report.distributions import distributions
@@ -96,12 +97,16 @@ def scores(data: Dataset) -> tuple[str, FloatArray]:
     """What a score is called and its value for every column, on all labelled rows.
 
     ``cc`` where all columns are known numbers, else ``ssv``, which takes names and missing values. Without classes to
-    score by the name is empty and the values are NaN.
+    score by, or with values that are infinite, the name is empty and the values are NaN.
     """
+    nothing = "", np.full(data.n_features, np.nan)
     if not has_classes(data):
-        return "", np.full(data.n_features, np.nan)
+        return nothing
     name = "ssv" if data.nominal.any() or data.n_missing else "cc"
-    return name, get(name)(data.X, data.y)
+    try:
+        return name, get(name)(data.X, data.y)
+    except DataError:
+        return nothing
 
 
 def best(data: Dataset, most: int) -> np.ndarray:

@@ -183,7 +183,7 @@ def _number(value: float | None) -> str:
 
 def _error(value: float | None) -> str:
     """A value of the metric."""
-    return "unknown" if value is None else f"{value:.3f}"
+    return "unknown" if value is None else f"{value:z.3f}"
 
 
 def _share(value: float | None) -> str:

@@ -346,7 +346,7 @@ def _interval(known: dict[str, Any]) -> str:
     return f" (95 % interval {_number(known['low'])} to {_number(known['high'])})"
 
 
-def _number(value: float | None, form: str = ".3f") -> str:
+def _number(value: float | None, form: str = "z.3f") -> str:
     return "-" if value is None else format(value, form)
 
 

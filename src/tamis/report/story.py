@@ -89,7 +89,9 @@ def _stages(found: Mined, stages: Sequence[Mapping[str, Any]]) -> list[dict[str,
 def _yield(found: Mined, stage: str) -> dict[str, Any]:
     """How many recipes a stage brought, and the best value among those judged on most folds."""
     metric = found.validation_.metrics[0]
-    rows = found.leaderboard_.filter(pl.col("stage") == stage)
+    # The last stage makes committees of two kinds.
+    named = (stage, "blend") if stage == "committee" else (stage,)
+    rows = found.leaderboard_.filter(pl.col("stage").is_in(named))
     judged = rows.filter(pl.col("folds") == pl.col("folds").max())[metric.name].drop_nans().drop_nulls()
     return {"recipes": rows.height, "best": judged.min() if metric.better == "low" else judged.max()}
 
