@@ -17,6 +17,7 @@ from tamis.data.describe import describe
 from tamis.data.synthetic import madelon
 
 module = import_module("tamis.data.describe")
+repeats = import_module("tamis.data.repeats")
 
 VALUES = st.sampled_from([0.0, -0.0, 1.0, -2.5, np.nan, np.inf, -np.inf])
 MATRICES = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=5), elements=VALUES)
@@ -153,7 +154,7 @@ def test_a_number_to_predict_is_not_listed_as_classes():
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array, pl.DataFrame])
 def test_duplicates_are_left_out_of_large_data_and_it_is_said(store, monkeypatch):
-    monkeypatch.setattr(module, "_MOST_VALUES", 5)
+    monkeypatch.setattr(repeats, "_MOST_VALUES", 5)
     facts = describe(dataset(store(np.ones((2, 3)))))
     assert (facts["duplicate_columns"], facts["duplicate_rows"]) == (None, None)
     assert facts["notes"] == ["duplicates were not looked for among more than 5 values"]

@@ -318,7 +318,7 @@ def test_the_pace_of_a_budget() -> None:
     assert pace.left == 80.0
     assert pace.over("base")
     assert not pace.over("confirm")
-    assert pace.end_of("base") < pace.end_of("select") < pace.end_of("last") < pace.end  # type: ignore[operator]
+    assert pace.left_of("base") < pace.left_of("select") < pace.left_of("last") < pace.left  # type: ignore[operator]
     clock.now += 77.0
     assert pace.over("last")
     pace.pretend(1.0)
@@ -347,7 +347,7 @@ def test_what_is_ahead_of_a_search_is_judged_by_its_rows() -> None:
 
 def test_without_a_limit_of_time_nothing_is_ever_over() -> None:
     pace = Pace(Budget(None, 10), 1e9)
-    assert pace.end is pace.left is pace.end_of("base") is pace.left_of("base") is None
+    assert pace.left is pace.end_of("base") is pace.left_of("base") is None
     assert not pace.over("last")
 
 

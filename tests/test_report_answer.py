@@ -45,7 +45,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mined:
 
 
 def test_a_search_is_answered_by_its_outer_folds(found: Mined) -> None:
-    told = mined_answer(found, planted(probes=True), commands=COMMANDS)
+    mask = kept(found.model, 30)
+    assert mask is not None
+    told = mined_answer(found, planted(probes=True), used=np.flatnonzero(mask), commands=COMMANDS)
     json.dumps(told, allow_nan=False)
     estimate = found.validation_.estimates["ber"]
     assert told["recipe"] == found.recipe_
@@ -56,14 +58,12 @@ def test_a_search_is_answered_by_its_outer_folds(found: Mined) -> None:
     assert told["honest"]["high"] == pytest.approx(estimate.mean + 1.96 * estimate.se)
     assert told["promised"] == {"mean": found.promised_.mean, "se": found.promised_.se}
     assert told["optimism"] == found.optimism_
-    mask = kept(found.model, 30)
-    assert mask is not None
     assert (told["n_used"], told["n_features"]) == (mask.sum(), 30)
     assert told["commands"] == COMMANDS
 
 
 def test_false_features_are_the_share_of_probes_in_the_honest_folds(found: Mined) -> None:
-    told = mined_answer(found, planted(probes=True), commands=[])
+    told = mined_answer(found, planted(probes=True), used=np.arange(7), commands=[])
     assert found.validation_.probe_share is not None
     assert told["false_features"]["expected"] == pytest.approx(found.validation_.probe_share * told["n_used"])
     assert told["false_features"]["probes"] == 27
@@ -71,7 +71,8 @@ def test_false_features_are_the_share_of_probes_in_the_honest_folds(found: Mined
 
 
 def test_without_probes_nothing_is_known_of_false_features(found: Mined) -> None:
-    assert mined_answer(found, planted(), commands=[])["false_features"] is None
+    assert mined_answer(found, planted(), used=np.arange(7), commands=[])["false_features"] is None
+    assert mined_answer(found, planted(), used=None, commands=[])["n_used"] is None
     useful = Dataset(planted().X, planted().y, planted().feature_names, roles=np.array(["informative"] * 30))
     assert validated_answer(validate("cc(5) | knn", useful, folds=3), useful, commands=[])["false_features"] is None
 

@@ -16,7 +16,8 @@ from sklearn.metrics import auc, balanced_accuracy_score, confusion_matrix, roc_
 from sklearn.preprocessing import StandardScaler
 
 from tamis.data.dataset import Dataset
-from tamis.report.rows import equal_rows, rows
+from tamis.data.repeats import equal_rows
+from tamis.report.rows import rows
 from tamis.validate.result import Predictions
 
 
@@ -306,7 +307,7 @@ def test_equal_rows_are_found_in_every_form(X) -> None:
     words = pl.DataFrame({"a": pl.Series(X[:, 0], nan_to_null=True), "b": [f"w{v + 0.0}" for v in X[:, 1]]})
     forms.append(Dataset(words, np.zeros(12), np.array(["a", "b"])))
     for data in forms:
-        group = equal_rows(data)
+        group = equal_rows(data.X)
         np.testing.assert_array_equal(np.equal.outer(group, group), expected)
 
 
@@ -315,6 +316,6 @@ def test_equal_sparse_rows_may_be_stored_otherwise() -> None:
     values, columns = [1.0, 2.0, 2.0, 1.0, 1.0, 2.0, 0.0, 1.0, 1.5, 0.5], [0, 3, 3, 0, 0, 3, 1, 0, 3, 3]
     X = sp.csr_array((values, columns, [0, 2, 4, 7, 10]), shape=(4, 5))
     before = X.indices.copy(), X.data.copy()
-    assert equal_rows(named(X, [0, 0, 1, 1])).tolist() == [0, 0, 0, 0]
+    assert equal_rows(named(X, [0, 0, 1, 1]).X).tolist() == [0, 0, 0, 0]
     np.testing.assert_array_equal(X.indices, before[0])
     np.testing.assert_array_equal(X.data, before[1])

@@ -140,9 +140,11 @@ _READ_LATER: dict[type, dict[str, Any]] = {
 }
 
 
-def fit_together(estimators: Sequence[Any], X: Any, y: Any) -> Together | Later:
-    """Do what the estimators of a swept group share; each is then fitted when it is asked for."""
-    return (Later if type(estimators[0]) in _READ_LATER else Together)(estimators, X, y)
+def fit_together(estimators: Sequence[Any], X: Any, y: Any, prepared: Any = None) -> Together | Later:
+    """Do what the estimators of a swept group share, unless it is known; each is then fitted when it is asked for."""
+    if type(estimators[0]) in _READ_LATER:
+        return Later(estimators, X, y)
+    return Together(estimators, X, y, prepared)
 
 
 @dataclass(frozen=True, eq=False)

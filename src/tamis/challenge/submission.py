@@ -30,6 +30,7 @@ from tamis.data.challenge_files import parse_labels
 from tamis.data.dataset import Dataset
 from tamis.data.index_value import index, number, quoted
 from tamis.data.matrices import PARTS
+from tamis.data.write import whole
 
 #: Archives that unpack to more are refused; the five data sets of the challenge need less than a hundredth.
 _MOST_BYTES = 256 * 2**20
@@ -111,19 +112,12 @@ def write_submission(submission: Submission, path: str | os.PathLike[str], *, ad
             raise DataError(f"{path}: is already there; to put this data set into it, add to it")
         own = _all_names(submission.name)
         members |= {name: raw for name, raw in _zipped(path).items() if PurePosixPath(name).name not in own}
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name in sorted(members):
-                # The time of writing would make equal entries differ.
-                info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-                info.external_attr = 0o644 << 16
-                archive.writestr(info, members[name], zipfile.ZIP_DEFLATED)
-        partial.replace(path)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(members):
+            # The time of writing would make equal entries differ.
+            info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, members[name], zipfile.ZIP_DEFLATED)
     return list(texts)
 
 

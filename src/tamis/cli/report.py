@@ -3,7 +3,7 @@
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -97,19 +97,10 @@ def check_place(path: Path) -> None:
 
 def write_page(facts: dict[str, Any], path: Path) -> None:
     """Write the page of some facts, whole or not at all."""
-    from tamis.base.errors import TamisError
+    from tamis.data.write import write_text
     from tamis.report.html import page
 
-    content = page(facts)
-    new = path.with_name(f"{path.name}-new")
-    try:
-        new.write_text(content, encoding="utf-8")
-        new.replace(path)
-    except OSError as error:
-        raise TamisError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        with suppress(OSError):
-            new.unlink(missing_ok=True)
+    write_text(path, page(facts))
 
 
 def kept_facts(run: Path) -> dict[str, Any]:

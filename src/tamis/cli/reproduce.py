@@ -102,7 +102,7 @@ def _draw(table: "Table", folder: Path, *, repeats: int, seed: int, n_jobs: int,
 
     from tamis.base.errors import DataError, TamisError
     from tamis.challenge.reproduce.figures import figure_facts, page
-    from tamis.challenge.reproduce.results import write_whole
+    from tamis.data.write import write_text
 
     if table.name != "fs-svm":
         raise TamisError(f"--figures: {table.name} has no figures; fs-svm has")
@@ -115,7 +115,7 @@ def _draw(table: "Table", folder: Path, *, repeats: int, seed: int, n_jobs: int,
         facts = figure_facts(dataset, repeats=repeats, seed=seed, n_jobs=n_jobs, progress=report)
     written = [folder / "fs-svm-figures.html", folder / "fs-svm-figures.json"]
     for path, text in zip(written, (page(facts), dumps(facts, indent=1)), strict=True):
-        write_whole(path, text)
+        write_text(path, text)
     if json:
         print_json(facts)
     else:

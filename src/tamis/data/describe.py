@@ -1,9 +1,6 @@
 """What is in a data set, as plain facts: sizes, kinds, gaps, constants, duplicates, classes, parts."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -11,14 +8,14 @@ import polars as pl
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import min_max_axis
 
-from tamis.base.types import FloatArray, Matrix
+from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.data.dataset import Dataset
+from tamis.data.repeats import clean, equal_columns, equal_rows, too_large
 
 #: Values of a dense matrix that are looked at in one go.
 _BLOCK = 4_000_000
 
-#: Above this many stored values duplicates are not looked for, above this many classes they are not listed.
-_MOST_VALUES = 200_000_000
+#: Above this many classes they are not listed.
 _MOST_CLASSES = 200
 
 
@@ -73,7 +70,7 @@ def describe(data: Dataset) -> dict[str, Any]:
     """
     notes: list[str] = []
     nominal = int(data.nominal.sum())
-    X = _clean(data.X) if data.is_sparse else data.X
+    X = clean(data.X.tocsc()) if data.is_sparse else data.X
     columns = _columns(X)
     low, high = columns.low, columns.high
     duplicate_columns, duplicate_rows = _duplicates(X, notes)
@@ -115,14 +112,6 @@ def _classes(y: np.ndarray, notes: list[str]) -> dict[str, Any]:
         notes.append(f"{len(counts)} distinct labels are too many to list; is the target a number to predict?")
         return {"classes": None, "smallest_class": None}
     return {"classes": counts, "smallest_class": min(counts.values(), default=None)}
-
-
-def _clean(X: Matrix) -> Matrix:
-    """A CSC copy with its values in order, one to a place and none of them zero: equal columns, equal bytes."""
-    X = X.tocsc(copy=True)
-    X.sum_duplicates()
-    X.eliminate_zeros()
-    return X
 
 
 def _columns(X: Any) -> _Columns:
@@ -178,40 +167,11 @@ def _table_column(column: pl.Series) -> _Columns:
 
 def _duplicates(X: Any, notes: list[str]) -> tuple[int | None, int | None]:
     """How many columns, and how many rows, are equal to an earlier one."""
-    sparse = sp.issparse(X)
-    if (X.nnz if sparse else X.shape[0] * X.shape[1]) > _MOST_VALUES:
-        notes.append(f"duplicates were not looked for among more than {_MOST_VALUES:,} values")
+    if why := too_large(X):
+        notes.append(why)
         return None, None
-    if isinstance(X, pl.DataFrame):
-        return _repeats(_table_columns(X)), X.height - X.n_unique()
-    if sparse:
-        return _repeats(_compressed(X)), _repeats(_compressed(X.tocsr()))
-    return _repeats(_lines(X.T)), _repeats(_lines(X))
+    return _repeats(equal_columns(X)), _repeats(equal_rows(X))
 
 
-def _repeats(digests: Iterable[bytes]) -> int:
-    counts = Counter(digests)
-    return counts.total() - len(counts)
-
-
-def _lines(X: FloatArray) -> Iterator[bytes]:
-    """A digest of every row; minus zero counts as zero."""
-    height = max(1, _BLOCK // max(1, X.shape[1]))
-    for first in range(0, X.shape[0], height):
-        for line in np.ascontiguousarray(X[first : first + height]) + 0.0:
-            yield blake2b(line, digest_size=16).digest()
-
-
-def _table_columns(X: pl.DataFrame) -> Iterator[bytes]:
-    for column in X:
-        digest = blake2b(str(column.dtype).encode(), digest_size=16)
-        digest.update(column.hash().to_numpy().tobytes())
-        yield digest.digest()
-
-
-def _compressed(X: Matrix) -> Iterator[bytes]:
-    """A digest of every row of a CSR, or every column of a CSC matrix."""
-    for start, end in zip(X.indptr[:-1].tolist(), X.indptr[1:].tolist(), strict=True):
-        digest = blake2b(X.indices[start:end], digest_size=16)
-        digest.update(X.data[start:end])
-        yield digest.digest()
+def _repeats(numbers: Codes) -> int:
+    return int(numbers.size - np.unique(numbers).size)

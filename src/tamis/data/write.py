@@ -46,6 +46,12 @@ def whole(path: Path) -> Iterator[Path]:
             partial.unlink()
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file that appears whole or not at all."""
+    with whole(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
 def check_ending(path: Path) -> None:
     """Refuse a name whose ending says no format; for those who want to know before they have what they will write."""
     if not path.name.lower().endswith((".csv", ".csv.gz", ".parquet", ".npz")):

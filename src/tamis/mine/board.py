@@ -186,6 +186,8 @@ class Board:
         self.inner = inner
         self.metric = metric
         self.tried: dict[str, Tried] = {}
+        # Asked for again and again between two results, of thousands of recipes.
+        self._standings: list[tuple[Tried, float]] | None = None
 
     def enter(self, recipe: str, stage: str, candidate: Candidate | None) -> bool:
         """Enter a recipe; False when it is there already."""
@@ -197,6 +199,7 @@ class Board:
     def learn(self, recipe: str, split: int, finding: FoldResult | TamisError) -> None:
         """Write down what came of a recipe on a split."""
         tried = self.tried[recipe]
+        self._standings = None
         if isinstance(finding, TamisError):
             tried.error = tried.error or str(finding)
             return
@@ -216,6 +219,11 @@ class Board:
         Those that did well in a first look by luck do worse on all folds (or better, when the first look had fewer
         rows). What the first look alone says of the others is set right by as much.
         """
+        if self._standings is None:
+            self._standings = self._judged()
+        return self._standings
+
+    def _judged(self) -> list[tuple[Tried, float]]:
         first, folds = self.inner.first, self.inner.folds
         both = [one for one in self.tried.values() if one.has(folds) and one.has(first)]
         shift = float(np.mean([one.mean(folds) - one.mean(first) for one in both])) if both else 0.0

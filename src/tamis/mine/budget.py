@@ -101,9 +101,11 @@ class Pace:
 
     def keep_back(self, confirming: float, ending: float) -> None:
         """Keep back so many seconds for judging the best once more, and for what comes after the searches."""
-        if self.budget.seconds is not None:
-            self._confirming = min(confirming, _MOST_CONFIRMING * self.budget.seconds)
-            self._ending = min(ending, _MOST_ENDING * self.budget.seconds)
+        seconds = self.budget.seconds or 0.0
+        self._confirming, self._ending = (
+            min(confirming, _MOST_CONFIRMING * seconds),
+            min(ending, _MOST_ENDING * seconds),
+        )
 
     def now(self) -> float:
         """The time on the clock."""
@@ -138,11 +140,6 @@ class Pace:
         """Seconds left to a stage, if there is a limit."""
         end = self.end_of(stage)
         return None if end is None else end - self.now()
-
-    @property
-    def end(self) -> float | None:
-        """The time on the clock at which everything is to be over, if there is a limit."""
-        return None if self.budget.seconds is None else self._start + self.budget.seconds
 
     def over(self, stage: str) -> bool:
         """Whether the time of a stage is up."""

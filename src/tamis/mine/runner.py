@@ -126,7 +126,8 @@ class Runner:
             self._pace.pretend(None)
             # It stands still while the searches decide, so that it can stand there again.
             self._pace.pretend(journal.begin(self._pace.spent))
-            self._pace.keep_back(max(s.confirming() for s in searches), max(s.after() for s in searches))
+            if self._pace.left is not None:
+                self._pace.keep_back(max(s.confirming() for s in searches), max(s.after() for s in searches))
             asks = {number: ask for number, course in courses.items() if (ask := next(course, None)) is not None}
             courses = {number: courses[number] for number in asks}
             if asks:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from tamis.base.kept import kept
 from tamis.data.dataset import Dataset
 from tamis.mine.mined import Mined
 from tamis.report.plain import plain
@@ -13,7 +12,7 @@ from tamis.report.sentence import sentence
 from tamis.validate.metrics import Metric, all_metrics
 from tamis.validate.result import Estimate, Validation
 
-__all__ = ["metric_facts", "mined_answer", "validated_answer"]
+__all__ = ["interval", "metric_facts", "mined_answer", "validated_answer"]
 
 #: Standard errors to each side of the mean that hold 95 % of a normal distribution.
 _REACH = 1.96
@@ -22,7 +21,9 @@ _REACH = 1.96
 _OPEN = "log_loss"
 
 
-def mined_answer(found: Mined, data: Dataset, *, commands: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def mined_answer(
+    found: Mined, data: Dataset, *, used: np.ndarray | None, commands: Sequence[Mapping[str, str]]
+) -> dict[str, Any]:
     """Say what a search came to.
 
     Parameters
@@ -30,6 +31,8 @@ def mined_answer(found: Mined, data: Dataset, *, commands: Sequence[Mapping[str,
     found : Mined
     data : Dataset
         What was searched.
+    used : int array or None
+        Columns of the model; None when it cannot be told.
     commands : sequence of mappings with "what" and "command"
         What to run to use the model.
 
@@ -39,11 +42,9 @@ def mined_answer(found: Mined, data: Dataset, *, commands: Sequence[Mapping[str,
         The entry "answer" of the facts. In "false_features", "probes" is how many useless columns there were to
         choose from.
     """
-    validation = found.validation_
-    mask = kept(found.model, found.n_features_in_)
-    used = None if mask is None else int(mask.sum())
+    size = None if used is None else used.size
     promised = {"mean": found.promised_.mean, "se": found.promised_.se}
-    return _answer(found.recipe_, validation, data, used, commands, promised=promised, optimism=found.optimism_)
+    return _answer(found.recipe_, found.validation_, data, size, commands, promised=promised, optimism=found.optimism_)
 
 
 def validated_answer(validation: Validation, data: Dataset, *, commands: Sequence[Mapping[str, str]]) -> dict[str, Any]:
@@ -104,11 +105,22 @@ def _answer(
 
 
 def _honest(estimate: Estimate, metric: Metric) -> dict[str, float]:
-    """The estimate with its interval, cut where no value of the measure can lie."""
+    low, high = interval(estimate, metric)
+    return {"mean": estimate.mean, "se": estimate.se, "low": low, "high": high}
+
+
+def interval(estimate: Estimate, metric: Metric) -> tuple[float, float]:
+    """Where the measure lies with 95 % certainty, cut where no value of it can lie.
+
+    Examples
+    --------
+    >>> interval(Estimate(mean=0.25, sd=1.0, se=0.5), all_metrics["ber"])
+    (0.0, 1.0)
+    """
     low, high = estimate.mean - _REACH * estimate.se, estimate.mean + _REACH * estimate.se
     if all_metrics.get(metric.name) == metric:
         low, high = max(low, 0.0), high if metric.name == _OPEN else min(high, 1.0)
-    return {"mean": estimate.mean, "se": estimate.se, "low": low, "high": high}
+    return low, high
 
 
 def _own(validation: Validation, data: Dataset) -> list[np.ndarray] | None:

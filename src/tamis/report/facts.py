@@ -85,7 +85,7 @@ def mined_facts(
     sets = _picked_by_selectors(told["rows"], results)
     return {
         **_head("mine", data, validation.seed, command),
-        "answer": mined_answer(found, data, commands=commands),
+        "answer": mined_answer(found, data, used=used, commands=commands),
         "models": told,
         "features": features(data, used=used, kept=validation.kept, sets=sets),
         "rows": rows(data, validation.predictions, validation.classes, used=used),

@@ -13,10 +13,11 @@ from tamis.base.rates import balanced_accuracy
 from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Mask
 from tamis.data.dataset import Dataset
+from tamis.data.repeats import equal_rows, too_large
+from tamis.report.answer import interval
 from tamis.report.distributions import numbers
 from tamis.report.features import has_classes, scores
 from tamis.report.plain import plain
-from tamis.report.rows import equal_rows
 from tamis.scores import get
 from tamis.validate.metrics import all_metrics
 from tamis.validate.permutation import PermutationTest
@@ -99,10 +100,10 @@ _Said = tuple[str, str, str]
 
 
 def _of_rows(data: Dataset) -> Iterator[_Said]:
-    group = equal_rows(data)
-    if group is None:
+    if too_large(data.X):
         yield "Equal rows were not looked for.", "The data is so large that it would take long.", "note"
         return
+    group = equal_rows(data.X)
     if not group.size:
         return
     codes = np.unique(data.y, return_inverse=True)[1]
@@ -207,7 +208,7 @@ def _of_numbers(validation: Validation | None) -> Iterator[_Said]:
     honest = validation.estimates[metric.name]
     # Only measures that lie between 0 and 1 have a width that can be called large.
     if metric.name in all_metrics and metric.needs != "probabilities" and np.isfinite(honest.se):
-        low, high = max(0.0, honest.mean - 1.96 * honest.se), min(1.0, honest.mean + 1.96 * honest.se)
+        low, high = interval(honest, metric)
         if high - low > _WIDTH:
             yield (
                 f"The {metric.title} is only known to lie between {low:.3f} and {high:.3f}.",

@@ -1,18 +1,15 @@
-"""Panel 5, the rows: in two dimensions, the answers of the honest folds against the truth, and which rows are equal."""
+"""Panel 5, the rows: in two dimensions, the answers of the honest folds against the truth."""
 
-from collections.abc import Iterable, Iterator
-from hashlib import blake2b
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import polars as pl
 from scipy.stats import rankdata
 from sklearn.metrics import auc, roc_curve
 
 from tamis.base.rates import balanced_accuracy
 from tamis.base.seeds import generator
-from tamis.base.sparse import canonical
-from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.types import Codes, FloatArray, Mask
 from tamis.base.workers import one_thread
 from tamis.data.dataset import Dataset
 from tamis.report.distributions import numbers
@@ -21,7 +18,7 @@ from tamis.report.plain import plain
 from tamis.transform import PCA, Impute, Standardize
 from tamis.validate.result import Predictions
 
-__all__ = ["equal_rows", "rows"]
+__all__ = ["rows"]
 
 #: Rows drawn, and values of a dense matrix up to which so many are; a wide one has fewer, but not below `_LEAST`.
 _ROWS, _VALUES, _LEAST = 3000, 10_000_000, 300
@@ -31,8 +28,6 @@ _COLUMNS = 200
 _POINTS, _BINS, _CLASSES = 200, 10, 12
 #: Evidence beyond this is taken for it: there must be numbers above it.
 _LARGEST = 1e300
-#: Rows of a dense matrix brought together at a time, and values above which equal rows are not looked for.
-_BLOCK, _MOST_VALUES = 256, 200_000_000
 
 
 def rows(data: Dataset, predictions: Predictions | None, classes: Any, *, used: np.ndarray | None) -> dict[str, Any]:
@@ -190,38 +185,3 @@ def _calibration(positive: Mask, probability: FloatArray) -> dict[str, Any]:
         for values in (probability, positive)
     )
     return {"predicted": plain(predicted.round(6)), "observed": plain(observed.round(6)), "count": plain(count[filled])}
-
-
-def equal_rows(data: Dataset) -> Codes | None:
-    """A number for each row, the same for rows of the same values (missing ones too); None when there are too many.
-
-    Examples
-    --------
-    >>> equal_rows(Dataset(np.array([[1.0], [2.0], [1.0]]), np.array([0, 0, 1]), np.array(["u"])))
-    array([0, 1, 0])
-    """
-    X = data.X
-    if (X.nnz if data.is_sparse else X.shape[0] * X.shape[1]) > _MOST_VALUES:
-        return None
-    if isinstance(X, pl.DataFrame):
-        lines: Iterable[Any] = X.hash_rows().to_list()
-    else:
-        lines = _sparse_lines(X) if data.is_sparse else _dense_lines(X)
-    seen: dict[Any, int] = {}
-    return np.array([seen.setdefault(line, len(seen)) for line in lines], dtype=np.intp)
-
-
-def _dense_lines(X: FloatArray) -> Iterator[bytes]:
-    for first in range(0, X.shape[0], _BLOCK):
-        # Adding zero makes minus zero zero, which has other bytes.
-        for line in np.ascontiguousarray(X[first : first + _BLOCK]) + 0.0:
-            yield blake2b(line, digest_size=16).digest()
-
-
-def _sparse_lines(X: Matrix) -> Iterator[bytes]:
-    X = canonical(X.tocsr()).copy()
-    X.eliminate_zeros()
-    for start, end in zip(X.indptr[:-1].tolist(), X.indptr[1:].tolist(), strict=True):
-        digest = blake2b(X.indices[start:end], digest_size=16)
-        digest.update(X.data[start:end])
-        yield digest.digest()

@@ -63,10 +63,7 @@ class Fits:
         """Do what they share, unless it is known; if one of them cannot be fitted at all, each is left to itself."""
         if self.step.group.swept:
             try:
-                if prepared is not None:
-                    self._together = Together(self._estimators, X, y, prepared)
-                else:
-                    self._together = fit_together(self._estimators, X, y)
+                self._together = fit_together(self._estimators, X, y, prepared)
             except Exception:
                 self._estimators = [clone(one) for one in self._estimators]
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import scipy.sparse as sp
 
 from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
+from tamis.data.write import write_text
 
 #: Version of the layout of the results file.
 _LAYOUT = 1
@@ -45,7 +45,7 @@ class Results:
     def keep(self, entry: Mapping[str, Any]) -> None:
         """Put a result into the file, in place of an older one of the same model and split."""
         others = [e for e in self._read() if any(e.get(k) != entry[k] for k in _KEY)]
-        write_whole(self.path, json.dumps({"layout": _LAYOUT, "rows": [*others, entry]}, indent=1, allow_nan=False))
+        write_text(self.path, json.dumps({"layout": _LAYOUT, "rows": [*others, entry]}, indent=1, allow_nan=False))
 
     def _read(self) -> list[dict[str, Any]]:
         """The rows as they are now: another run may have added to them."""
@@ -60,18 +60,6 @@ class Results:
         except (ValueError, KeyError, TypeError):
             pass
         raise DataError(f"{self.path}: is not a results file of this version; name another one")
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file that appears whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def fingerprint(data: Dataset) -> str:
