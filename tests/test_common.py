@@ -4,12 +4,37 @@ import pytest
 
 from tamis.classify import KNN, SVM
 from tamis.compose.catalog import catalog
+from tamis.select import RFE, SSVTreeSelector
 from tamis.testing import checks
 
 #: A new part changes this table: that it was discovered is part of what is tested.
 EXPECTED = {
-    "score": ["cc", "chi2", "count", "f", "fisher", "s2n", "ssv", "stump", "t", "variance"],
-    "selector": ["from_model", "pta", "repeat", "rfe", "sbs", "sffs", "sfs", "ssv_tree", "vote", "wrapper"],
+    "score": [
+        "cc",
+        "chi2",
+        "count",
+        "f",
+        "fisher",
+        "ig",
+        "mi",
+        "s2n",
+        "ssv",
+        "stump",
+        "t",
+        "variance",
+    ],
+    "selector": [
+        "from_model",
+        "pta",
+        "repeat",
+        "rfe",
+        "sbs",
+        "sffs",
+        "sfs",
+        "ssv_tree",
+        "vote",
+        "wrapper",
+    ],
     "transform": ["discretize", "encode", "impute", "normalize", "pca", "rms_norm", "standardize"],
     "classifier": [
         "blend",
@@ -32,6 +57,8 @@ VARIANTS = [
     ("cc", {"classes": "ordered"}),
     ("chi2", {"of": "presence"}),
     ("t", {"welch": True}),
+    ("mi", {"k": 3, "bins": "equal_frequency"}),
+    ("ig", {"k": 3, "of": "states"}),
     ("f", {"fdr": 0.5}),
     ("fisher", {"fraction": 0.4}),
     ("svm", {"kernel": "gaussian"}),
@@ -46,6 +73,10 @@ VARIANTS = [
     ("tree", {"criterion": "balanced_error", "prune": 1.0}),
     ("discretize", {"min_gain": 1, "max_bins": 3}),
     ("discretize", {"balance": True}),
+    ("discretize", {"by": "sigma"}),
+    ("discretize", {"by": "sigma", "n_bins": 2}),
+    ("discretize", {"by": "equal_width"}),
+    ("discretize", {"by": "equal_frequency", "n_bins": 3}),
     ("committee", {"folds": 3, "model": KNN(), "how": "average"}),
     ("wrapper", {"k": 3, "extend": False}),
     ("rfe", {"k": 3, "step": 1, "balance": True}),

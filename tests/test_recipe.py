@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,9 +13,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 import tamis
 from tamis.base.errors import RecipeError, TamisError
 from tamis.base.part import Part
+from tamis.base.score import Score
 from tamis.base.selector import Selection, Selector
 from tamis.base.space import Choice, Range
-from tamis.compose.catalog import catalog, entry, register
+from tamis.compose.catalog import _score_entry, catalog, entry, register
 from tamis.compose.chain import Call, Chain
 from tamis.compose.recipe import completed, parse, recipe, to_text
 
@@ -26,6 +28,7 @@ CANONICAL = [
     "rms_norm | fisher(4700) | svm(linear, C=inf)",
     "t(fdr=0.05, welch=true)",
     "chi2(50, of=presence) | knn(5)",
+    "mi(50, bins=sigma, n_bins=2) | knn(5)",
     "count(threshold=11) | f(2000) | pca(2) | svm(gaussian, C=50, balance=true)",
     "cc(geom(50, 5000, 10)) | svm(linear, C={0.01, 1, 100})",
     "f(lin(0.1, 1.0, 4))",
@@ -257,3 +260,11 @@ def test_ranges():
     assert Range("geom", 1, 3, 9).values() == (1, 2, 3)
     assert Range("lin", 0.0, 1.0, 3).values() == (0.0, 0.5, 1.0)
     assert Choice((1, "a")).values() == (1, "a")
+
+
+def test_an_option_of_a_score_may_not_have_the_name_of_a_parameter_of_the_ranking() -> None:
+    def by_chance(X, y, sample_weight=None, *, by="chance"):
+        return np.zeros(X.shape[1])
+
+    with pytest.raises(TypeError, match="option by has the name of a parameter"):
+        _score_entry(Score("chance", by_chance, constraints={"by": [str]}))

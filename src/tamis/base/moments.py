@@ -50,8 +50,8 @@ class ClassMoments:
         else:
             rows = np.argsort(y, kind="stable")
             starts = np.concatenate(([0], np.cumsum(np.bincount(y, minlength=n_classes))))
-            for first, block in _blocks(X):
-                dense_class_moments(block, first, rows, starts, row_weight, weight, mean, scatter)
+            for columns, block in in_rows(X):
+                dense_class_moments(block, columns.start, rows, starts, row_weight, weight, mean, scatter)
         _refuse_huge(mean)
         scatter[scatter <= weight * (_ROUNDING * mean) ** 2] = 0.0
         return cls(weight, mean, scatter)
@@ -116,8 +116,8 @@ def class_totals(
         kernel = csr_class_totals if X.format == "csr" else csc_class_totals
         lowest = kernel(X.data, X.indices, X.indptr, y, row_weight, presence, total, known)
     else:
-        for first, block in _blocks(X):
-            lowest = min(lowest, dense_class_totals(block, first, y, row_weight, presence, total, known))
+        for columns, block in in_rows(X):
+            lowest = min(lowest, dense_class_totals(block, columns.start, y, row_weight, presence, total, known))
     _refuse_huge(total)
     return total, known, lowest
 
@@ -144,11 +144,12 @@ def _class_weight(y: Codes, row_weight: FloatArray, n_classes: int) -> FloatArra
     return np.bincount(y, weights=row_weight, minlength=n_classes).astype(np.float64)[:, None]
 
 
-def _blocks(X: FloatArray) -> Iterator[tuple[int, FloatArray]]:
-    """The matrix itself when it is row-major, else row-major copies of a few columns at a time."""
+def in_rows(X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """The matrix itself when it is laid out row by row, else such copies of a few columns at a time."""
     width = X.shape[1] if X.flags.c_contiguous else _BLOCK
     for first in range(0, X.shape[1], width):
-        yield first, np.ascontiguousarray(X[:, first : first + width])
+        columns = slice(first, min(first + width, X.shape[1]))
+        yield columns, np.ascontiguousarray(X[:, columns])
 
 
 def _refuse_huge(values: FloatArray) -> None:

@@ -15,6 +15,9 @@ from tamis.base.labels import encode_labels
 from tamis.base.nominal import coded
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 
+#: Types of integers that kernels count as they are.
+_CODES = tuple(map(np.dtype, (np.int8, np.uint8, np.int16, np.int32, np.int64)))
+
 
 @dataclass(frozen=True)
 class Scored:
@@ -54,6 +57,10 @@ class Score:
     takes_nominal : bool
         Whether nominal columns may come as they are; `function` then gets a fourth argument, the mask of the columns
         that hold level codes, or None.
+    takes_codes : bool
+        Whether an array of small integers may come as it is, without becoming one of floats.
+    alone : bool
+        Whether what a column scores hangs on that column alone.
     """
 
     name: str
@@ -64,6 +71,8 @@ class Score:
     paper: str = ""
     constraints: Mapping[str, list[Any]] = field(default_factory=dict)
     takes_nominal: bool = False
+    takes_codes: bool = False
+    alone: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.function.__doc__)
@@ -120,7 +129,9 @@ class Score:
     def _checked(self, X: Any, y: Any, sample_weight: Any, options: dict[str, Any]) -> Scored:
         # Kernels leave NaN out and report infinity themselves: a separate pass would cost as much as the score.
         nominal = None
-        if self.takes_nominal:
+        if self.takes_codes and isinstance(X, np.ndarray) and X.dtype in _CODES:
+            X = check_array(X, dtype=None)
+        elif self.takes_nominal:
             X, nominal, _ = coded(X, self.name)
         else:
             X = check_array(X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False)
@@ -144,10 +155,13 @@ def score(
     paper: str = "",
     constraints: Mapping[str, list[Any]] | None = None,
     takes_nominal: bool = False,
+    takes_codes: bool = False,
+    alone: bool = True,
 ) -> Callable[[Callable[..., FloatArray | Scored]], Score]:
     """Declare a function as the score called `name`; the keywords are those of :class:`Score`."""
 
     def declare(function: Callable[..., FloatArray | Scored]) -> Score:
-        return Score(name, function, supervised, pvalues, nonnegative, paper, constraints or {}, takes_nominal)
+        described = (supervised, pvalues, nonnegative, paper, constraints or {}, takes_nominal, takes_codes, alone)
+        return Score(name, function, *described)
 
     return declare

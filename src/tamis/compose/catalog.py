@@ -181,6 +181,8 @@ def _class_entry(cls: Any, kind: str) -> Entry:
 
 def _score_entry(score: Score) -> Entry:
     cuts = inspect.signature(Ranking).parameters
+    if taken := sorted(set(score.options) & set(cuts)):
+        raise TypeError(f"score {score.name}: the option {taken[0]} has the name of a parameter of the ranking")
     parameters = {
         name: Parameter(name, cuts[name].default, Ranking._parameter_constraints[name])
         for name in _CUTS

@@ -32,13 +32,19 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
 
     Parameters
     ----------
-    by : {"ssv"}, default="ssv"
+    by : {"ssv", "sigma", "equal_width", "equal_frequency"}, default="ssv"
         "ssv" splits a column where most pairs of rows of different classes are separated, again on either side until
-        the parts are pure, and takes back the last splits that do not pay.
+        the parts are pure, and takes back the last splits that do not pay. The others do not look at the classes:
+        "sigma" cuts half a deviation below and above the mean, "equal_width" makes bins of the same width and
+        "equal_frequency" bins of as nearly the same number of rows as the values allow.
+    n_bins : int, optional
+        Number of bins for the ways that do not look at the classes: 2 (one cut at the mean) or 3, the default, for
+        "sigma"; 10 by default for the others.
     min_gain : float or "auto", default="auto"
         Training rows that a last split must put right to stay, when each bin answers its most frequent class; 0
         keeps all. "auto" takes for each column the number with the most confident accuracy, mean - `caution` * sd,
-        over the folds of an internal stratified cross-validation on the training rows; of equals the largest.
+        over the folds of an internal stratified cross-validation on the training rows; of equals the largest. This
+        parameter and those that follow are of "ssv" alone.
     max_bins : int, optional
         At most so many bins: the splits that put fewest rows right go first, equal ones together.
     balance : bool, default=False
@@ -63,7 +69,8 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
 
     References
     ----------
-    Grabczewski (2004), "SSV criterion based discretization for naive Bayes classifiers".
+    Grabczewski (2004), "SSV criterion based discretization for naive Bayes classifiers"; Peng and Ding (2005),
+    "Minimum redundancy and maximum relevance feature selection" (sigma).
 
     Examples
     --------
@@ -80,11 +87,13 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         "discretize",
         positional=("by",),
         search={"by": choice(*METHODS), "min_gain": choice("auto", 0, 1, 3, 10)},
-        paper="Grabczewski 2004; Grabczewski and Jankowski 2006, section 2.2",
+        only={"min_gain": ("by", "ssv")},
+        paper="Grabczewski 2004; Grabczewski and Jankowski 2006, section 2.2; Peng and Ding 2005",
     )
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "by": [StrOptions(set(METHODS))],
+        "n_bins": [Interval(Integral, 2, None, closed="left"), None],
         "min_gain": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "max_bins": [Interval(Integral, 1, None, closed="left"), None],
         "balance": ["boolean"],
@@ -97,6 +106,7 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         self,
         by: str = "ssv",
         *,
+        n_bins: int | None = None,
         min_gain: float | Literal["auto"] = "auto",
         max_bins: int | None = None,
         balance: bool = False,
@@ -105,6 +115,7 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.by = by
+        self.n_bins = n_bins
         self.min_gain = min_gain
         self.max_bins = max_bins
         self.balance = balance

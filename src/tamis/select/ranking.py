@@ -29,7 +29,7 @@ class _Ranked(NamedTuple):
 class Ranking(Sweep, TakesNominal, Weighted, Selector):
     """Keep the features with the highest scores.
 
-    Nominal columns may come as they are when the score takes them (``ssv``, ``stump``).
+    Nominal columns may come as they are when the score takes them (``ssv``, ``stump``, ``mi``, ``ig``, ``relieff``).
 
     In a recipe the score's name stands for the ranking: ``cc(700)``, ``chi2(0.05)``, ``t(fdr=0.05, welch=true)``.
 

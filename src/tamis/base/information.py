@@ -1,0 +1,59 @@
+"""Mutual information of tables of counts."""
+
+import numpy as np
+from scipy.special import xlogy
+
+from tamis.base.types import FloatArray
+
+#: Sums of n log n are known to this share of themselves; information below it is rounding.
+_ROUNDING = 64 * np.finfo(np.float64).eps
+
+
+def mutual_information(counts: np.ndarray, first: np.ndarray | None = None) -> FloatArray:
+    """Plug-in mutual information, in nats, of the rows and the columns of tables of counts.
+
+    With the counts n_ij of a table and their sums by row, by column and over all,
+
+        I = (sum_ij n_ij log n_ij - sum_i n_i log n_i - sum_j n_j log n_j + n log n) / n.
+
+    A table without counts has no information.
+
+    Parameters
+    ----------
+    counts : array of shape (n_classes, n_states)
+        Whole numbers, or sums of weights: one table, or many side by side.
+    first : int array of shape (n_tables + 1,), optional
+        Where each of many tables begins, the last number being `n_states`; none may be without states.
+
+    Returns
+    -------
+    array of shape (n_tables,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mutual_information(np.array([[5, 0, 1, 3], [0, 5, 1, 3]]), np.array([0, 2, 4])).round(3)
+    array([0.693, 0.   ])
+    """
+    starts = np.zeros(1, dtype=np.int64) if first is None else first[:-1]
+    rows = np.add.reduceat(counts, starts, axis=1, dtype=_wide(counts))
+    total = rows.sum(axis=0)
+    joint = np.add.reduceat(_n_log_n(counts).sum(axis=0), starts)
+    columns = np.add.reduceat(_n_log_n(counts.sum(axis=0, dtype=_wide(counts))), starts)
+    whole = _n_log_n(total)
+    sums = joint - _n_log_n(rows).sum(axis=0) - columns + whole
+    # Rounding leaves something of both signs where there is nothing.
+    sums[sums <= _ROUNDING * np.maximum(np.abs(whole), np.abs(joint))] = 0.0
+    return np.divide(sums, total, out=np.zeros(total.shape), where=total > 0)
+
+
+def _wide(counts: np.ndarray) -> type:
+    return np.int64 if counts.dtype.kind in "iu" else np.float64
+
+
+def _n_log_n(counts: np.ndarray) -> FloatArray:
+    """n log n of each number; whole numbers are looked up, for there are few different ones."""
+    if counts.dtype.kind not in "iu" or counts.max(initial=0) > counts.size:
+        return np.asarray(xlogy(counts, counts), dtype=np.float64)
+    known = np.arange(counts.max(initial=0) + 1, dtype=np.float64)
+    return np.asarray(xlogy(known, known)[counts])

@@ -1,0 +1,46 @@
+"""Cuts by mean and deviation."""
+
+import numpy as np
+
+from tamis.base.binning import binning
+from tamis.base.errors import TamisError
+from tamis.base.moments import ClassMoments, divide
+from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.discretize.cuts import Cuts
+
+#: Relative errors of a mean and of a deviation; a value nearer to a cut than that is at it but for rounding.
+_MEAN, _DEVIATION = 64 * np.finfo(np.float64).eps, 1e-12
+
+
+@binning("sigma", supervised=False, paper="Peng and Ding 2005, section 2")
+def sigma(X: Matrix, y: Codes | None, *, n_bins: int | None) -> list[FloatArray]:
+    """Cut each column at mu - sd/2 and mu + sd/2: lower values, those about the mean, and higher ones.
+
+    A value at a cut belongs to the middle. With ``n_bins=2`` there is one cut, at the mean, and a value at the mean
+    belongs to the upper bin. The deviation is that with n - 1, by which the published data were cut. Missing values
+    are left out. A constant column is not cut.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.discretize import Discretize
+    >>> X = np.array([[-1.0], [0.0], [0.0], [1.0]])
+    >>> Discretize("sigma").fit_transform(X).ravel(), Discretize("sigma", n_bins=2).fit_transform(X).ravel()
+    (array([0., 1., 1., 2.]), array([0., 1., 1., 1.]))
+    """
+    return sigma_cuts(X, n_bins).apart()
+
+
+def sigma_cuts(X: Matrix, n_bins: int | None = None, sample_weight: FloatArray | None = None) -> Cuts:
+    """The cuts of :func:`sigma`; weights count as repeated rows."""
+    if n_bins not in (None, 2, 3):
+        raise TamisError(f"sigma makes 2 or 3 bins; got n_bins={n_bins}")
+    moments = ClassMoments.of(X, np.zeros(X.shape[0], dtype=np.intp), sample_weight)
+    mean, weight = moments.mean[0], moments.weight[0]
+    # Weights that add up to less than two rows are shares rather than repeated rows.
+    deviation = np.sqrt(divide(moments.scatter[0], np.where(weight < 2, weight, weight - 1)))
+    # Sums of the same values in another order differ in their last digits: a value at a cut must not move with them.
+    near = np.maximum(_MEAN * np.abs(mean), _DEVIATION * deviation)
+    table = [mean - near] if n_bins == 2 else [mean - deviation / 2 - near, mean + deviation / 2 + near]
+    cuts = np.column_stack(table)
+    return Cuts.table(cuts, np.repeat(deviation[:, None] > 0, cuts.shape[1], axis=1))

@@ -1,0 +1,66 @@
+"""Information gain."""
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils._param_validation import StrOptions
+
+from tamis.base.errors import DataError
+from tamis.base.information import mutual_information
+from tamis.base.moments import class_totals
+from tamis.base.score import score
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.discretize.tables import class_information
+from tamis.scores.mi import STATES
+
+
+@score(
+    "ig",
+    paper="Eyheramendy and Madigan 2005, section 2.3",
+    constraints={"of": [StrOptions({"presence", "states"})], **STATES},
+    takes_nominal=True,
+)
+def ig(
+    X: Matrix,
+    y: Codes,
+    sample_weight: FloatArray | None = None,
+    nominal: Mask | None = None,
+    *,
+    of: str = "presence",
+    bins: str = "auto",
+    n_bins: int | None = None,
+) -> FloatArray:
+    """Entropy of the class that goes away when one knows whether the feature is present (not zero), in nats.
+
+        IG = H(C) - p(w) H(C | w) - p(not w) H(C | not w),
+
+    with the shares of the rows as probabilities: the mutual information of presence and class. ``of="states"`` takes
+    the feature's states in place of presence, as :func:`tamis.scores.mi` does with `bins` and `n_bins`. A nominal
+    feature has no zero; its levels are its states in both. Rows in which the value is missing are left out. Sample
+    weights count as repeated rows. A feature that is empty, or present everywhere, scores 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.scores import ig
+    >>> ig(np.array([[3.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), [0, 0, 1, 1]).round(3)
+    array([0.693, 0.   ])
+    """
+    if of == "states":
+        return class_information(X, y, sample_weight, by=bins, n_bins=n_bins, nominal=nominal)
+    _refuse_infinity(X)
+    present, known, _ = class_totals(X, y, sample_weight, presence=True)
+    # Weights added up in another order may leave less than nothing.
+    counts = np.stack((present, np.maximum(known - present, 0.0)), axis=2).reshape(known.shape[0], -1)
+    values = mutual_information(counts, np.arange(0, counts.shape[1] + 1, 2))
+    if nominal is not None and nominal.any():
+        levels = np.ones(int(nominal.sum()), dtype=bool)
+        values[nominal] = class_information(X[:, nominal], y, sample_weight, nominal=levels)
+    return values
+
+
+def _refuse_infinity(X: Matrix) -> None:
+    """Counting what is present would not notice it."""
+    bad = np.isinf(X.data if sp.issparse(X) else X)
+    if bad.any():
+        column = X.tocoo().col[bad][0] if sp.issparse(X) else np.nonzero(bad)[1][0]
+        raise DataError(f"column {int(column)} (counted from 0) contains infinity")

@@ -1,0 +1,50 @@
+"""Mutual information of a feature and the class."""
+
+from numbers import Integral
+from typing import Any
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamis.base.score import score
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.discretize.states import WAYS
+from tamis.discretize.tables import class_information
+
+#: What the options that say how features become states may be.
+STATES: dict[str, list[Any]] = {
+    "bins": [StrOptions(set(WAYS))],
+    "n_bins": [Interval(Integral, 2, None, closed="left"), None],
+}
+
+
+@score("mi", paper="Peng and Ding 2005, section 1", constraints=STATES, takes_nominal=True, takes_codes=True)
+def mi(
+    X: Matrix,
+    y: Codes,
+    sample_weight: FloatArray | None = None,
+    nominal: Mask | None = None,
+    *,
+    bins: str = "auto",
+    n_bins: int | None = None,
+) -> FloatArray:
+    """Mutual information of the feature's states and the class, in nats.
+
+        I(X; Y) = sum_xy p(x, y) log(p(x, y) / (p(x) p(y))),
+
+    with the shares of the rows as probabilities. Columns of whole numbers with at most 32 distinct values, and nominal
+    columns, are taken as they are. Others are cut half a deviation below and above the mean (``bins="sigma"``;
+    ``n_bins=2`` cuts at the mean alone). Other ways for all numeric columns: ``bins="values"`` (every distinct value is
+    a state), ``"equal_width"`` and ``"equal_frequency"`` (into 10 or `n_bins` bins) and ``"ssv"`` (cuts that separate
+    the classes; a row counts once in where they lie, if it has any weight). Rows in which the value is missing are
+    left out. Sample weights count as repeated rows. A constant feature scores 0.
+
+    Many states make the estimate too large: features are best compared when they have about as many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.scores import mi
+    >>> mi(np.array([[0, 1, 5], [0, 2, 5], [1, 1, 5], [1, 2, 5]]), ["a", "a", "b", "b"]).round(3)
+    array([0.693, 0.   , 0.   ])
+    """
+    return class_information(X, y, sample_weight, by=bins, n_bins=n_bins, nominal=nominal)
