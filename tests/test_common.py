@@ -27,6 +27,7 @@ EXPECTED = {
     ],
     "selector": [
         "from_model",
+        "mrmr",
         "pta",
         "repeat",
         "rfe",
@@ -83,6 +84,9 @@ VARIANTS = [
     ("discretize", {"by": "equal_frequency", "n_bins": 3}),
     ("committee", {"folds": 3, "model": KNN(), "how": "average"}),
     ("wrapper", {"k": 3, "extend": False}),
+    ("mrmr", {"k": 3, "criterion": "miq", "bins": "equal_frequency", "n_bins": 4}),
+    ("mrmr", {"k": 3, "criterion": "fcq"}),
+    ("mrmr", {"k": 2, "criterion": "fcd", "candidates": 4}),
     ("rfe", {"k": 3, "step": 1, "balance": True}),
     ("sfs", {"k": 3, "model": KNN(3)}),
     ("sbs", {"k": 3, "folds": 3}),

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval
 
 from tamis.base.cut import rank
 from tamis.base.errors import TamisError
+from tamis.base.named_columns import named_columns
 from tamis.base.part import Part
 from tamis.base.selector import Selection
 from tamis.base.space import geom
@@ -194,18 +195,4 @@ class Wrapper(Sweep, ByClassifier):
 
     def _base(self, n_features: int) -> list[int]:
         """The columns meant by `base`."""
-        if self.base is None:
-            return []
-        given = [self.base] if isinstance(self.base, str | Integral) else list(self.base)
-        names = list(getattr(self, "feature_names_in_", []))
-        found = []
-        for one in given:
-            if isinstance(one, str) and one in names:
-                found.append(names.index(one))
-            elif isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) < n_features:
-                found.append(int(one))
-            else:
-                raise TamisError(f"wrapper: base names columns or numbers them 0 to {n_features - 1}; got {one!r}")
-        if len(set(found)) < len(found):
-            raise TamisError(f"wrapper: base names a column twice: {given}")
-        return found
+        return named_columns(self.base, n_features, list(getattr(self, "feature_names_in_", [])), "wrapper: base")
