@@ -54,6 +54,8 @@ RECIPES = {
     "variance": "variance({4, 5}) | svm(C={0.1, 1})",
     "ssv_tree": "ssv_tree({1, 2, none}) | knn(1)",
     "mrmr": "mrmr({2, 5, 9}, criterion={mid, miq, fcd, fcq}) | knn(1)",
+    "with_probes": "with_probes(cc, fdr={0.1, 0.6}, repeats=2) | knn(1)",
+    "stability_selection": "stability_selection(cc(3), times=4, threshold={0.6, 0.9}) | knn(1)",
     "vote": "vote(cc({3, 5}), standardize | variance(4), at_least={1, 2}) | knn(1)",
     "repeat": "repeat(cc(2), times={1, 2, 4}) | knn(1)",
     "wrapper": "wrapper(k={1, 3}, folds=3) | knn(1)",

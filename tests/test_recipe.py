@@ -30,6 +30,7 @@ CANONICAL = [
     "chi2(50, of=presence) | knn(5)",
     "mi(50, bins=sigma, n_bins=2) | knn(5)",
     "mrmr(50, criterion=miq, include=[3, height]) | knn(5)",
+    "with_probes(standardize | cc, fdr=0.2) | knn(5)",
     "count(threshold=11) | f(2000) | pca(2) | svm(gaussian, C=50, balance=true)",
     "cc(geom(50, 5000, 10)) | svm(linear, C={0.01, 1, 100})",
     "f(lin(0.1, 1.0, 4))",

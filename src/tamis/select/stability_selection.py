@@ -1,0 +1,300 @@
+"""Stability selection: fit a selector on many halves of the rows, and keep the columns that it keeps nearly always."""
+
+import warnings
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from tamis.base.cut import NothingPasses
+from tamis.base.errors import DataError, TamisError
+from tamis.base.nested import needs_classes, takes_missing, takes_no_negative
+from tamis.base.nominal import TakesNominal
+from tamis.base.part import Part
+from tamis.base.picks import check_selector, picks
+from tamis.base.seeds import generator, seeded, spawn
+from tamis.base.selector import Selection, Selector
+from tamis.base.space import choice
+from tamis.base.sweep import Sweep
+from tamis.base.workers import run_all
+from tamis.select.ranking import Ranking
+
+#: Where neither a threshold nor a number of false ones is given.
+_THRESHOLD = 0.75
+
+
+class _Counted(NamedTuple):
+    """For each column the fits that keep it and the sum of its places in their rankings."""
+
+    counts: np.ndarray
+    places: np.ndarray
+
+
+class StabilitySelection(Sweep, TakesNominal, Selector):
+    """Keep the columns that a selector keeps in most of many fits, each on half of the rows.
+
+    The rows are split into two halves at random, class by class, and the selector is fitted on both; this is done
+    `times` times. When it keeps q of p columns in the mean, the number of false columns among those that it keeps in
+    a share t of the fits is at most
+
+        q^2 / ((2 t - 1) p)
+
+    in the mean. Smaller sets and higher thresholds are safer.
+
+    Parameters
+    ----------
+    selector : estimator, optional
+        A selector, or a pipeline that ends in one and does not mix columns. How many columns it keeps is q. By default
+        the sqrt(p / 2) best by ``cc``, with which one false column is expected at most at a threshold of 0.75.
+    times : int, default=50
+        Pairs of halves; there are twice as many fits.
+    threshold : float, optional
+        Share of the fits in which a column has to be kept, above a half. By default 0.75.
+    max_false : float, optional
+        In place of a threshold: the lowest one is taken at which the bound is not above this number.
+    bound : {"any", "unimodal"}, default="any"
+        "any" is the bound above. "unimodal" is the sharper one of Shah and Samworth for shares of pairs, both
+        halves of which keep a column, with one peak; it holds where q / p is at most 1 / sqrt(3) and the threshold is
+        not close to a half, and elsewhere that above stands in for it.
+    n_jobs : int, optional
+        Processes among which the pairs are shared out; the result does not depend on it.
+    random_state : int, Generator, RandomState or None, default=None
+        Draws the halves, and seeds a selector that has no seed of its own, another seed for each fit.
+
+    Attributes
+    ----------
+    frequency_ : float array of shape (n_features,)
+        Share of the fits that keep the column; also its score.
+    threshold_ : float
+        The threshold, at a share that a number of fits can have.
+    mean_size_ : float
+        q, the mean number of columns that a fit keeps.
+    error_bound_ : float
+        The bound on the expected number of false columns among those kept.
+    ranking_ : int array
+        By frequency; of equals the column with the better mean place in the rankings of the fits comes first.
+
+    Notes
+    -----
+    One set of fits serves every `threshold`, `max_false` and `bound`. When no column is kept often enough, the first
+    of the ranking is kept, with the warning :class:`~tamis.base.cut.NothingPasses`. A fit that warns so itself, and
+    keeps something by default alone, counts as one that keeps nothing. Of a class with an odd number of rows one,
+    another each time, is in neither half.
+
+    False columns are here, as Shah and Samworth read the bound, those that a fit on half of the rows keeps no more
+    often than q / p, which is what a blind choice of q columns would do. Of these the bound holds whatever the selector
+    and the data; that columns which have nothing to do with the classes are among these is up to the selector.
+
+    References
+    ----------
+    Meinshausen and Buehlmann (2010), "Stability selection"; Shah and Samworth (2013), "Variable selection with error
+    control: another look at stability selection", theorems 1 and 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.select import Ranking, StabilitySelection
+    >>> X = np.random.default_rng(0).normal(size=(100, 50))
+    >>> y = np.arange(100) % 2
+    >>> X[:, :3] += 1.5 * y[:, None]
+    >>> found = StabilitySelection(Ranking("cc", k=5), random_state=0).fit(X, y)
+    >>> found.get_support(indices=True), found.error_bound_
+    (array([0, 1, 2]), 1.0)
+    """
+
+    part: ClassVar[Part] = Part(
+        "stability_selection",
+        positional=("selector",),
+        search={"threshold": choice(0.6, 0.75, 0.9)},
+        paper="Meinshausen and Buehlmann 2010; Shah and Samworth 2013",
+    )
+    #: As far as the selector does.
+    accepts_missing = True
+    #: One set of fits serves all.
+    sweeps = ("threshold", "max_false", "bound")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "selector": [HasMethods(["fit", "transform"]), None],
+        "times": [Interval(Integral, 1, None, closed="left")],
+        "threshold": [Interval(Real, 0.5, 1, closed="right"), None],
+        "max_false": [Interval(Real, 0, None, closed="neither"), None],
+        "bound": [StrOptions({"any", "unimodal"})],
+        "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        selector: Any = None,
+        *,
+        times: int = 50,
+        threshold: float | None = None,
+        max_false: float | None = None,
+        bound: str = "any",
+        n_jobs: int | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.selector = selector
+        self.times = times
+        self.threshold = threshold
+        self.max_false = max_false
+        self.bound = bound
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
+        found: Selection = self._alone(X, y)
+        return found
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Counted:
+        for one in asked:
+            if one.threshold is not None and one.max_false is not None:
+                raise TamisError("stability_selection takes one of threshold and max_false; got both")
+        (codes,) = given
+        groups = self._rows_by_class(codes, X.shape[0])
+        labels = None if codes is None else self.classes_[codes]
+        selector = Ranking("cc", k=max(1, int(np.sqrt(X.shape[1] / 2)))) if self.selector is None else self.selector
+        # Rows are taken out again and again, which only CSR does well among the sparse formats.
+        rows = X.tocsr() if sp.issparse(X) else X
+        seed = int(generator(self.random_state).integers(2**31))
+        tasks = [(selector, rows, labels, groups, spawn(seed, number)) for number in range(self.times)]
+        pairs = run_all(_fit_pair, tasks, self.n_jobs)
+        return _Counted(*(np.sum(one, axis=0) for one in zip(*pairs, strict=True)))
+
+    def _lasts(self) -> bool:
+        return True
+
+    def _answer(self, prepared: _Counted) -> Selection:
+        counts, places = prepared
+        n_fits = 2 * self.times
+        self.frequency_ = counts / n_fits
+        self.mean_size_ = float(counts.sum() / n_fits)
+        bounds = error_bounds(self.mean_size_, counts.shape[0], self.times, self.bound)
+        needed = self._needed(bounds)
+        self.threshold_ = needed / n_fits
+        self.error_bound_ = float(bounds[needed - self.times - 1])
+        ranking = np.lexsort((places, -counts))
+        support = counts >= needed
+        if not support.any():
+            most = int(counts.max())
+            warnings.warn(
+                f"no feature is kept in {needed} of {n_fits} fits; the best one, in {most}, kept instead",
+                NothingPasses,
+                stacklevel=2,
+            )
+            support[ranking[0]] = True
+        return Selection(support, self.frequency_, ranking)
+
+    def _needed(self, bounds: np.ndarray) -> int:
+        """Fits in which a column must be kept."""
+        if self.max_false is None:
+            threshold = _THRESHOLD if self.threshold is None else self.threshold
+            # Products such as 0.55 * 100 lie a little above the whole number that is meant.
+            return max(self.times + 1, int(np.ceil(threshold * 2 * self.times - 1e-9)))
+        low = np.flatnonzero(bounds <= self.max_false)
+        if not low.size:
+            raise TamisError(
+                f"stability_selection: max_false={self.max_false:g} is out of reach: of {self.n_features_in_} columns "
+                f"the selector keeps {self.mean_size_:.4g} in the mean, and {bounds[-1]:.3g} false ones are possible "
+                "even when all fits agree; let it keep fewer"
+            )
+        return self.times + 1 + int(low[0])
+
+    def _rows_by_class(self, codes: Any, n_rows: int) -> list[np.ndarray]:
+        """The rows of each class; all rows when there are no classes."""
+        if codes is None:
+            if n_rows < 2:
+                raise DataError(f"stability_selection needs two rows at least; got n_samples = {n_rows}")
+            return [np.arange(n_rows)]
+        groups = [np.flatnonzero(codes == code) for code in range(self.classes_.shape[0])]
+        for label, rows in zip(self.classes_.tolist(), groups, strict=True):
+            if rows.shape[0] < 2:
+                raise DataError(f"stability_selection needs two rows of each class at least; class {label!r} has one")
+        return groups
+
+    def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
+        found, y = TakesNominal._read(self, X, y, reset=reset)
+        if not self.nominal_.any():
+            return found, y
+        # Text goes to the selector as it came: only there is it known what to do with it.
+        return (X if hasattr(X, "columns") else np.asarray(X, dtype=object)), y
+
+    def _model(self) -> Any:
+        if self.selector is None:
+            return Ranking("cc")
+        check_selector(self.selector, "stability_selection: selector")
+        return self.selector
+
+    def _supervised(self) -> bool:
+        return needs_classes(self._model())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = takes_missing(self._model())
+        tags.input_tags.positive_only = takes_no_negative(self._model())
+        return tags
+
+
+def error_bounds(q: float, n_features: int, times: int, bound: str = "any") -> np.ndarray:
+    """Bounds on the expected number of false columns among those kept in ``times + 1``, ..., ``2 times`` fits.
+
+    Parameters
+    ----------
+    q : float
+        Mean number of columns that a fit keeps.
+    n_features, times : int
+        Columns to choose from, and pairs of halves.
+    bound : {"any", "unimodal"}
+
+    Examples
+    --------
+    >>> error_bounds(5, 50, 2).round(3).tolist(), error_bounds(5, 50, 2, "unimodal").round(3).tolist()
+    ([1.0, 0.5], [1.0, 0.333])
+    """
+    share = q / n_features
+    threshold = np.arange(times + 1, 2 * times + 1) / (2 * times)
+    plain = q * share / (2 * threshold - 1)
+    if bound == "any" or share > 1 / np.sqrt(3):
+        return plain
+    step = 1 / (2 * times)
+    lowest = 0.5 + min(share**2, step + 0.75 * share**2)
+    low = 1 / (2 * (2 * threshold - 1 - step))
+    factor = np.where(threshold <= 0.75, low, 4 * (1 - threshold + step) / (1 + 2 * step))
+    # The theorem begins two steps above a half.
+    holds = (threshold > lowest) & (threshold >= 0.5 + 2 * step - 1e-12)
+    return np.where(holds, np.minimum(factor * q * share, plain), plain)
+
+
+def _fit_pair(
+    selector: Any, X: Any, y: np.ndarray | None, groups: list[np.ndarray], seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """For each column how many of two fits on complementary halves keep it, and the sum of its places in them."""
+    counts, places = np.zeros((2, X.shape[1]), dtype=np.int64)
+    for number, rows in enumerate(_halves(groups, generator(seed))):
+        half = seeded(clone(selector), spawn(seed, number))
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            half.fit(_safe_indexing(X, rows), None if y is None else y[rows])
+        found = picks(half, X.shape[1], "stability_selection")
+        by_default = any(issubclass(warning.category, NothingPasses) for warning in warned)
+        for warning in warned:
+            if not issubclass(warning.category, NothingPasses):
+                warnings.warn(str(warning.message), warning.category, stacklevel=2)
+        counts += found.support & (not by_default)
+        if found.order is not None:
+            place = np.full(X.shape[1], X.shape[1])
+            place[found.order] = np.arange(found.order.shape[0])
+            places += place
+    return counts, places
+
+
+def _halves(groups: list[np.ndarray], rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of two halves, each with half of every group in a random split, in ascending order."""
+    mixed = [rng.permutation(rows) for rows in groups]
+    first = np.concatenate([rows[: rows.shape[0] // 2] for rows in mixed])
+    second = np.concatenate([rows[rows.shape[0] // 2 : rows.shape[0] // 2 * 2] for rows in mixed])
+    return np.sort(first), np.sort(second)
