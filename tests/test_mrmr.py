@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from fast_select.mRMR import mRMR as FastSelect
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -38,6 +39,17 @@ def problems(draw, missing=False):
     y = draw(arrays(np.intp, n, elements=st.integers(0, 2)))
     y[:2] = [0, 1]
     return X, y
+
+
+@pytest.mark.parametrize("criterion", ["mid", "miq"])
+@pytest.mark.parametrize("seed", range(5))
+def test_order_is_that_of_an_independent_package(criterion: str, seed: int) -> None:
+    rng = generator(seed)
+    y = rng.integers(0, 3, 200)
+    X = rng.integers(0, 4, size=(200, 25))
+    X[:, :8] = np.where(rng.random((200, 8)) < 0.4, y[:, None], X[:, :8])
+    theirs = FastSelect(n_features_to_select=12, method=criterion.upper(), backend="cpu").fit(X, y)
+    np.testing.assert_array_equal(MRMR(12, criterion=criterion).fit(X, y).order_, theirs.top_features_)
 
 
 @given(problems(), st.sampled_from(CRITERIA), st.sampled_from([1, 2, 32]))
