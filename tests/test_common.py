@@ -26,6 +26,7 @@ EXPECTED = {
         "variance",
     ],
     "selector": [
+        "cluster_tree",
         "from_model",
         "mrmr",
         "pta",
@@ -89,6 +90,8 @@ VARIANTS = [
     ("mrmr", {"k": 3, "criterion": "miq", "bins": "equal_frequency", "n_bins": 4}),
     ("mrmr", {"k": 3, "criterion": "fcq"}),
     ("mrmr", {"k": 2, "criterion": "fcd", "candidates": 4}),
+    ("cluster_tree", {"k": 3, "by_class": True, "group_size": 1}),
+    ("cluster_tree", {"k": 2, "standardize": False, "max_rows": 20, "at_least": 2}),
     ("with_probes", {"selector": RFE(2), "fdr": 0.4, "repeats": 2}),
     ("stability_selection", {"selector": SSVTreeSelector(2), "times": 3, "max_false": 3.0, "bound": "unimodal"}),
     ("rfe", {"k": 3, "step": 1, "balance": True}),

@@ -96,10 +96,12 @@ def grow(
     max_depth : int, optional
         Splits between the root and a leaf at most.
     """
-    return _Grower(X, codes, weight, n_classes, criterion, nominal).grow(np.inf if max_depth is None else max_depth)
+    return Grower(X, codes, weight, n_classes, criterion, nominal).grow(np.inf if max_depth is None else max_depth)
 
 
-class _Grower:
+class Grower:
+    """Rows on their way into a tree; another worth of splits is another ``_splits``."""
+
     def __init__(
         self, X: Matrix, codes: Codes, weight: FloatArray, n_classes: int, criterion: str, nominal: Mask | None
     ) -> None:
