@@ -22,6 +22,7 @@ SELECTORS = {
     "pta": "pta(k={2, 8})",
     "sffs": "sffs(k={2, 8})",
     "rfe": "rfe({5, 20})",
+    "importance": "importance(logistic, k={5, 20}, values=5, rows=50, step=0.5)",
     "cluster_tree": "cluster_tree({2, 8})",
     "with_probes": "with_probes(cc, fdr={0.2, 0.9}, repeats=3)",
     "stability_selection": "stability_selection(cc({5, 20}), times=5, threshold=0.6)",

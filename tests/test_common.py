@@ -28,6 +28,7 @@ EXPECTED = {
     "selector": [
         "cluster_tree",
         "from_model",
+        "importance",
         "mrmr",
         "pta",
         "repeat",
@@ -90,6 +91,8 @@ VARIANTS = [
     ("mrmr", {"k": 3, "criterion": "miq", "bins": "equal_frequency", "n_bins": 4}),
     ("mrmr", {"k": 3, "criterion": "fcq"}),
     ("mrmr", {"k": 2, "criterion": "fcd", "candidates": 4}),
+    ("importance", {"model": SVM(), "k": 3, "values": None, "eliminate": False}),
+    ("importance", {"model": KNN(3), "k": 3, "values": 5, "rows": 20, "step": 1}),
     ("cluster_tree", {"k": 3, "by_class": True, "group_size": 1}),
     ("cluster_tree", {"k": 2, "standardize": False, "max_rows": 20, "at_least": 2}),
     ("with_probes", {"selector": RFE(2), "fdr": 0.4, "repeats": 2}),

@@ -53,6 +53,7 @@ RECIPES = {
     "t": "t({2, 5}, welch={true, false}) | knn(2)",
     "variance": "variance({4, 5}) | svm(C={0.1, 1})",
     "ssv_tree": "ssv_tree({1, 2, none}) | knn(1)",
+    "importance": "importance(logistic, k={1, 4, 9}, values=5) | knn(1)",
     "cluster_tree": "cluster_tree({1, 2, none}, by_class={true, false}) | knn(1)",
     "mrmr": "mrmr({2, 5, 9}, criterion={mid, miq, fcd, fcq}) | knn(1)",
     "with_probes": "with_probes(cc, fdr={0.1, 0.6}, repeats=2) | knn(1)",

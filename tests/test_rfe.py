@@ -16,8 +16,9 @@ from planted import planted
 from tamis.base.errors import TamisError
 from tamis.base.sweep import Together
 from tamis.data import load
+from tamis.margins import elimination
 from tamis.margins.kernel import inner_products
-from tamis.select import RFE, rfe
+from tamis.select import RFE
 
 
 def classes(n_classes, n_columns=40, n_rows=90, seed=0):
@@ -184,7 +185,7 @@ def test_subtracted_products_stay_exact(form):
     X, y = rng.normal(size=(30, 200)), np.arange(30) % 2
     # Large columns leave first: nearly all digits of the first matrix leave with them.
     X[:, :100] *= np.logspace(8, 0, 100)
-    remaining = rfe._ByRows(form(X), y, np.ones(30))
+    remaining = elimination.ByRows(form(X), y, np.ones(30))
     for first in range(2, 200, 2):
         remaining.keep(np.arange(first - 2, 200) >= first)
         expected = inner_products(X[:, first:])
@@ -194,7 +195,7 @@ def test_subtracted_products_stay_exact(form):
 def test_subtracted_products_rank_like_those_computed_anew(monkeypatch):
     X, y = classes(3, n_columns=100)
     expected = RFE(2, step=0.05).fit(X, y)
-    monkeypatch.setattr(rfe, "_WORN", 0.0)
+    monkeypatch.setattr(elimination, "_WORN", 0.0)
     np.testing.assert_array_equal(RFE(2, step=0.05).fit(X, y).ranking_, expected.ranking_)
 
 

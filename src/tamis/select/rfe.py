@@ -3,39 +3,20 @@
 import warnings
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.sparsefuncs import min_max_axis
 
-from tamis.base.cut import Cut, rank
-from tamis.base.errors import TamisError
+from tamis.base.cut import Cut
+from tamis.base.elimination import Path, eliminate
 from tamis.base.part import Part
 from tamis.base.selector import Selection, Selector, Weighted
 from tamis.base.space import geom
 from tamis.base.sweep import Sweep
-from tamis.base.types import Codes, FloatArray, Mask, Matrix
-from tamis.margins.kernel import inner_products, squared_norms
-from tamis.margins.pairs import bearing_rows, column_path, gram_path, row_terms, suits_columns
-from tamis.margins.solve import Solution
-
-#: How much a margin of 1 may be missed when there is no going on to the optimum.
-_TOL = 1e-3
-
-#: Steps of libsvm for a hard margin: classes that overlap on some columns do so on fewer too, round after round.
-_HARD_STEPS = 100_000
-
-#: A weight below this share of what rows and columns of such a length could give is rounding.
-_NOISE = 1e-10
-
-#: Roundings that a Gram matrix may have suffered, in units of its trace, before it is computed anew.
-_WORN = 1e4
-
-#: Columns that have left stay in store until those that remain are fewer than this share of it.
-_CROWDED = 0.75
+from tamis.margins.elimination import ByColumns, ByRows, Fit, Machines
+from tamis.margins.pairs import bearing_rows, row_terms, suits_columns
 
 
 class RFE(Sweep, Weighted, Selector):
@@ -129,21 +110,23 @@ class RFE(Sweep, Weighted, Selector):
     def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
         return self._alone(X, y, *weight)
 
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> "_Path":
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> tuple[Path, list[Fit]]:
         X, y, weight, _ = bearing_rows(X, given[0], given[1], self.classes_, "RFE")
         unit, _ = row_terms(y, weight, balance=self.balance, ridge=0.0)
-        remaining = (_ByColumns if suits_columns(X) and np.isfinite(self.C) else _ByRows)(X, y, self.C * unit)
-        return _eliminate(remaining, X.shape[1], self.step, {one._size(X.shape[1]) for one in asked})
+        remaining = (ByColumns if suits_columns(X) and np.isfinite(self.C) else ByRows)(X, y, self.C * unit)
+        machines = Machines(remaining, X.shape[1])
+        path = eliminate(machines, X.shape[1], self.step, {one._size(X.shape[1]) for one in asked})
+        return path, machines.fits
 
-    def _answer(self, prepared: "_Path") -> Selection:
+    def _answer(self, prepared: tuple[Path, list[Fit]]) -> Selection:
         n_features = self.n_features_in_
         size = self._size(n_features)
-        last = prepared.last(size)
-        rounds = prepared.rounds[: last + 1]
-        ranking = np.concatenate([prepared.orders[last], *(one.gone for one in reversed(rounds[:-1]))])
-        self._warn_unsettled(rounds)
+        path, fits = prepared
+        rounds, (ranking, _) = path.down_to(size)
         self.sizes_ = np.array([one.size for one in rounds])
-        support = [one.n_support for one in rounds if one.n_support is not None]
+        fits = fits[: len(rounds)]
+        self._warn_unsettled(fits)
+        support = [one.n_support for one in fits if one.n_support is not None]
         if support:
             self.n_support_ = np.array(support)
         keep = np.zeros(n_features, dtype=bool)
@@ -158,134 +141,13 @@ class RFE(Sweep, Weighted, Selector):
         cut = Cut(self.k, 0.5 if nothing_given else self.fraction)
         return int(cut.apply(np.zeros(n_features), np.arange(n_features)).sum())
 
-    def _warn_unsettled(self, rounds: Sequence["_Round"]) -> None:
-        sizes = [one.size for one in rounds if not (one.settled if np.isfinite(self.C) else one.free)]
-        if not sizes:
+    def _warn_unsettled(self, fits: Sequence[Fit]) -> None:
+        ended = np.array([one.settled if np.isfinite(self.C) else one.free for one in fits])
+        sizes = self.sizes_[~ended]
+        if not sizes.size:
             return
         if np.isfinite(self.C):
-            message = f"{len(sizes)} of {len(rounds)} machines are not settled; scale the columns or lower C"
+            message = f"{sizes.size} of {len(fits)} machines are not settled; scale the columns or lower C"
         else:
-            message = f"no hard margin found on {max(sizes)} columns and fewer: classes overlap; give a finite C"
+            message = f"no hard margin found on {sizes.max()} columns and fewer: classes overlap; give a finite C"
         warnings.warn(f"RFE: {message}", ConvergenceWarning, stacklevel=2)
-
-
-class _Round(NamedTuple):
-    """A machine on `size` columns, and those that are dropped after it, best first."""
-
-    size: int
-    gone: np.ndarray
-    n_support: int | None
-    settled: bool
-    free: bool
-
-
-class _Path(NamedTuple):
-    """Rounds of an elimination, and for those in which a size that was asked is met their columns, best first."""
-
-    rounds: list[_Round]
-    orders: dict[int, np.ndarray]
-
-    def last(self, size: int) -> int:
-        """The last round before `size` columns are left; the first one when there are no more from the start."""
-        return max(0, sum(one.size > size for one in self.rounds) - 1)
-
-
-def _eliminate(remaining: "_ByRows | _ByColumns", n_columns: int, step: float, asked: set[int]) -> _Path:
-    """Drop columns round by round, until there are as few as the smallest size asked."""
-    path = _Path([], {})
-    columns = np.arange(n_columns)
-    while True:
-        size = columns.shape[0]
-        drop = step if isinstance(step, Integral) else max(1, int(step * size))
-        left = max(1, size - int(drop))
-        lengths, pairs = remaining.weigh()
-        # Columns that are equal but for rounding count as equal.
-        order = rank((lengths / (lengths.max() or 1.0)).astype(np.float32))
-        if any(left <= one <= size for one in asked):
-            path.orders[len(path.rounds)] = columns[order]
-        settled = all(pair.settled for pair in pairs)
-        free = settled and not any(pair.bounded for pair in pairs)
-        path.rounds.append(_Round(size, columns[order[left:]], remaining.n_support(pairs), settled, free))
-        if left <= min(asked):
-            return path
-        kept = np.zeros(size, dtype=bool)
-        kept[order[:left]] = True
-        columns = columns[kept]
-        remaining.keep(kept)
-
-
-class _ByRows:
-    """The remaining columns, and the inner products of the rows over them.
-
-    Columns are stored as rows, which are cheap to take out; some that have left may still be there.
-    """
-
-    def __init__(self, X: Matrix, y: Codes, cost: FloatArray) -> None:
-        self._y, self._cost = y, cost
-        self._store = X.T.tocsr() if sp.issparse(X) else np.ascontiguousarray(X.T, dtype=np.float64)
-        self._alive = np.ones(X.shape[1], dtype=bool)
-        self._compute()
-        self._norms = np.sqrt(squared_norms(self._store))
-
-    def weigh(self) -> tuple[FloatArray, list[Solution]]:
-        """Length of each remaining column's weights over the pairs of classes, and the solutions."""
-        steps = None if np.isfinite(self._cost[0]) else _HARD_STEPS
-        no_ridge = np.zeros(self._y.shape[0])
-        pairs = gram_path(self._gram.copy(), self._y, [self._cost], no_ridge, tol=_TOL, max_iter=steps)[0]
-        dual = np.column_stack([pair.weights for pair in pairs])
-        lengths = np.linalg.norm(self._store @ dual, axis=1)
-        lengths[lengths <= _NOISE * np.linalg.norm(dual) * self._norms] = 0.0
-        return lengths[self._alive], pairs
-
-    def n_support(self, pairs: list[Solution]) -> int | None:
-        return int(np.any([pair.weights != 0 for pair in pairs], axis=0).sum())
-
-    def keep(self, kept: Mask) -> None:
-        """Let the columns go that are not `kept`, a mask of those that remained."""
-        leaving = np.flatnonzero(self._alive)[~kept]
-        self._alive[leaving] = False
-        stay = int(kept.sum())
-        fewer = leaving.shape[0] < stay
-        if fewer:
-            self._gram -= inner_products(self._store[leaving].T)
-            self._subtractions += 1
-        if stay < _CROWDED * self._alive.shape[0]:
-            self._store, self._norms = self._store[self._alive], self._norms[self._alive]
-            self._alive = np.ones(stay, dtype=bool)
-        # Each subtraction rounds numbers as large as those that were there at first.
-        if not fewer or self._subtractions * self._full > _WORN * self._gram.trace():
-            self._compute()
-
-    def _compute(self) -> None:
-        """The inner products from the columns themselves."""
-        remaining = self._store if self._alive.all() else self._store[self._alive]
-        with np.errstate(over="ignore", invalid="ignore"):
-            self._gram = inner_products(remaining.T)
-        if not np.isfinite(self._gram).all():
-            raise TamisError("RFE: the inner products of the rows overflow; scale the columns first")
-        self._full, self._subtractions = float(self._gram.trace()), 0
-
-
-class _ByColumns:
-    """The remaining columns, for liblinear."""
-
-    def __init__(self, X: Matrix, y: Codes, cost: FloatArray) -> None:
-        self._X = X.tocsr() if sp.issparse(X) else X
-        self._y, self._cost = y, cost
-        low, high = min_max_axis(X, axis=0) if sp.issparse(X) else (X.min(axis=0), X.max(axis=0))
-        self._constant = low == high
-
-    def weigh(self) -> tuple[FloatArray, list[Solution]]:
-        """Length of each remaining column's weights over the pairs of classes, and the solutions."""
-        pairs = column_path(self._X, self._y, [self._cost], tol=_TOL, max_iter=None)[0]
-        lengths = np.linalg.norm([pair.weights for pair in pairs], axis=0)
-        # They may get a small weight, for liblinear penalises the intercept.
-        return np.where(self._constant, 0.0, lengths), pairs
-
-    def n_support(self, pairs: list[Solution]) -> int | None:
-        """Not known to liblinear's answer."""
-        return None
-
-    def keep(self, kept: Mask) -> None:
-        """Let the columns go that are not `kept`, a mask of those that remained."""
-        self._X, self._constant = self._X[:, kept], self._constant[kept]

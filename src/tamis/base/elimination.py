@@ -1,0 +1,77 @@
+"""Backward elimination by rounds: weigh the columns that remain, drop the lightest, and weigh again."""
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+
+from tamis.base.cut import rank
+from tamis.base.types import FloatArray
+
+
+class Weighed(NamedTuple):
+    """Columns from the heaviest to the lightest, with their weights."""
+
+    columns: np.ndarray
+    weights: FloatArray
+
+
+class Round(NamedTuple):
+    """How many columns were weighed, and those that were dropped after it."""
+
+    size: int
+    gone: Weighed
+
+
+class Path(NamedTuple):
+    """Rounds of an elimination, and for those in which a size that was asked is met all their columns."""
+
+    rounds: list[Round]
+    whole: dict[int, Weighed]
+
+    def down_to(self, size: int) -> tuple[list[Round], Weighed]:
+        """The rounds to `size` columns, and all columns best first: those of the last round, then the last to leave."""
+        last = max(0, sum(one.size > size for one in self.rounds) - 1)
+        parts = [self.whole[last], *(one.gone for one in reversed(self.rounds[:last]))]
+        columns, weights = (np.concatenate(one) for one in zip(*parts, strict=True))
+        return self.rounds[: last + 1], Weighed(columns, weights)
+
+
+def eliminate(weigh: Callable[[np.ndarray], FloatArray], n_columns: int, step: float, asked: set[int]) -> Path:
+    """Drop columns round by round, until there are as few as the smallest size asked.
+
+    Where rounds end depends on `step` and the number of columns alone: one path serves every size. Of columns that
+    weigh the same but for rounding the later go first.
+
+    Parameters
+    ----------
+    weigh : callable
+        Weights, zero or more, of the columns with the given numbers, which are in ascending order.
+    n_columns : int
+    step : int or float
+        Columns to drop in a round: a number, or a share of those that remain, rounded down but at least one.
+    asked : set of int
+        Numbers of columns to stop at.
+
+    Examples
+    --------
+    >>> path = eliminate(lambda columns: columns % 4 + 1.0, 6, 2, {1, 5})
+    >>> [one.size for one in path.rounds], path.down_to(5)[1].columns, path.down_to(1)[1].columns
+    ([6, 4, 2], array([3, 2, 1, 5, 0, 4]), array([3, 2, 1, 5, 0, 4]))
+    """
+    path = Path([], {})
+    columns = np.arange(n_columns)
+    while True:
+        size = columns.shape[0]
+        drop = int(step) if isinstance(step, Integral) else max(1, int(step * size))
+        left = max(1, size - drop)
+        weights = weigh(columns)
+        order = rank((weights / (weights.max() or 1.0)).astype(np.float32).astype(np.float64))
+        if any(left <= one <= size for one in asked):
+            path.whole[len(path.rounds)] = Weighed(columns[order], weights[order])
+        gone = order[left:]
+        path.rounds.append(Round(size, Weighed(columns[gone], weights[gone])))
+        if left <= min(asked):
+            return path
+        columns = np.sort(columns[order[:left]])
