@@ -27,6 +27,7 @@ EXPECTED = {
     ],
     "selector": [
         "cluster_tree",
+        "contrasts",
         "from_model",
         "importance",
         "mrmr",
@@ -99,6 +100,8 @@ VARIANTS = [
     ("fr_svm", {"components": None, "features": None}),
     ("fr_svm", {"components": 0.9, "features": 0.5, "ranking": "linear"}),
     ("fr_svm", {"components": 6, "features": 3, "kernel": "linear", "balance": True}),
+    ("contrasts", {"engine": "forest", "trees": 20, "own": True, "rounds": 1}),
+    ("contrasts", {"engine": "lightgbm", "trees": 20, "rounds": 1}),
     ("with_probes", {"selector": RFE(2), "fdr": 0.4, "repeats": 2}),
     ("stability_selection", {"selector": SSVTreeSelector(2), "times": 3, "max_false": 3.0, "bound": "unimodal"}),
     ("rfe", {"k": 3, "step": 1, "balance": True}),

@@ -90,7 +90,13 @@ def test_every_form_of_the_space_builds_and_only_its_slots_are_open() -> None:
 
 
 def test_a_part_of_the_catalog_is_searched_unless_there_is_a_reason_not_to() -> None:
-    left_out = {"f", "t"} | {"sfs", "sffs", "pta", "sbs", "wrapper"} | {"chi2", "count", "variance"} | set(COMMITTEES)
+    left_out = (
+        {"f", "t", "relief", "fr_svm"}
+        | {"ig"}
+        | {"sfs", "sffs", "pta", "sbs", "wrapper"}
+        | {"chi2", "count", "variance"}
+        | set(COMMITTEES)
+    )
     wanted = {p.name for p in catalog().values() if p.kind in ("score", "selector", "classifier")} - left_out
     assert wanted <= names(space(WIDE))
     assert not left_out & names(space(WIDE))
@@ -102,8 +108,23 @@ def test_few_columns_bring_the_stepwise_selectors_in() -> None:
 
 def test_sparse_counts_bring_their_scores_in_and_put_dense_methods_out() -> None:
     found = names(space(replace(WIDE, sparse=True, n_features=100_000)))
-    assert {"chi2", "count", "variance", "normalize"} <= found
+    assert {"chi2", "count", "variance", "ig", "normalize"} <= found
     assert not {"lda", "boost"} & found
+
+
+def test_what_fits_or_compares_rows_many_times_is_left_out_of_large_data() -> None:
+    slow = {"contrasts", "importance", "with_probes", "stability_selection", "relieff"}
+    assert slow <= names(space(WIDE))
+    assert not slow & names(space(replace(WIDE, n_rows=20_000)))
+
+
+def test_criteria_of_numbers_are_left_out_where_there_is_text_or_nothing() -> None:
+    def tried(facts: Facts) -> set[str]:
+        picks = [pick[0] for pick in space(facts).picks if pick[0].name == "mrmr"]
+        return set(dict(picks[0].arguments)["criterion"].values())
+
+    assert tried(WIDE) == {"mid", "miq", "fcq"}
+    assert tried(replace(WIDE, nominal=True)) == tried(replace(WIDE, missing=True)) == {"mid", "miq"}
 
 
 def test_trees_wait_behind_a_selection_where_columns_are_many() -> None:

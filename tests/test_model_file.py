@@ -93,10 +93,16 @@ def test_every_part_comes_back(name, given, form, tmp_path):
     if form == "sparse" and not model.__sklearn_tags__().input_tags.sparse:
         pytest.skip("takes no sparse data")
     if form == "nominal":
-        if not catalog()[name].takes_nominal or given.get("metric") == "canberra":
+        numbers_alone = given.get("metric") == "canberra" or given.get("criterion") in ("fcd", "fcq")
+        if not catalog()[name].takes_nominal or numbers_alone:
             pytest.skip("takes no nominal columns")
         # What stands around other models takes what they take.
-        inner = {"committee": {"model": KNN(3)}, "blend": {"models": [KNN(3), SSVTree()]}}
+        inner = {
+            "committee": {"model": KNN(3)},
+            "blend": {"models": [KNN(3), SSVTree()]},
+            "with_probes": {"selector": Ranking("ssv")},
+            "stability_selection": {"selector": Ranking("ssv", k=3)},
+        }
         model.set_params(**inner.get(name, {}))
     model.fit(X, y)
     if given.get("library") == "lightgbm":

@@ -56,6 +56,7 @@ RECIPES = {
     "importance": "importance(logistic, k={1, 4, 9}, values=5) | knn(1)",
     "cluster_tree": "cluster_tree({1, 2, none}, by_class={true, false}) | knn(1)",
     "fr_svm": "cc(6) | fr_svm({3, 5}, features={2, 0.5}, C={0.1, 10})",
+    "contrasts": "contrasts(trees=10, repeats=5, redundant={report, skip}) | knn(1)",
     "mrmr": "mrmr({2, 5, 9}, criterion={mid, miq, fcd, fcq}) | knn(1)",
     "with_probes": "with_probes(cc, fdr={0.1, 0.6}, repeats=2) | knn(1)",
     "stability_selection": "stability_selection(cc(3), times=4, threshold={0.6, 0.9}) | knn(1)",

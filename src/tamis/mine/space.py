@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from tamis.base.errors import TamisError
-from tamis.base.space import Choice, Range, geom
+from tamis.base.space import Choice, Range, choice, geom
 from tamis.compose.catalog import Entry, catalog, entry
 from tamis.compose.chain import Call, Chain, as_text
 from tamis.compose.parser import parse
@@ -23,8 +25,8 @@ from tamis.mine.form import ROW_SCALE, Form
 
 Calls = tuple[Call, ...]
 
-#: Scores that rank columns as another one does.
-_TWINS = {"f": "cc", "t": "cc"}
+#: Scores that rank columns as another one does, or as it does but worse.
+_TWINS = {"f": "cc", "t": "cc", "relief": "relieff"}
 
 #: Scores that rank columns nearly as ``cc`` does between two classes of about the same size.
 _ALIKE = ("fisher", "s2n")
@@ -32,12 +34,32 @@ _ALIKE = ("fisher", "s2n")
 #: Selectors that ask a classifier about every column at every step, and the columns up to which that is affordable.
 _STEPWISE = {"sfs": 60, "sffs": 60, "pta": 60, "wrapper": 200, "sbs": 40}
 
+#: Selectors that fit others many times, and the values (rows times columns) up to which that is affordable.
+_REPEATING = {
+    "contrasts": 3_000_000,
+    "importance": 3_000_000,
+    "stability_selection": 10_000_000,
+    "with_probes": 10_000_000,
+}
+
+#: The differences of values of pairs of rows up to which it is affordable to compare all pairs.
+_PAIRS = 5_000_000_000
+
+#: Criteria of mRMR that take neither text nor missing values.
+_OF_NUMBERS = ("fcd", "fcq")
+
 #: Parts that are made of others: what they are made of here. {k} stands for the range of the number of columns.
 _COMPOSED = {
     "vote": ("vote(ssv({k}), ssv_tree({k}), cc({k}), at_least={{1, 2}})",),
     "repeat": ("repeat(ssv_tree({k}), times={{2, 3}})",),
     "from_model": ("from_model(extra_trees, k={k})", "from_model(forest(balance=true), k={k})"),
+    "importance": ("importance(extra_trees(50), k={k}, values=10, rows=100, step=0.5)",),
+    "with_probes": ("with_probes(cc, fdr={{0.05, 0.1, 0.2, 0.4}})", "with_probes(ssv, fdr={{0.05, 0.1, 0.2, 0.4}})"),
+    "stability_selection": ("stability_selection(cc({k}), times=25, threshold={{0.6, 0.75, 0.9}})",),
 }
+
+#: Classifiers that are made to answer faster, not better: no search tries them.
+_FAST = ("fr_svm",)
 
 #: Classifiers that are made of others; the last stage builds them.
 COMMITTEES = ("committee", "blend")
@@ -121,7 +143,8 @@ class _Maker:
     def picks(self) -> Iterator[Calls]:
         if self._facts.n_features < 3:
             return
-        for part in catalog().values():
+        # What takes long comes last, where time may run out.
+        for part in sorted(catalog().values(), key=lambda part: part.name in _REPEATING):
             if part.kind in ("score", "selector") and self._suits(part):
                 for text in self._made_of(part.name):
                     yield from self._kept(text)
@@ -147,10 +170,16 @@ class _Maker:
     def _suits(self, part: Entry) -> bool:
         """Whether the data rules a part out."""
         facts = self._facts
-        if part.name in _TWINS or facts.n_features > _STEPWISE.get(part.name, facts.n_features):
+        if part.name in _TWINS or part.name in _FAST or facts.n_features > _STEPWISE.get(part.name, facts.n_features):
             return False
         if part.name in _ALIKE and facts.n_classes == 2 and not facts.uneven:
             return False
+        if facts.n_rows * facts.n_features > _REPEATING.get(part.name, np.inf):
+            return False
+        if part.name == "relieff":
+            return facts.n_rows**2 * facts.n_features <= _PAIRS
+        if part.name == "ig":
+            return facts.sparse
         if part.name in ("chi2", "count", "variance"):
             return facts.counts and facts.sparse
         if part.name == "rfe":
@@ -211,6 +240,8 @@ class _Maker:
 
     def _narrowed(self, name: str, parameter: str, domain: Choice | Range) -> Choice | Range:
         """A range within what the data allows."""
+        if (name, parameter) == ("mrmr", "criterion") and (self._facts.nominal or self._facts.missing):
+            return choice(*(value for value in domain.values() if value not in _OF_NUMBERS))
         if parameter != "k" or not isinstance(domain, Range):
             return domain
         rows = entry(name).kind == "classifier"

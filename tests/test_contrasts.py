@@ -1,0 +1,284 @@
+"""Contrasts: planted problems, residual rounds, redundancy, batches, bad input."""
+
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+import tamis
+from tamis.base.cut import NothingPasses
+from tamis.base.errors import TamisError
+from tamis.data.synthetic import friedman, madelon
+from tamis.select import Contrasts
+from tamis.select.contrast_engines import ENGINES, Engine
+from tamis.select.contrast_rounds import Found, contrasts_of
+from tamis.select.contrast_trial import Trial
+
+
+def trial(**changed) -> Trial:
+    engine = Engine(changed.pop("engine", "extra_trees"), changed.pop("trees", None))
+    settings = {"repeats": 6, "quantile": 1.0, "alpha": 0.05, "own": False, "batch": 5000}
+    return Trial(engine, **(settings | changed))
+
+
+def problem(n_rows: int = 200, n_columns: int = 20, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Columns 2 and 5 decide, the others are noise."""
+    X = np.random.default_rng(seed).normal(size=(n_rows, n_columns))
+    return X, (X[:, 2] + X[:, 5] > 0).astype(int)
+
+
+def kept(model: Contrasts) -> list[int]:
+    return model.get_support(indices=True).tolist()
+
+
+@pytest.fixture
+def widths(monkeypatch) -> list[int]:
+    """Numbers of the columns that each ensemble has learnt from."""
+    seen: list[int] = []
+    importances = Engine.importances
+
+    def watched(self, X, target, seed):
+        seen.append(X.shape[1])
+        return importances(self, X, target, seed)
+
+    monkeypatch.setattr(Engine, "importances", watched)
+    return seen
+
+
+# Planted problems.
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+def test_planted_columns_are_found_by_every_engine(engine) -> None:
+    X, y = problem()
+    model = Contrasts(engine, at_least=0, rounds=1, random_state=0).fit(X, np.array(["no", "yes"])[y])
+    assert {2, 5} <= set(kept(model))
+    assert len(kept(model)) <= 4
+    assert set(model.ranking_[:2]) == {2, 5}
+    assert (model.importances_ > model.contrast_importance_)[[2, 5]].all()
+    assert model.round_[[2, 5]].tolist() == [1, 1]
+    assert model.pvalues_[[2, 5]].tolist() == [2**-6, 2**-6]
+
+
+def test_madelon_in_small() -> None:
+    real = false = 0
+    for seed in range(2):
+        data = madelon(600, n_probes=40, seed=seed)
+        model = Contrasts(random_state=seed, n_jobs=2).fit(data.X, data.y)
+        real += int((data.roles != "probe")[model.support_].sum())
+        false += int((data.roles == "probe")[model.support_].sum())
+    assert real >= 38
+    assert false <= 1
+
+
+def test_three_classes() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 15))
+    y = np.where(X[:, 4] > 0.6, "a", np.where(X[:, 9] > 0, "b", "c"))
+    found = kept(Contrasts(random_state=0, at_least=0).fit(X, y))
+    assert {4, 9} <= set(found)
+    assert len(found) <= 3
+
+
+def test_permuted_labels_keep_next_to_nothing() -> None:
+    passed = []
+    for seed in range(8):
+        X, y = problem(80, 60, seed)
+        y = np.random.default_rng(seed + 100).permutation(y)
+        passed.append(Contrasts(random_state=seed, at_least=0).fit(X, y).support_.sum())
+    assert np.sum(passed) <= 3
+
+
+def test_a_numeric_target() -> None:
+    data = friedman(400, task="regression", seed=1)
+    found = contrasts_of(data.X, np.asarray(data.y, dtype=float), trial(), seed=1)
+    informative = data.roles == "informative"
+    assert found.kept[informative].mean() >= 0.6
+    assert found.kept[~informative].sum() <= 1
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_matrix])
+def test_sparse_rows_give_what_dense_ones_give(form) -> None:
+    X, y = problem(150, 12)
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    dense = Contrasts(random_state=3, rounds=1).fit(X, y)
+    sparse = Contrasts(random_state=3, rounds=1).fit(form(X), y)
+    np.testing.assert_array_equal(dense.support_, sparse.support_)
+    np.testing.assert_allclose(dense.importances_, sparse.importances_, rtol=1e-6)
+    assert {2, 5} <= set(kept(sparse))
+
+
+def test_one_seed_one_answer_for_any_number_of_threads() -> None:
+    X, y = problem(120, 30)
+    one = Contrasts(random_state=5, n_jobs=1).fit(X, y)
+    two = Contrasts(random_state=5, n_jobs=2).fit(X, y)
+    other = Contrasts(random_state=6, n_jobs=1).fit(X, y)
+    np.testing.assert_array_equal(one.scores_, two.scores_)
+    np.testing.assert_array_equal(one.importances_, two.importances_)
+    assert (one.importances_ != other.importances_).any()
+
+
+# Rounds, redundancy, modes.
+
+
+def test_the_residual_shows_a_column_that_strong_ones_hide() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(800, 25))
+    target = 10 * X[:, 0] + 10 * X[:, 1] + 1.0 * X[:, 2]
+    first = contrasts_of(X, target, trial(), rounds=1, seed=0)
+    found = contrasts_of(X, target, trial(), seed=0)
+    assert np.flatnonzero(first.kept).tolist() == [0, 1]
+    assert found.kept[:3].all()
+    assert found.round[:3].tolist() == [1, 1, 2]
+    assert found.kept[3:].sum() <= 1
+
+
+def test_copies_are_reported_or_skipped() -> None:
+    X, y = problem(300, 8)
+    X = np.column_stack([X, X[:, 2] + 0.01 * X[:, 0], X[:, 5], X[:, 5]])
+    report = Contrasts(random_state=0, rounds=1).fit(X, y)
+    assert set(kept(report)) >= {2, 5, 8, 9, 10}
+    skip = Contrasts(random_state=0, rounds=1, redundant="skip").fit(X, y)
+    assert len({2, 8} & set(kept(skip))) == 1
+    assert len({5, 9, 10} & set(kept(skip))) == 1
+    assert set(skip.ranking_[: len(kept(skip))]) == set(kept(skip))
+    skipped = [j for j in (2, 5, 8, 9, 10) if not skip.support_[j]]
+    assert (skip.scores_[skipped] == 0).all()
+    assert (skip.round_[skipped] == 1).all()
+
+
+def test_columns_that_tell_only_together_are_not_skipped() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 6))
+    y = X[:, 1] * X[:, 4] > 0
+    assert kept(Contrasts(random_state=0, rounds=1, redundant="skip").fit(X, y)) == [1, 4]
+
+
+def test_own_contrasts_put_columns_of_many_and_of_few_values_on_one_footing() -> None:
+    rng = np.random.default_rng(4)
+    n = 400
+    switches = (rng.random((n, 5)) < 0.5).astype(float)
+    X = np.column_stack([switches, rng.normal(size=(n, 20))])
+    y = (switches[:, 0] + 1.2 * rng.normal(size=n) > 0.5).astype(int)
+    own = Contrasts(own=True, rounds=1, random_state=0, min_leaf=1).fit(X, y)
+    everyone = Contrasts(rounds=1, random_state=0, min_leaf=1).fit(X, y)
+    # A switch has one split to give: against the contrasts of continuous columns it looks small.
+    lead_own = own.importances_[0] / own.contrast_importance_[0]
+    lead_all = everyone.importances_[0] / everyone.contrast_importance_[0]
+    assert lead_own > 1.3 * lead_all
+    assert kept(own) == [0]
+
+
+def test_batches_find_what_one_search_finds() -> None:
+    X, y = problem(200, 60)
+    model = Contrasts(batch=15, rounds=1, random_state=0).fit(X, y)
+    assert {2, 5} <= set(kept(model))
+    assert len(kept(model)) <= 3
+    sparse = Contrasts(batch=15, rounds=1, random_state=0).fit(sp.csr_array(X), y)
+    np.testing.assert_array_equal(sparse.support_, model.support_)
+    assert np.isfinite(model.scores_).all()
+
+
+def test_the_best_contrasts_of_all_batches_meet_what_passed_in_any(widths) -> None:
+    X, y = problem(200, 150)
+    model = Contrasts(batch=75, rounds=1, random_state=0).fit(X, y)
+    assert widths[0] == 150
+    # The last search: columns that passed in their batch, as many contrasts of them, and two of each batch.
+    assert min(widths) - 4 in (4, 5, 6, 7, 8)
+    assert {2, 5} <= set(kept(model))
+    widths.clear()
+    Contrasts(batch=75, rounds=1, random_state=0, quantile=0.99, at_least=0).fit(X, y)
+    assert min(widths) in range(4, 17)
+
+
+def test_scores_put_what_is_kept_first() -> None:
+    found = Found(
+        kept=np.array([False, True, False, True, True]),
+        round=np.array([0, 1, 1, 2, 1]),
+        pvalues=np.array([1.0, 1 / 64, 1 / 64, 1 / 64, 2 / 64]),
+        importances=np.array([0.9, 0.1, 0.2, 0.5, 0.3]),
+        thresholds=np.ones(5),
+    )
+    scores = found.scores(6)
+    assert scores[2] == 0
+    assert np.argsort(-scores, kind="stable")[:3].tolist() == [1, 3, 4]
+    np.testing.assert_allclose(scores[[1, 3, 4]], -np.log10(found.pvalues[[1, 3, 4]]), atol=0.004)
+
+
+def test_columns_that_cannot_pass_any_more_leave(widths) -> None:
+    X, y = problem(200, 20)
+    Contrasts(random_state=0, rounds=1).fit(X, y)
+    assert widths[0] == 40
+    assert len(widths) == 6
+    assert widths[1] < 36
+    assert widths[-1] <= 24
+    widths.clear()
+    with pytest.warns(NothingPasses):
+        Contrasts(random_state=0).fit(X, np.random.default_rng(1).permutation(y))
+    assert len(widths) < 6
+
+
+# Input of other kinds.
+
+
+def test_missing_values_and_words() -> None:
+    X, y = problem(200, 6)
+    X[::7, 2] = np.nan
+    frame = pl.DataFrame(X, schema=list("abcdef")).with_columns(
+        word=pl.Series(np.where(y == 1, "yes", "no")), idle=pl.Series(np.tile(["p", "q"], 100))
+    )
+    model = Contrasts(random_state=0, rounds=1).fit(frame, y)
+    assert model.support_[6]
+    assert not model.support_[7]
+    for engine, form in (("boost", np.asarray), ("extra_trees", sp.csr_array), ("forest", sp.csr_array)):
+        with pytest.raises(ValueError, match=r"missing|NaN"):
+            Contrasts(engine, random_state=0).fit(form(X), y)
+    assert 5 in kept(Contrasts("lightgbm", random_state=0).fit(sp.csr_array(X), y))
+
+
+def test_nothing_passes() -> None:
+    X, y = problem(40, 6)
+    y = np.random.default_rng(3).permutation(y)
+    with pytest.warns(NothingPasses, match="the best 1 kept"):
+        assert Contrasts(random_state=0).fit(X, y).support_.sum() == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not Contrasts(random_state=0, at_least=0).fit(np.ones((20, 3)), np.arange(20) % 2).support_.any()
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_few_columns_and_a_perfect_one(p) -> None:
+    y = np.arange(60) % 2
+    X = np.column_stack([y, np.zeros(60)])[:, :p].astype(float)
+    assert kept(Contrasts(random_state=0).fit(X, y)) == [0]
+
+
+def test_too_few_repeats_are_refused() -> None:
+    X, y = problem(30, 6)
+    with pytest.raises(TamisError, match=r"repeats=4 cannot reach alpha=0\.05.*take repeats=5 or more"):
+        Contrasts(repeats=4).fit(X, y)
+    Contrasts(repeats=4, alpha=0.1, at_least=0).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"engine": "oak"}, {"quantile": 1.5}, {"alpha": 0.0}, {"redundant": "drop"}, {"trees": 0}, {"batch": 0}]
+)
+def test_wrong_parameters_are_named(wrong) -> None:
+    X, y = problem(30, 6)
+    with pytest.raises(ValueError, match=f"'{next(iter(wrong))}' parameter of Contrasts"):
+        Contrasts(**wrong).fit(X, y)
+
+
+def test_values_beyond_single_precision_are_refused() -> None:
+    X, y = problem(30, 6)
+    X[0, 0] = 1e300
+    with pytest.raises(TamisError, match="single precision"):
+        Contrasts().fit(X, y)
+
+
+def test_recipes() -> None:
+    model = tamis.recipe('contrasts("forest", redundant="skip")')
+    assert isinstance(model, Contrasts)
+    assert (model.engine, model.redundant) == ("forest", "skip")
