@@ -10,7 +10,7 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n au
 
 demo: $(READY)
 	rm -rf demo && mkdir demo
-	$(BIN)/tamis mine madelon-fresh --split official --budget 100s --run demo/run --model demo/model --report demo/report.html
+	$(BIN)/tamis mine madelon-fresh --split official --budget 90s --run demo/run --model demo/model --report demo/report.html
 
 test: lint
 	$(PYTEST)
