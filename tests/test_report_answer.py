@@ -163,6 +163,11 @@ def test_every_part_can_be_said(name: str) -> None:
         ("cc(threshold=0.3) | knn(auto)", ["those above 0.3", "cross-validation"]),
         ("pca(0.9) | centroid(0.5)", ["90 % of the variance", "shrunken by 0.5"]),
         ("rfe(fraction=0.1) | logistic(l1)", ["until 10 % are left", "L1 penalty"]),
+        ("with_probes(ssv, fdr=0.2) | knn", ["best split (SSV)", "permuted copies", "20 % of it false"]),
+        ("stability_selection(cc(9), times=25, threshold=0.6)", ["keeps the best 9", "60 % of 50 halves"]),
+        ("stability_selection(max_false=2.0)", ["correlation with the class", "at most 2 are false"]),
+        ("mrmr(20, criterion=fcq) | knn", ["picks 20 features", "F statistic and correlation"]),
+        ("contrasts(forest) | knn", ["above permuted copies of all features (engine = forest)"]),
         ("normalize(max) | lda", ["its largest absolute value", "linear discriminant analysis"]),
         (
             "standardize | vote(ssv(30), ssv_tree, cc(30)) | nrbf(sigma=0.1)",

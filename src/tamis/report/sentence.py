@@ -24,6 +24,10 @@ _SCORES = {
     "count": "the number of rows in which they are not zero",
     "f": "the F statistic",
     "fisher": "Fisher's criterion",
+    "ig": "the information gain of their presence",
+    "mi": "mutual information with the class",
+    "relief": "how far rows of the other classes are in them (Relief)",
+    "relieff": "how far rows of the other classes are in them (ReliefF)",
     "s2n": "the signal-to-noise ratio",
     "ssv": "the separability of their best split (SSV)",
     "stump": "the accuracy of a tree of one split",
@@ -160,6 +164,32 @@ def _from_model(a: Arguments) -> str:
     return f"ranks the features by the weights that they have in {who} and keeps {kept}"
 
 
+def _with_probes(a: Arguments) -> str:
+    ranked, rate = _inner(a.pop("selector")), _percent(a.pop("fdr"))
+    return f"keeps what [{ranked}] puts before permuted copies of the features, {rate} of it false at most"
+
+
+def _stability_selection(a: Arguments) -> str:
+    chosen, fits, share, most = _inner(a.pop("selector")), 2 * a.pop("times"), a.pop("threshold"), a.pop("max_false")
+    often = f"in {_percent(0.75 if share is None else share)} of {fits} halves of the rows"
+    if most is not None:
+        often = f"so often in {fits} halves of the rows that at most {most:g} are false"
+    return f"keeps what [{chosen}] keeps {often}"
+
+
+def _mrmr(a: Arguments) -> str:
+    measure = "mutual information" if a.pop("criterion").startswith("m") else "F statistic and correlation"
+    return f"picks {a.pop('k')} features that are relevant and do not repeat each other (mRMR by {measure})"
+
+
+def _contrasts(a: Arguments) -> str:
+    return "keeps the features that ensembles of trees rank above permuted copies of all features"
+
+
+def _inner(selector: Chain | None) -> str:
+    return "ranks the features by correlation with the class" if selector is None else _chain(selector)
+
+
 def _rfe(a: Arguments) -> str:
     k, share = a.pop("k"), a.pop("fraction")
     left = "one is" if k == 1 else f"{_percent(0.5 if share is None else share) if k is None else k} are"
@@ -217,6 +247,10 @@ _PHRASES: dict[str, Callable[[Arguments], str]] = {
     "vote": _vote,
     "repeat": _repeat,
     "from_model": _from_model,
+    "with_probes": _with_probes,
+    "stability_selection": _stability_selection,
+    "mrmr": _mrmr,
+    "contrasts": _contrasts,
     "rfe": _rfe,
     "svm": _svm,
     "knn": _knn,
