@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.base.cut import rank
+from tamis.base.cut import Cut, rank
 from tamis.base.types import FloatArray
 
 
@@ -75,3 +75,15 @@ def eliminate(weigh: Callable[[np.ndarray], FloatArray], n_columns: int, step: f
         if left <= min(asked):
             return path
         columns = np.sort(columns[order[:left]])
+
+
+def size_to_keep(k: int | None, fraction: float | None, n_features: int) -> int:
+    """How many columns an elimination leaves: `k`, or a share of all, rounded up; a half when neither is given.
+
+    Examples
+    --------
+    >>> size_to_keep(3, None, 10), size_to_keep(None, 0.25, 10), size_to_keep(None, None, 10)
+    (3, 3, 5)
+    """
+    cut = Cut(k, 0.5 if k is None and fraction is None else fraction)
+    return int(cut.apply(np.zeros(n_features), np.arange(n_features)).sum())

@@ -28,6 +28,19 @@ class Picks:
     support: Mask
     order: np.ndarray | None
 
+    @property
+    def ranking(self) -> np.ndarray:
+        """All columns, best first: those that never reached the selector last, those kept first when it does not rank.
+
+        Examples
+        --------
+        >>> Picks(np.array([False, True, False]), None).ranking, Picks(np.zeros(3, bool), np.array([2, 0])).ranking
+        (array([1, 0, 2]), array([2, 0, 1]))
+        """
+        if self.order is None:
+            return np.argsort(~self.support, kind="stable")
+        return np.concatenate([self.order, np.setdiff1d(np.arange(self.support.shape[0]), self.order)])
+
 
 def check_selector(model: Any, who: str) -> None:
     """Refuse what is neither a selector nor a pipeline that ends in one; `who` begins the message."""

@@ -33,6 +33,15 @@ class Selection:
     scores: FloatArray
     ranking: np.ndarray | None = None
 
+    @classmethod
+    def first(cls, ranking: np.ndarray, size: int) -> "Selection":
+        """The first of a ranking, for a method that says no more than the order: a score is how many rank below."""
+        support = np.zeros(ranking.shape[0], dtype=bool)
+        support[ranking[:size]] = True
+        scores = np.empty(ranking.shape[0])
+        scores[ranking] = np.arange(ranking.shape[0])[::-1]
+        return cls(support, scores, ranking)
+
 
 class Selector(SelectorMixin, BaseEstimator):
     """Base of every selector.

@@ -1,6 +1,7 @@
 """Importance: how far the answers of any classifier move when a column takes the values that it has elsewhere."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -14,8 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from tamis.base.around import check_classifier, in_words
-from tamis.base.cut import Cut
-from tamis.base.elimination import Path, eliminate
+from tamis.base.elimination import Path, eliminate, size_to_keep
 from tamis.base.errors import TamisError
 from tamis.base.nested import steps_of, takes_missing, takes_no_negative
 from tamis.base.part import Part
@@ -190,17 +190,11 @@ class Importance(Sweep, Selector):
         self.sizes_ = np.array([one.size for one in rounds])
         self.importances_ = np.empty(n_features)
         self.importances_[ranking] = weights
-        below = np.empty(n_features)
-        below[ranking] = np.arange(n_features)[::-1]
-        keep = np.zeros(n_features, dtype=bool)
-        keep[ranking[: self._size(n_features)]] = True
-        return Selection(keep, below if self.eliminate else self.importances_.copy(), ranking)
+        found = Selection.first(ranking, self._size(n_features))
+        return found if self.eliminate else replace(found, scores=self.importances_.copy())
 
     def _size(self, n_features: int) -> int:
-        """How many columns to keep."""
-        nothing_given = self.k is None and self.fraction is None
-        cut = Cut(self.k, 0.5 if nothing_given else self.fraction)
-        return int(cut.apply(np.zeros(n_features), np.arange(n_features)).sum())
+        return size_to_keep(self.k, self.fraction, n_features)
 
     def _asked_of(self, fitted: Any) -> str:
         """What the classifier is asked for."""

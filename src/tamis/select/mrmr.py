@@ -177,11 +177,7 @@ class MRMR(Sweep, TakesNominal, Selector):
         left = np.delete(np.arange(units.sizes.size), units.of_column[order])[left]
         ranking = np.concatenate((order, units.within(left)))
         kept = _reaching(np.append(size, size + np.cumsum(units.sizes[left])), self.k)
-        support = np.zeros(ranking.size, dtype=bool)
-        support[ranking[:kept]] = True
-        scores = np.empty(ranking.size)
-        scores[ranking] = np.arange(ranking.size)[::-1]
-        return Selection(support, scores, ranking)
+        return Selection.first(ranking, kept)
 
     def _measured(self, X: Matrix, y: Codes) -> tuple[FloatArray, Redundancy]:
         """Relevance of every column, and the redundancy of pairs."""

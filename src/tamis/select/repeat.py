@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
 
+from tamis.base.around_selector import AroundSelector
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
-from tamis.base.nested import needs_classes, takes_missing, takes_no_negative
 from tamis.base.part import Part
-from tamis.base.picks import Picks, check_selector, picks
+from tamis.base.picks import Picks, picks
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
 from tamis.base.space import choice, geom
@@ -29,7 +29,7 @@ class _After(NamedTuple):
     tail: np.ndarray
 
 
-class Repeat(Sweep, Selector):
+class Repeat(Sweep, AroundSelector, Selector):
     """Run a selector again and again, each time without the features it has picked before.
 
     A selector that looks at features together drops an informative one that adds nothing to those it has picked; a
@@ -83,8 +83,6 @@ class Repeat(Sweep, Selector):
         search={"times": choice(2, 3, 5, 10), "k": geom(1, 100, 5)},
         paper="Grabczewski and Jankowski 2006, section 2.2",
     )
-    #: As far as the selector does.
-    accepts_missing = True
     #: The rounds of a longer run begin with those of a shorter one.
     sweeps = ("times",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -122,7 +120,7 @@ class Repeat(Sweep, Selector):
             found = _picked(seeded(clone(self._model()), spawn(seed, number)), rest, labels, first=number == 0)
             if found is None:
                 break
-            order = _whole_order(found)
+            order = found.ranking
             taken = self._best(found, order)
             tail = left[order[~np.isin(order, taken)]]
             rounds = after[-1].rounds
@@ -148,26 +146,8 @@ class Repeat(Sweep, Selector):
             raise TamisError(f"repeat: k needs a selector that ranks; {said} only says which features to keep")
         return order[found.support[order]][: self.k]
 
-    def _model(self) -> Any:
-        if self.selector is None:
-            return Ranking("cc", fraction=0.1)
-        check_selector(self.selector, "repeat: selector")
-        return self.selector
-
-    def _supervised(self) -> bool:
-        return needs_classes(self._model())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_missing(self._model())
-        tags.input_tags.positive_only = takes_no_negative(self._model())
-        return tags
-
-
-def _whole_order(found: Picks) -> np.ndarray:
-    """All columns, best first; those that never reached the selector come last."""
-    columns = np.arange(found.support.shape[0])
-    return columns if found.order is None else np.concatenate([found.order, np.setdiff1d(columns, found.order)])
+    def _usual(self) -> Any:
+        return Ranking("cc", fraction=0.1)
 
 
 def _picked(selector: Any, X: Any, y: Any, *, first: bool) -> Picks | None:

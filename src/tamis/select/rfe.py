@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
-from tamis.base.cut import Cut
-from tamis.base.elimination import Path, eliminate
+from tamis.base.elimination import Path, eliminate, size_to_keep
 from tamis.base.part import Part
 from tamis.base.selector import Selection, Selector, Weighted
 from tamis.base.space import geom
@@ -119,8 +118,7 @@ class RFE(Sweep, Weighted, Selector):
         return path, machines.fits
 
     def _answer(self, prepared: tuple[Path, list[Fit]]) -> Selection:
-        n_features = self.n_features_in_
-        size = self._size(n_features)
+        size = self._size(self.n_features_in_)
         path, fits = prepared
         rounds, (ranking, _) = path.down_to(size)
         self.sizes_ = np.array([one.size for one in rounds])
@@ -129,17 +127,10 @@ class RFE(Sweep, Weighted, Selector):
         support = [one.n_support for one in fits if one.n_support is not None]
         if support:
             self.n_support_ = np.array(support)
-        keep = np.zeros(n_features, dtype=bool)
-        keep[ranking[:size]] = True
-        scores = np.empty(n_features)
-        scores[ranking] = np.arange(n_features)[::-1]
-        return Selection(keep, scores, ranking)
+        return Selection.first(ranking, size)
 
     def _size(self, n_features: int) -> int:
-        """How many columns to keep."""
-        nothing_given = self.k is None and self.fraction is None
-        cut = Cut(self.k, 0.5 if nothing_given else self.fraction)
-        return int(cut.apply(np.zeros(n_features), np.arange(n_features)).sum())
+        return size_to_keep(self.k, self.fraction, n_features)
 
     def _warn_unsettled(self, fits: Sequence[Fit]) -> None:
         ended = np.array([one.settled if np.isfinite(self.C) else one.free for one in fits])

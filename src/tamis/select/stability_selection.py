@@ -11,12 +11,12 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from tamis.base.around_selector import AroundSelector
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import DataError, TamisError
-from tamis.base.nested import needs_classes, takes_missing, takes_no_negative
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
-from tamis.base.picks import check_selector, picks
+from tamis.base.picks import picks
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
 from tamis.base.space import choice
@@ -35,7 +35,7 @@ class _Counted(NamedTuple):
     places: np.ndarray
 
 
-class StabilitySelection(Sweep, TakesNominal, Selector):
+class StabilitySelection(Sweep, AroundSelector, TakesNominal, Selector):
     """Keep the columns that a selector keeps in most of many fits, each on half of the rows.
 
     The rows are split into two halves at random, class by class, and the selector is fitted on both; this is done
@@ -113,8 +113,6 @@ class StabilitySelection(Sweep, TakesNominal, Selector):
         search={"threshold": choice(0.6, 0.75, 0.9)},
         paper="Meinshausen and Buehlmann 2010; Shah and Samworth 2013",
     )
-    #: As far as the selector does.
-    accepts_missing = True
     #: One set of fits serves all.
     sweeps = ("threshold", "max_false", "bound")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -157,11 +155,10 @@ class StabilitySelection(Sweep, TakesNominal, Selector):
         (codes,) = given
         groups = self._rows_by_class(codes, X.shape[0])
         labels = None if codes is None else self.classes_[codes]
-        selector = Ranking("cc", k=max(1, int(np.sqrt(X.shape[1] / 2)))) if self.selector is None else self.selector
         # Rows are taken out again and again, which only CSR does well among the sparse formats.
         rows = X.tocsr() if sp.issparse(X) else X
         seed = int(generator(self.random_state).integers(2**31))
-        tasks = [(selector, rows, labels, groups, spawn(seed, number)) for number in range(self.times)]
+        tasks = [(self._model(), rows, labels, groups, spawn(seed, number)) for number in range(self.times)]
         pairs = run_all(_fit_pair, tasks, self.n_jobs)
         return _Counted(*(np.sum(one, axis=0) for one in zip(*pairs, strict=True)))
 
@@ -223,20 +220,9 @@ class StabilitySelection(Sweep, TakesNominal, Selector):
         # Text goes to the selector as it came: only there is it known what to do with it.
         return (X if hasattr(X, "columns") else np.asarray(X, dtype=object)), y
 
-    def _model(self) -> Any:
-        if self.selector is None:
-            return Ranking("cc")
-        check_selector(self.selector, "stability_selection: selector")
-        return self.selector
-
-    def _supervised(self) -> bool:
-        return needs_classes(self._model())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_missing(self._model())
-        tags.input_tags.positive_only = takes_no_negative(self._model())
-        return tags
+    def _usual(self) -> Any:
+        n_features = getattr(self, "n_features_in_", 2)
+        return Ranking("cc", k=max(1, int(np.sqrt(n_features / 2))))
 
 
 def error_bounds(q: float, n_features: int, times: int, bound: str = "any") -> np.ndarray:

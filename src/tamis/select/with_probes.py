@@ -13,12 +13,13 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from tamis.base.around import in_words
+from tamis.base.around_selector import AroundSelector
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
-from tamis.base.nested import needs_classes, takes_missing, takes_no_negative
+from tamis.base.nested import needs_classes
 from tamis.base.nominal import Levels, TakesNominal
 from tamis.base.part import Part
-from tamis.base.picks import Picks, check_selector, picks
+from tamis.base.picks import picks
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
 from tamis.base.space import choice
@@ -36,7 +37,7 @@ class _Ranked(NamedTuple):
     n_probes: np.ndarray
 
 
-class WithProbes(Sweep, TakesNominal, Selector):
+class WithProbes(Sweep, AroundSelector, TakesNominal, Selector):
     """Keep as many columns as a selector ranks ahead of permuted copies, at a given rate of false discoveries.
 
     A probe is a copy of a column with its rows in another order: it looks like a column and has nothing to do with the
@@ -128,8 +129,6 @@ class WithProbes(Sweep, TakesNominal, Selector):
         search={"fdr": choice(0.05, 0.1, 0.2, 0.4)},
         paper="Benjamini and Hochberg 1995; Wu, Boos and Stefanski 2007",
     )
-    #: As far as the selector does.
-    accepts_missing = True
     #: One set of fits serves every rate.
     sweeps = ("fdr",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -204,17 +203,8 @@ class WithProbes(Sweep, TakesNominal, Selector):
         # Text goes to the selector as text: only there is it known what to do with it.
         return (_table(found, self.levels_) if self.nominal_.any() else found), y
 
-    def _model(self) -> Any:
-        if self.selector is None:
-            return Ranking("cc")
-        check_selector(self.selector, "with_probes: selector")
-        return self.selector
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_missing(self._model())
-        tags.input_tags.positive_only = takes_no_negative(self._model())
-        return tags
+    def _usual(self) -> Any:
+        return Ranking("cc")
 
 
 def _among_probes(selector: Any, X: Any, y: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray, int]:
@@ -225,7 +215,7 @@ def _among_probes(selector: Any, X: Any, y: np.ndarray, share: float, seed: int)
         # Its own cut is set aside.
         warnings.simplefilter("ignore", NothingPasses)
         fitted = seeded(clone(selector), spawn(seed, 0)).fit(joint, y)
-    order = _whole_order(picks(fitted, joint.shape[1], "with_probes"))
+    order = picks(fitted, joint.shape[1], "with_probes").ranking
     real = order >= n_probes
     columns = order[real] - n_probes
     ahead, place = np.empty((2, X.shape[1]), dtype=np.int64)
@@ -264,12 +254,3 @@ def _table(matrix: FloatArray, levels: Levels) -> pl.DataFrame:
         words = [None if np.isnan(code) else known[int(code)] for code in matrix[:, j]]
         columns[f"x{j}"] = pl.Series(words, dtype=pl.String)
     return pl.DataFrame(columns)
-
-
-def _whole_order(found: Picks) -> np.ndarray:
-    """All columns, best first; those that never reached the selector come last, in column order."""
-    if found.order is None:
-        return np.argsort(~found.support, kind="stable")
-    unseen = np.ones(found.support.shape[0], dtype=bool)
-    unseen[found.order] = False
-    return np.concatenate([found.order, np.flatnonzero(unseen)])
