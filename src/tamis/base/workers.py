@@ -42,6 +42,7 @@ def run_all(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], n_job
     >>> run_all(pow, [(2, 3), (3, 2)])
     [8, 9]
     """
+    expect_replacements()
     done = Parallel(n_jobs=n_jobs)(delayed(_run)(work, task) for task in tasks)
     for category, said in dict.fromkeys(warning for _, warned in done for warning in warned):
         warnings.warn(said, category, stacklevel=2)
@@ -64,6 +65,7 @@ def stream(work: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], n_jobs
         Processes, as in scikit-learn.
     """
     workers = max(1, min(effective_n_jobs(n_jobs), cpu_count(), len(tasks)))
+    expect_replacements()
     here = 0
     if workers < len(tasks):
         crew = _Crew(workers, work.__module__)
@@ -78,6 +80,14 @@ def stream(work: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], n_jobs
             if crew.there:
                 break
     yield from Parallel(n_jobs=workers, return_as="generator")(delayed(work)(*task) for task in tasks[here:])
+
+
+def expect_replacements() -> None:
+    """Let nothing be said of a process whose memory has grown and that is replaced between two tasks: no task is lost.
+
+    The pool warns from a thread of its own, which may do so after the call that wanted the work has ended.
+    """
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
 
 
 class _Crew:

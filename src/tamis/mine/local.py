@@ -7,7 +7,6 @@ import signal
 import tempfile
 import threading
 import time
-import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -21,6 +20,7 @@ from joblib.externals.loky.backend import resource_tracker
 from joblib.externals.loky.process_executor import ShutdownExecutorError, TerminatedWorkerError
 
 from tamis.base.errors import TamisError
+from tamis.base.workers import expect_replacements
 from tamis.mine.engine import CHANCES, Closing, Lost, perform
 
 Result = TypeVar("Result")
@@ -86,8 +86,7 @@ class LocalEngine(Closing):
             _stop(self._run, self._crew)
         if not tasks:
             return
-        # A process whose memory has grown is replaced between two tasks; loky warns of it when it does so.
-        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
+        expect_replacements()
         run = self._run = _Run(work, tasks, until, self._written())
         crew = self._crew[: len(tasks)]
         try:
