@@ -93,7 +93,7 @@ def test_a_part_of_the_catalog_is_searched_unless_there_is_a_reason_not_to() -> 
     left_out = (
         {"f", "t", "relief", "fr_svm"}
         | {"ig"}
-        | {"sfs", "sffs", "pta", "sbs", "wrapper"}
+        | {"sfs", "sffs", "pta", "sbs", "wrapper", "importance"}
         | {"chi2", "count", "variance"}
         | set(COMMITTEES)
     )
@@ -113,9 +113,15 @@ def test_sparse_counts_bring_their_scores_in_and_put_dense_methods_out() -> None
 
 
 def test_what_fits_or_compares_rows_many_times_is_left_out_of_large_data() -> None:
-    slow = {"contrasts", "importance", "with_probes", "stability_selection", "relieff"}
+    slow = {"contrasts", "with_probes", "stability_selection", "relieff"}
     assert slow <= names(space(WIDE))
     assert not slow & names(space(replace(WIDE, n_rows=20_000)))
+
+
+def test_what_asks_about_every_column_with_the_values_of_many_rows_is_for_hundreds_of_columns() -> None:
+    assert "importance" in names(space(replace(WIDE, n_features=500)))
+    assert "importance" not in names(space(WIDE))
+    assert "importance" not in names(space(replace(WIDE, n_features=500, n_rows=20_000)))
 
 
 def test_criteria_of_numbers_are_left_out_where_there_is_text_or_nothing() -> None:

@@ -32,7 +32,7 @@ _TWINS = {"f": "cc", "t": "cc", "relief": "relieff"}
 _ALIKE = ("fisher", "s2n")
 
 #: Selectors that ask a classifier about every column at every step, and the columns up to which that is affordable.
-_STEPWISE = {"sfs": 60, "sffs": 60, "pta": 60, "wrapper": 200, "sbs": 40}
+_STEPWISE = {"sfs": 60, "sffs": 60, "pta": 60, "wrapper": 200, "sbs": 40, "importance": 600}
 
 #: Selectors that fit others many times, and the values (rows times columns) up to which that is affordable.
 _REPEATING = {
