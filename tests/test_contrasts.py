@@ -282,3 +282,18 @@ def test_recipes() -> None:
     model = tamis.recipe('contrasts("forest", redundant="skip")')
     assert isinstance(model, Contrasts)
     assert (model.engine, model.redundant) == ("forest", "skip")
+
+
+def test_the_picture_shows_the_best_columns_and_what_they_were_held_against() -> None:
+    X, y = problem(100, 12)
+    names = [f"g{j}" for j in range(11)] + ["<b>" + "long" * 10]
+    found = Contrasts(random_state=0, rounds=1).fit(pl.DataFrame(X, schema=names), y)
+    bars, others, marks = found.plot(most=5).data
+    assert len(bars.y) == min(5, found.support_.sum())
+    assert len(bars.y) + len(others.y) == len(marks.y) == 5
+    assert (np.diff(bars.x) <= 0).all()
+    best = kept(found)[np.argmax(found.importances_[kept(found)])]
+    assert bars.hovertext[0].startswith(f"g{best}<br>importance")
+    assert marks.x[0] == found.contrast_importance_[best]
+    ticks = found.plot(most=12).layout.yaxis.ticktext
+    assert sum(text.startswith("&lt;b&gt;long") and text.endswith("…") for text in ticks) == 1

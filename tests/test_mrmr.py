@@ -384,3 +384,12 @@ def test_the_errors_are_ours() -> None:
         MRMR(include=99).fit(X, y)
     with pytest.raises(TamisError):
         MRMR(groups=np.zeros((20, 1))).fit(X, y)
+
+
+def test_the_picture_is_the_curves() -> None:
+    X = np.random.default_rng(0).integers(0, 3, (40, 9))
+    found = MRMR(4).fit(pl.DataFrame(X, schema=[f"<i>{j}" for j in range(9)]), X[:, 1] > 0)
+    relevance, redundancy = found.plot().data
+    np.testing.assert_array_equal(relevance.y, found.relevance_curve_)
+    np.testing.assert_array_equal(redundancy.y, found.redundancy_curve_)
+    assert relevance.text[0] == "1: &lt;i&gt;1"

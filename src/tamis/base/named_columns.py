@@ -1,4 +1,4 @@
-"""Columns that a parameter names."""
+"""Names of columns: those that a parameter means, those that a fitted estimator saw."""
 
 from numbers import Integral
 from typing import Any
@@ -38,3 +38,9 @@ def named_columns(given: Any, n_features: int, names: list[str], what: str) -> l
     if len(set(found)) < len(found):
         raise TamisError(f"{what} names a column twice: {asked}")
     return found
+
+
+def column_names(fitted: Any) -> list[str]:
+    """The names of the columns that an estimator was fitted on, or x0, x1, ... when they had none."""
+    named = getattr(fitted, "feature_names_in_", None)
+    return [f"x{j}" for j in range(fitted.n_features_in_)] if named is None else [str(name) for name in named]

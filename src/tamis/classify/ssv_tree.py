@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.choice import CAUTION, dealt, most_confident
 from tamis.base.classifier import Classifier
+from tamis.base.named_columns import column_names
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
 from tamis.base.selector import Weighted
@@ -173,8 +174,7 @@ class SSVTree(Sweep, TakesNominal, Weighted, Classifier):
         return figure(self.tree_, self._wording())
 
     def _wording(self) -> Wording:
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return Wording(names, self.classes_, self.splits_, self.levels_, self.holes_)
+        return Wording(column_names(self), self.classes_, self.splits_, self.levels_, self.holes_)
 
     def _decision(self, X: Any) -> FloatArray:
         evidence = self.tree_.weight * self.tree_.priors

@@ -1,21 +1,27 @@
 """Artificial contrasts: keep the columns that ensembles of trees rank above permuted copies of all columns."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.cut import Cut, rank
 from tamis.base.errors import TamisError
+from tamis.base.named_columns import column_names
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
 from tamis.base.seeds import generator
 from tamis.base.selector import Selection, Selector
 from tamis.select.contrast_engines import ENGINES, Engine
+from tamis.select.contrast_figure import figure
 from tamis.select.contrast_rounds import contrasts_of
 from tamis.select.contrast_trial import Trial
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 
 class Contrasts(TakesNominal, Selector):
@@ -192,6 +198,16 @@ class Contrasts(TakesNominal, Selector):
         order = rank(scores)
         support = Cut(threshold=0.5, at_least=self.at_least).apply(found.kept.astype(float), order)
         return Selection(support, scores, order)
+
+    def plot(self, most: int = 40) -> "Figure":
+        """What columns are worth beside their contrasts: a plotly figure, to be shown or written (``write_html``).
+
+        The `most` best columns, those that are kept first; the mark is what a column was held against. P-value and
+        round are told when the pointer rests on a bar.
+        """
+        check_is_fitted(self)
+        numbers = (self.importances_, self.contrast_importance_, self.pvalues_, self.round_, self.support_)
+        return figure(column_names(self), *numbers, most)
 
     def _check_missing(self, X: Any) -> None:
         sparse = sp.issparse(X)

@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.cut import rank
 from tamis.base.errors import DataError
-from tamis.base.named_columns import named_columns
+from tamis.base.named_columns import column_names, named_columns
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
 from tamis.base.selector import Selection, Selector
@@ -19,8 +20,12 @@ from tamis.base.sweep import Sweep
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.discretize.states import WAYS, states
 from tamis.scores.f import f
+from tamis.select.mrmr_figure import figure
 from tamis.select.mrmr_search import Search, Units
 from tamis.select.redundancy import DenseCorrelation, Information, Redundancy, SparseCorrelation
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 #: Binary digits of an F that count; what is smaller is rounding.
 _BITS = 30
@@ -148,6 +153,12 @@ class MRMR(Sweep, TakesNominal, Selector):
         self.groups = groups
         self.include = include
 
+    def plot(self) -> "Figure":
+        """Relevance V and redundancy W after each pick: a plotly figure, to be shown or written (``write_html``)."""
+        check_is_fitted(self)
+        names = column_names(self)
+        return figure([names[j] for j in self.order_], self.relevance_curve_, self.redundancy_curve_)
+
     def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
         found: Selection = self._alone(X, y)
         return found
@@ -217,7 +228,7 @@ class MRMR(Sweep, TakesNominal, Selector):
         found = super()._read(X, y, reset=reset)
         if self.nominal_.any() and not self._informed():
             column = int(np.flatnonzero(self.nominal_)[0])
-            name = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.nominal_.size)])[column]
+            name = column_names(self)[column]
             raise DataError(
                 f"mrmr: criterion {self.criterion!r} takes numbers and column {str(name)!r} is nominal; "
                 "put encode in front of mrmr, or take 'mid' or 'miq'"
