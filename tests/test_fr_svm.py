@@ -16,6 +16,7 @@ from sklearn.svm import SVC
 
 from tamis.base.classifier import one_vs_one
 from tamis.base.elimination import eliminate
+from tamis.base.errors import TamisError
 from tamis.classify import FRSVM, SVM, fr_svm
 from tamis.classify.margin_duels import Machine, elected
 from tamis.data import load
@@ -56,8 +57,10 @@ def test_what_lies_outside_the_training_rows_counts_too(form, kernel):
 
 def explicit(train, y, test, components, features, step, C, kernel, sigma):
     """Labels by the parts of scikit-learn: PCA, RFE with a linear SVC for every pair, an SVC on what it leaves."""
-    found = PCA(components).fit(train)
-    Z, T = found.transform(train), found.transform(test)
+    Z, T = train, test
+    if components != "columns":
+        found = PCA(components).fit(train)
+        Z, T = found.transform(train), found.transform(test)
     n_classes = int(y.max()) + 1
     lighter = (Z**2).sum(axis=1).mean() if kernel == "rbf" else 1.0
     decisions, chosen = [], []
@@ -72,12 +75,12 @@ def explicit(train, y, test, components, features, step, C, kernel, sigma):
 
 
 @pytest.mark.parametrize(("kernel", "theirs"), [("gaussian", "rbf"), ("linear", "linear")])
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_equals_an_explicit_loop_over_the_pairs(kernel, theirs, n_classes):
+@pytest.mark.parametrize(("n_classes", "components"), [(2, 8), (4, 8), (4, "columns")])
+def test_equals_an_explicit_loop_over_the_pairs(kernel, theirs, n_classes, components):
     X, y = classes(n_classes, n_rows=200)
     train, test, codes = X[:140], X[140:], y[:140]
-    decisions, chosen = explicit(train, codes, test, 8, 3, 2, 1.5, theirs, 20.0)
-    found = FRSVM(8, 3, step=2, ranking="linear", kernel=kernel, C=1.5, sigma=20.0).fit(train, codes)
+    decisions, chosen = explicit(train, codes, test, components, 3, 2, 1.5, theirs, 20.0)
+    found = FRSVM(components, 3, step=2, ranking="linear", kernel=kernel, C=1.5, sigma=20.0).fit(train, codes)
     for own, other in zip(found.features_, chosen, strict=True):
         np.testing.assert_array_equal(own, other)
     expected = decisions[:, 0] if n_classes == 2 else one_vs_one(decisions, n_classes)
@@ -275,3 +278,17 @@ def test_mnist(shared_data, monkeypatch):
     found = FRSVM(50, 40, C=5.0).fit(X[:1000], y[:1000])
     assert found.score(X[1000:], y[1000:]) > plain.score(X[1000:], y[1000:]) - 0.015
     assert found.evaluation_cost_ < plain.support_vectors_.size / 4
+
+
+def test_without_a_projection_only_the_columns_chosen_cost_anything():
+    X, y = classes(4)
+    found = FRSVM("columns", 5).fit(X, y)
+    assert not hasattr(found, "components_")
+    assert found.n_components_ == X.shape[1]
+    assert found.evaluation_cost_ == 5 * found.n_support_.sum()
+    plain = SVM("gaussian").fit(X, y)
+    np.testing.assert_allclose(
+        FRSVM("columns", None).fit(X, y).decision_function(X), plain.decision_function(X), atol=1e-6
+    )
+    with pytest.raises(TamisError, match='components="columns" takes an array'):
+        FRSVM("columns", 5).fit(sp.csr_array(X), y)

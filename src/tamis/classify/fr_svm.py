@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.classifier import Classifier, one_vs_one
 from tamis.base.elimination import eliminate
+from tamis.base.errors import TamisError
 from tamis.base.labels import class_pairs
 from tamis.base.part import Part
 from tamis.base.space import choice, geom
@@ -53,10 +54,11 @@ class FRSVM(Classifier):
 
     Parameters
     ----------
-    components : int, float or None, default=50
+    components : int, float, "columns" or None, default=50
         P: a number, or strictly between 0 and 1 the share of the variance that the components must reach; all of
         them when there are fewer. None keeps all, and then what of a new row lies outside the space of the training
-        rows counts too: with `features` at None the answers are those of ``svm`` on the columns.
+        rows counts too: with `features` at None the answers are those of ``svm`` on the columns. With "columns" there
+        is no projection: the elimination is among the columns themselves, which must be an array.
     features : int, float or None, default=40
         F: a number, or strictly between 0 and 1 a share of the components, rounded up; all of them when there are
         fewer, or with None.
@@ -86,6 +88,7 @@ class FRSVM(Classifier):
     explained_variance_ : array of shape (n_components_,)
     n_components_ : int
         Where the components start, their directions, the variance of the training rows along each, their number.
+        Without a projection there is only the last, the number of columns.
     centres_ : array of shape (n_classes, n_components_)
         The projected means of the classes.
     features_ : list of int arrays
@@ -142,7 +145,12 @@ class FRSVM(Classifier):
         unit_rows=True,
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "components": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither"), None],
+        "components": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            StrOptions({"columns"}),
+            None,
+        ],
         "features": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither"), None],
         "step": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
         "ranking": [StrOptions({"kernel", "linear"})],
@@ -154,7 +162,7 @@ class FRSVM(Classifier):
 
     def __init__(
         self,
-        components: int | float | None = 50,
+        components: int | float | Literal["columns"] | None = 50,
         features: int | float | None = 40,
         *,
         step: int | float = 0.1,
@@ -174,9 +182,12 @@ class FRSVM(Classifier):
         self.balance = balance
 
     def _fit(self, X: Any, y: Any, *_: Any) -> None:
-        found = PCA(X.shape[1] if self.components is None else self.components).fit(X)
-        self.mean_, self.components_, self.n_components_ = found.mean_, found.components_, found.n_components_
-        self.explained_variance_ = found.explained_variance_
+        if self.components == "columns":
+            self.n_components_ = X.shape[1]
+        else:
+            found = PCA(X.shape[1] if self.components is None else self.components).fit(X)
+            self.mean_, self.components_, self.n_components_ = found.mean_, found.components_, found.n_components_
+            self.explained_variance_ = found.explained_variance_
         Z = self._project(X)
         self.centres_ = np.array([Z[y == code].mean(axis=0) for code in range(self.classes_.shape[0])])
         unit = row_terms(y, np.ones(X.shape[0]), balance=self.balance, ridge=0.0)[0]
@@ -199,6 +210,10 @@ class FRSVM(Classifier):
 
     def _project(self, X: Matrix) -> FloatArray:
         """The rows on the components, in float64."""
+        if self.components == "columns":
+            if sp.issparse(X):
+                raise TamisError('fr_svm: components="columns" takes an array; give a number of components instead')
+            return np.asarray(X, dtype=np.float64)
         axes = self.components_.T
         near = self.mean_ @ self.mean_ <= _NEAR * self.explained_variance_.sum()
         if sp.issparse(X) or (near and X.dtype == np.float64):
@@ -247,7 +262,7 @@ class FRSVM(Classifier):
             self.support_vectors_ = [Z[rows] for (Z, *_), rows in zip(machines, bears, strict=True)]
             self.dual_coef_ = [solved.weights[rows] for (_, solved, _), rows in zip(machines, bears, strict=True)]
             used = used * self.n_support_
-        self.evaluation_cost_ = self.components_.size + int(used.sum())
+        self.evaluation_cost_ = (0 if self.components == "columns" else self.components_.size) + int(used.sum())
 
     def predict(self, X: Any) -> np.ndarray:
         """The class with the most votes of each row; of equals the one that wins by more."""
