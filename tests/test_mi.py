@@ -237,7 +237,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match="2D array"):
         mi(np.arange(3), [0, 1, 0])
     with pytest.raises(ValueError, match="'bins'"):
-        mi(X, y, bins="modl")
+        mi(X, y, bins="octiles")
     with pytest.raises(ValueError, match="'n_bins'"):
         mi(X, y, n_bins=1)
     with pytest.raises(TamisError, match="2 or 3 bins"):

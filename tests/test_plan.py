@@ -45,6 +45,7 @@ RECIPES = {
     "fisher": "fisher({2, 4}, at_least={1, 3}) | nrbf(0.5)",
     "ig": "ig({2, 5}) | knn(1)",
     "mi": "mi({2, 5}, bins={sigma, equal_width}) | knn(1)",
+    "modl": "modl({2, 4}) | knn(1)",
     "relief": "relief({2, 5}) | knn(1)",
     "relieff": "relieff({2, 5}, neighbours={3, 10}) | knn(1)",
     "s2n": "s2n({1, 7}) | svm(gaussian)",

@@ -32,9 +32,10 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
 
     Parameters
     ----------
-    by : {"ssv", "sigma", "equal_width", "equal_frequency"}, default="ssv"
+    by : {"ssv", "modl", "sigma", "equal_width", "equal_frequency"}, default="ssv"
         "ssv" splits a column where most pairs of rows of different classes are separated, again on either side until
-        the parts are pure, and takes back the last splits that do not pay. The others do not look at the classes:
+        the parts are pure, and takes back the last splits that do not pay. "modl" takes the intervals that are most
+        probable given the classes, one if they say nothing. The others do not look at the classes:
         "sigma" cuts half a deviation below and above the mean, "equal_width" makes bins of the same width and
         "equal_frequency" bins of as nearly the same number of rows as the values allow.
     n_bins : int, optional
@@ -44,9 +45,10 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         Training rows that a last split must put right to stay, when each bin answers its most frequent class; 0
         keeps all. "auto" takes for each column the number with the most confident accuracy, mean - `caution` * sd,
         over the folds of an internal stratified cross-validation on the training rows; of equals the largest. This
-        parameter and those that follow are of "ssv" alone.
+        parameter and those that follow are of "ssv" alone, but for the next.
     max_bins : int, optional
-        At most so many bins: the splits that put fewest rows right go first, equal ones together.
+        At most so many bins, of "ssv" and "modl". The splits of "ssv" that put fewest rows right go first, equal ones
+        together.
     balance : bool, default=False
         Count the classes alike, however many rows they have, in what a split puts right and in the accuracy. With
         one rare class no split may put any row right otherwise.
@@ -70,7 +72,8 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
     References
     ----------
     Grabczewski (2004), "SSV criterion based discretization for naive Bayes classifiers"; Peng and Ding (2005),
-    "Minimum redundancy and maximum relevance feature selection" (sigma).
+    "Minimum redundancy and maximum relevance feature selection" (sigma); Boulle (2006), "MODL: a Bayes optimal
+    discretization method for continuous attributes".
 
     Examples
     --------
@@ -88,7 +91,7 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         positional=("by",),
         search={"by": choice(*METHODS), "min_gain": choice("auto", 0, 1, 3, 10)},
         only={"min_gain": ("by", "ssv")},
-        paper="Grabczewski 2004; Grabczewski and Jankowski 2006, section 2.2; Peng and Ding 2005",
+        paper="Grabczewski 2004; Grabczewski and Jankowski 2006, section 2.2; Peng and Ding 2005; Boulle 2006",
     )
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

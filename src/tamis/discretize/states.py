@@ -12,6 +12,7 @@ from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.discretize.cuts import Cuts
 from tamis.discretize.equal import frequency_cuts, width_cuts
+from tamis.discretize.modl import modl_cuts
 from tamis.discretize.sigma import sigma_cuts
 from tamis.discretize.ssv import ssv
 from tamis.discretize.values import few_whole, value_cuts
@@ -19,9 +20,11 @@ from tamis.kernels.states import row_states, segment_states, turned
 from tamis.trees.rows import counted
 
 _UNSUPERVISED = {"sigma": sigma_cuts, "equal_width": width_cuts, "equal_frequency": frequency_cuts}
+#: Those that look at the classes; the weights of rows count for all ways but the last.
+_SUPERVISED = ("modl", "ssv")
 
 #: The ways to make states of columns.
-WAYS = ("auto", "values", *_UNSUPERVISED, "ssv")
+WAYS = ("auto", "values", *_UNSUPERVISED, *_SUPERVISED)
 
 #: The most cuts of a column whose states fit into one byte.
 LARGEST = 126
@@ -75,13 +78,13 @@ def states(
     X : float array, integer array or CSR/CSC matrix of shape (n_rows, n_columns)
         Validated; NaN is missing.
     y : int array of shape (n_rows,), optional
-        Class codes, for "ssv".
-    by : {"auto", "values", "sigma", "equal_width", "equal_frequency", "ssv"}, default="auto"
+        Class codes, for "modl" and "ssv".
+    by : {"auto", "values", "sigma", "equal_width", "equal_frequency", "modl", "ssv"}, default="auto"
         "values" makes a state of each distinct value, in ascending order. "auto" does so for columns of whole numbers
         with at most 32 distinct values, and cuts the others by "sigma". The rest are the ways of
         :class:`tamis.discretize.Discretize`.
     n_bins : int, optional
-        Number of bins where columns are cut, at most so many for "ssv".
+        Number of bins where columns are cut, at most so many for "modl" and "ssv".
     nominal : bool array of shape (n_columns,), optional
         Columns of level codes, of which each level is a state whatever `by` says.
     sample_weight : float array of shape (n_rows,), optional
@@ -134,9 +137,11 @@ def cuts_of(
         if by == "auto" and (others & ~named).any():
             cuts = cuts.where(few, sigma_cuts(X, n_bins, weight))
             others &= named
+    elif by in _SUPERVISED and y is None:
+        raise TamisError(f'bins by "{by}" need the classes: pass y')
+    elif by == "modl":
+        cuts, others = modl_cuts(X, classes, sample_weight=weight, max_bins=n_bins), named
     elif by == "ssv":
-        if y is None:
-            raise TamisError('bins by "ssv" need the classes: pass y')
         usual: dict[str, Any] = {"min_gain": "auto", "balance": False, "folds": 10, "caution": 1.0, "random_state": 0}
         cuts, others = Cuts.of(ssv(X, classes, max_bins=n_bins, **usual)), named
     else:

@@ -34,9 +34,10 @@ def mi(
     with the shares of the rows as probabilities. Columns of whole numbers with at most 32 distinct values, and nominal
     columns, are taken as they are. Others are cut half a deviation below and above the mean (``bins="sigma"``;
     ``n_bins=2`` cuts at the mean alone). Other ways for all numeric columns: ``bins="values"`` (every distinct value is
-    a state), ``"equal_width"`` and ``"equal_frequency"`` (into 10 or `n_bins` bins) and ``"ssv"`` (cuts that separate
-    the classes; a row counts once in where they lie, if it has any weight). Rows in which the value is missing are
-    left out. Sample weights count as repeated rows. A constant feature scores 0.
+    a state), ``"equal_width"`` and ``"equal_frequency"`` (into 10 or `n_bins` bins), ``"modl"`` (the most probable
+    intervals) and ``"ssv"`` (cuts that separate the classes; a row counts once in where they lie, if it has any
+    weight). Rows in which the value is missing are left out. Sample weights count as repeated rows. A constant feature
+    scores 0.
 
     Many states make the estimate too large: features are best compared when they have about as many.
 

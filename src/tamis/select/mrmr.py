@@ -52,7 +52,7 @@ class MRMR(Sweep, TakesNominal, Selector):
         Mutual information difference or quotient; F and correlation difference or quotient.
     bins : str, default="auto"
         How columns become states: "auto" takes nominal columns and those of a few whole numbers as they are and cuts
-        the others as "sigma" does; "values", "sigma", "equal_width", "equal_frequency" and "ssv" are as in
+        the others as "sigma" does; "values", "sigma", "equal_width", "equal_frequency", "modl" and "ssv" are as in
         :func:`tamis.discretize.states.states`. It does not matter to "fcd" and "fcq".
     n_bins : int, optional
         How many states, for the ways to cut that ask for it.

@@ -1,0 +1,39 @@
+"""What the most probable intervals or groups of a feature say of the classes (MODL)."""
+
+import numpy as np
+
+from tamis.base.score import score
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.discretize.modl import modl_gains
+from tamis.discretize.modl_groups import level_groups
+
+
+@score("modl", paper="Boulle 2006; Boulle 2005 (nominal)", takes_nominal=True)
+def modl(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, nominal: Mask | None = None) -> FloatArray:
+    """By how many nats a row the feature's best intervals cost less than a single one.
+
+    A numeric feature is cut into the intervals that are most probable given the classes
+    (:func:`tamis.discretize.modl.modl`), and the levels of a nominal one are put into groups by the same criterion
+    (:func:`tamis.discretize.modl_groups.level_groups`). The score is the logarithm of how many times more probable
+    they are than no partition at all, over the number of rows. It is 0 where no partition is: such a feature says
+    nothing of the classes, and a ranking without a number of features leaves it out. Of a thousand features of noise
+    about 15 score above 0 with 100 rows of two classes, 5 with 300 rows and none with 1000; some more with more
+    classes. For many rows the score approaches the mutual information of intervals and classes.
+
+    Rows in which the value is missing are left out, but they count in the number of rows. Sample weights count as
+    repeated rows; weights of one half count as half as many rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.scores import modl
+    >>> X = np.column_stack([np.arange(40), np.arange(40) % 5])
+    >>> modl(X, np.repeat(["a", "b"], 20)).round(3)
+    array([0.489, 0.   ])
+    """
+    named = np.zeros(X.shape[1], dtype=bool) if nominal is None else nominal
+    gains = np.empty(X.shape[1])
+    gains[~named] = modl_gains(X[:, ~named] if named.any() else X, y, sample_weight=sample_weight)
+    for j in np.flatnonzero(named):
+        gains[j] = level_groups(X[:, j], y, sample_weight=sample_weight).gain
+    return gains / (y.size if sample_weight is None else sample_weight.sum())
