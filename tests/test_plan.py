@@ -56,6 +56,7 @@ RECIPES = {
     "ssv_tree": "ssv_tree({1, 2, none}) | knn(1)",
     "importance": "importance(logistic, k={1, 4, 9}, values=5) | knn(1)",
     "cluster_tree": "cluster_tree({1, 2, none}, by_class={true, false}) | knn(1)",
+    "mdl_histogram": "cc(4) | mdl_histogram({1, 3}, uphill={0, 2})",
     "fr_svm": "cc(6) | fr_svm({3, 5}, features={2, 0.5}, C={0.1, 10})",
     "contrasts": "contrasts(trees=10, repeats=5, redundant={report, skip}) | knn(1)",
     "mrmr": "mrmr({2, 5, 9}, criterion={mid, miq, fcd, fcq}) | knn(1)",

@@ -64,8 +64,8 @@ _FAST = ("fr_svm",)
 #: Classifiers that are made of others; the last stage builds them.
 COMMITTEES = ("committee", "blend")
 
-#: Classifiers that take longest, and see the order of values alone; they come last, where time may run out.
-_TREES = ("tree", "forest", "extra_trees", "boost")
+#: Classifiers that take longest, and do not care how columns are scaled; they come last, where time may run out.
+_TREES = ("tree", "forest", "extra_trees", "boost", "mdl_histogram")
 
 #: Columns above which they are tried behind a selection alone.
 _MANY_COLUMNS = 2_000

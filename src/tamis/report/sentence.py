@@ -256,6 +256,7 @@ _PHRASES: dict[str, Callable[[Arguments], str]] = {
     "knn": _knn,
     "nrbf": lambda a: "a normalized radial basis function network",
     "tree": _tree,
+    "mdl_histogram": lambda a: "a histogram whose cells the description length divides",
     "forest": lambda a: f"a random forest of {a.pop('trees')} trees",
     "extra_trees": lambda a: f"{a.pop('trees')} extremely randomized trees",
     "boost": lambda a: f"gradient boosting of {a.pop('trees')} small trees",
