@@ -70,6 +70,7 @@ RECIPES = {
     "pta": "pta(k={2, 3}, folds=3) | knn(1)",
     "sffs": "sffs(k={1, 3}, folds=3) | knn(1)",
     "rfe": "rfe({1, 4, 9}) | svm",
+    "bin_means": "bin_means({3, 8}, smooth={true, false}, folds=3) | knn(1)",
     "standardize": "standardize | {knn(1), svm, cc(3) | knn(1)}",
     "normalize": "normalize | {knn(1), svm}",
     "rms_norm": "rms_norm | {knn(1), svm}",

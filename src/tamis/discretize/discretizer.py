@@ -32,10 +32,11 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
 
     Parameters
     ----------
-    by : {"ssv", "modl", "sigma", "equal_width", "equal_frequency"}, default="ssv"
+    by : {"ssv", "modl", "optimal", "sigma", "equal_width", "equal_frequency"}, default="ssv"
         "ssv" splits a column where most pairs of rows of different classes are separated, again on either side until
         the parts are pure, and takes back the last splits that do not pay. "modl" takes the intervals that are most
-        probable given the classes, one if they say nothing. The others do not look at the classes:
+        probable given the classes, one if they say nothing. "optimal" takes the bins whose class shares fit the classes
+        with the least squared error, at a cost for each bin. The others do not look at the classes:
         "sigma" cuts half a deviation below and above the mean, "equal_width" makes bins of the same width and
         "equal_frequency" bins of as nearly the same number of rows as the values allow.
     n_bins : int, optional
@@ -45,10 +46,13 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         Training rows that a last split must put right to stay, when each bin answers its most frequent class; 0
         keeps all. "auto" takes for each column the number with the most confident accuracy, mean - `caution` * sd,
         over the folds of an internal stratified cross-validation on the training rows; of equals the largest. This
-        parameter and those that follow are of "ssv" alone, but for the next.
+        parameter and those that follow are of "ssv" alone, but for the next two. For "optimal" it is the cost of a
+        bin, what one more must take off the squared error, and "auto" the error of a single bin divided by n - 1.
     max_bins : int, optional
-        At most so many bins, of "ssv" and "modl". The splits of "ssv" that put fewest rows right go first, equal ones
-        together.
+        At most so many bins, of "ssv", "modl" and "optimal". The splits of "ssv" that put fewest rows right go first,
+        equal ones together.
+    min_rows : int, default=10
+        Rows that a bin holds at least, of "optimal" alone.
     balance : bool, default=False
         Count the classes alike, however many rows they have, in what a split puts right and in the accuracy. With
         one rare class no split may put any row right otherwise.
@@ -73,7 +77,8 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
     ----------
     Grabczewski (2004), "SSV criterion based discretization for naive Bayes classifiers"; Peng and Ding (2005),
     "Minimum redundancy and maximum relevance feature selection" (sigma); Boulle (2006), "MODL: a Bayes optimal
-    discretization method for continuous attributes".
+    discretization method for continuous attributes"; Katz (2005), "An optimal binning transformation for use in
+    predictive modeling".
 
     Examples
     --------
@@ -91,7 +96,7 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         positional=("by",),
         search={"by": choice(*METHODS), "min_gain": choice("auto", 0, 1, 3, 10)},
         only={"min_gain": ("by", "ssv")},
-        paper="Grabczewski 2004; Grabczewski and Jankowski 2006, section 2.2; Peng and Ding 2005; Boulle 2006",
+        paper="Grabczewski 2004; Grabczewski and Jankowski 2006, section 2.2; Peng and Ding 2005; Boulle 2006; Katz 2005",
     )
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -99,6 +104,7 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         "n_bins": [Interval(Integral, 2, None, closed="left"), None],
         "min_gain": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "max_bins": [Interval(Integral, 1, None, closed="left"), None],
+        "min_rows": [Interval(Integral, 1, None, closed="left")],
         "balance": ["boolean"],
         "folds": [Interval(Integral, 2, None, closed="left")],
         "caution": CAUTION,
@@ -112,6 +118,7 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         n_bins: int | None = None,
         min_gain: float | Literal["auto"] = "auto",
         max_bins: int | None = None,
+        min_rows: int = 10,
         balance: bool = False,
         folds: int = 10,
         caution: float = 1.0,
@@ -121,6 +128,7 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         self.n_bins = n_bins
         self.min_gain = min_gain
         self.max_bins = max_bins
+        self.min_rows = min_rows
         self.balance = balance
         self.folds = folds
         self.caution = caution

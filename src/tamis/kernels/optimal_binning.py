@@ -1,0 +1,299 @@
+"""Bins of one sorted column that fit a target best: the least squared error plus a cost for each bin, exactly.
+
+The best bins of the first t values end with a bin that begins at some value s, and the bins before it are the best ones
+of the first s: a shortest path. A start s is given up as soon as later ones are at least as good whatever comes. With
+one number as target this is seen on the line of the answers mu that a bin may give: s stays where on that line it is
+the best of all starts (functional pruning; Maidstone, Hocking, Rigaill and Fearnhead 2017). With several numbers s
+stays while a box holds all answers for which it may be the best, and with straight lines while it is better than each
+later start for its own best answer (PELT; Killick, Fearnhead and Eckley 2012). None of this changes the result.
+
+Of each value the sums are: weight, sum of squares of the target, then the sums of the target's numbers; for straight
+lines weight, sum of squares, sum, sum of x, of x squared and of x times target.
+"""
+
+import numpy as np
+from numba.extending import register_jitable
+
+from tamis.kernels.compiler import kernel
+
+#: Costs that differ by less than this share of the sum of squares are equal, and errors below ten times it are none.
+_CLOSE = 1e-12
+
+
+@kernel(
+    "int64(int64[::1], int64[::1], int32[::1], float64[::1], int64[::1], float64[::1], float64[::1], "
+    "int64[::1], float64[::1], float64[:, ::1])",
+    reads=7,
+)
+def count_values(begin, end, rows, values, codes, weight, total, first, value, table):
+    """List the distinct known values of sorted columns, one column after the other, with the weight of each class.
+
+    `total` is the weight of each class. The values of column j go to ``value[first[j] : first[j + 1]]``; returns how
+    many there are in all.
+    """
+    n_classes = total.shape[0]
+    m = 0
+    zero = np.empty(n_classes)
+    for j in range(begin.shape[0]):
+        first[j] = m
+        pending = codes.shape[0] > end[j] - begin[j]
+        if pending:
+            # The rows that are not listed.
+            zero[:] = total
+            for t in range(begin[j], end[j]):
+                zero[codes[rows[t]]] -= weight[rows[t]]
+            for c in range(n_classes):
+                if zero[c] < 1e-12 * total[c]:
+                    zero[c] = 0.0
+        for t in range(begin[j], end[j] + 1):
+            listed = t < end[j] and not np.isnan(values[t])
+            if pending and (not listed or values[t] > 0.0):
+                pending = False
+                value[m] = 0.0
+                table[m] = zero
+                m += 1
+            if not listed:
+                break
+            if m == first[j] or value[m - 1] != values[t]:
+                value[m] = values[t]
+                table[m] = 0.0
+                m += 1
+            table[m - 1, codes[rows[t]]] += weight[rows[t]]
+    first[begin.shape[0]] = m
+    return m
+
+
+@kernel(
+    "void(int64[::1], float64[:, ::1], float64[::1], int64, float64, boolean, boolean[::1], float64[::1])",
+    reads=6,
+)
+def best_bins(first, sums, penalty, max_bins, min_weight, lines, begins, cost):
+    """Mark the values at which the best bins of each column begin, and give the least cost.
+
+    The values of column j have the sums ``sums[first[j] : first[j + 1]]``. Every bin costs ``penalty[j]``; below zero
+    this stands for the squared error of one bin divided by the total weight less one. There are at most `max_bins`
+    (0: any number), each of a weight of at least `min_weight`, unless all is one bin. Of equal ends the longest last
+    bin is taken.
+    """
+    most = 1
+    for j in range(penalty.shape[0]):
+        most = max(most, first[j + 1] - first[j])
+    width = sums.shape[1]
+    P = np.empty((most + 1, width))
+    path, back = np.empty(most + 1), np.empty(most + 1, dtype=np.int32)
+    for j in range(penalty.shape[0]):
+        m = first[j + 1] - first[j]
+        begins[first[j] : first[j + 1]] = False
+        cost[j] = 0.0
+        if m == 0:
+            continue
+        P[0] = 0.0
+        for g in range(m):
+            for d in range(width):
+                P[g + 1, d] = P[g, d] + sums[first[j] + g, d]
+        whole = _error(P, 0, m, lines)
+        each = penalty[j]
+        if each < 0.0:
+            each = whole / (P[m, 0] - 1.0 if P[m, 0] >= 2.0 else P[m, 0])
+        close = _CLOSE * P[m, 1]
+        cost[j] = whole + each
+        if m == 1 or max_bins == 1 or whole <= 10.0 * close:
+            continue
+        path[0] = 0.0
+        _layer(P, m, each, min_weight, lines, close, path, path, back)
+        bins, t = 0, m
+        while t > 0 and path[m] < np.inf:
+            bins, t = bins + 1, back[t]
+        if bins == 0:
+            continue
+        if max_bins == 0 or bins <= max_bins:
+            cost[j] = path[m]
+            t = back[m]
+            while t > 0:
+                begins[first[j] + t] = True
+                t = back[t]
+        else:
+            cost[j] = _few(P, m, each, min_weight, lines, close, max_bins, begins[first[j] :])
+
+
+@register_jitable
+def _few(P, m, each, min_weight, lines, close, max_bins, begins):
+    """The best of at most `max_bins` bins: one layer of paths for each number of bins."""
+    back = np.empty((max_bins + 1, m + 1), dtype=np.int32)
+    now, before = np.empty(m + 1), np.full(m + 1, np.inf)
+    before[0] = 0.0
+    best, bins = np.inf, 0
+    for k in range(1, max_bins + 1):
+        now[0] = np.inf
+        _layer(P, m, each, min_weight, lines, close, before, now, back[k])
+        if now[m] < best - close:
+            best, bins = now[m], k
+        before, now = now, before
+    t = m
+    for k in range(bins, 1, -1):
+        t = back[k, t]
+        begins[t] = True
+    return best
+
+
+@register_jitable
+def _error(P, s, t, lines):
+    """Squared error of the values s up to t as one bin."""
+    weight = P[t, 0] - P[s, 0]
+    error = P[t, 1] - P[s, 1]
+    if not lines:
+        for d in range(2, P.shape[1]):
+            total = P[t, d] - P[s, d]
+            error -= total * total / weight
+        return max(error, 0.0)
+    y, x = P[t, 2] - P[s, 2], P[t, 3] - P[s, 3]
+    error -= y * y / weight
+    spread = P[t, 4] - P[s, 4] - x * x / weight
+    # One value of x alone has no slope.
+    if t - s > 1 and spread > 0.0:
+        along = P[t, 5] - P[s, 5] - x * y / weight
+        error -= along * along / spread
+    return max(error, 0.0)
+
+
+@register_jitable
+def _layer(P, m, each, min_weight, lines, close, before, path, back):
+    """Fill ``path[t]``, the least over s of ``before[s] + each + error of s..t``, and `back`, where it is reached.
+
+    `before` may be `path`. A start takes part once its bin is heavy enough, and only then takes the place of others.
+    """
+    one = P.shape[1] == 3
+    size = 2 * m + 2
+    owner, spare = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    # Of one number: where each piece of the line ends, in two copies. Of several: the boxes' ends.
+    low = np.empty((size, 1 if one or lines else P.shape[1] - 2))
+    high = np.empty_like(low)
+    if not (one or lines):
+        # The last box is the one of all answers, with which each start begins.
+        low[-1], high[-1] = np.inf, -np.inf
+        for g in range(m):
+            for d in range(low.shape[1]):
+                mean = (P[g + 1, 2 + d] - P[g, 2 + d]) / (P[g + 1, 0] - P[g, 0])
+                low[-1, d], high[-1, d] = min(low[-1, d], mean), max(high[-1, d], mean)
+    count, entering = 0, 0
+    for t in range(1, m + 1):
+        while entering < t and P[t, 0] - P[entering, 0] >= min_weight - 1e-9:
+            if before[entering] < np.inf:
+                if one:
+                    count = _enter_line(P, entering, close, before, owner, high, spare, low, count)
+                else:
+                    count = _enter(P, entering, lines, close, before, owner, low, high, count)
+            entering += 1
+        best, at = np.inf, 0
+        for i in range(count):
+            s = owner[i]
+            here = before[s] + each + _error(P, s, t, lines)
+            if here < best - close or (here <= best + close and s < at):
+                best, at = here, s
+        path[t], back[t] = best, at
+
+
+@register_jitable
+def _enter_line(P, new, close, before, owner, end, spare, spare_end, count):
+    """Give a new start the parts of the line on which it is better; returns the number of pieces.
+
+    An old start s stays where ``before[s] + error of s..new about mu <= before[new]``: in an interval about the mean.
+    """
+    if count == 0:
+        owner[0], end[0, 0] = new, np.inf
+        return 1
+    made, low = 0, -np.inf
+    for i in range(count):
+        s, high = owner[i], end[i, 0]
+        weight = P[new, 0] - P[s, 0]
+        room = before[new] - before[s] - _error(P, s, new, False) + close
+        start = stop = high
+        if room > 0.0:
+            mean, reach = (P[new, 2] - P[s, 2]) / weight, np.sqrt(room / weight)
+            start, stop = max(low, mean - reach), min(high, mean + reach)
+        if start >= stop:
+            start = stop = high
+        for k in range(3):
+            who, to = (s, stop) if k == 1 else (new, start if k == 0 else high)
+            if to > low:
+                if made > 0 and spare[made - 1] == who:
+                    made -= 1
+                spare[made], spare_end[made, 0] = who, to
+                made += 1
+                low = to
+        low = high
+    owner[:made] = spare[:made]
+    end[:made] = spare_end[:made]
+    return made
+
+
+@register_jitable
+def _enter(P, new, lines, close, before, owner, low, high, count):
+    """Drop the starts that others beat, narrow the boxes of the rest, and add a new start; returns how many there are.
+
+    Against a later start, one stays within a ball about the mean of the values between them; against an earlier one,
+    outside such a ball. All later ones are looked at as they come, of the earlier ones the nearest and the first.
+    """
+    kept = 0
+    for i in range(count):
+        s = owner[i]
+        room = before[new] - before[s] - _error(P, s, new, lines) + close
+        if room <= 0.0:
+            continue
+        owner[kept] = s
+        if not lines:
+            for d in range(low.shape[1]):
+                low[kept, d], high[kept, d] = low[i, d], high[i, d]
+            if not _within(P, s, new, room, low, high, kept):
+                continue
+            if kept > 0 and not _outside(P, owner[kept - 1], s, close, before, low, high, kept):
+                continue
+            if kept > 1 and not _outside(P, owner[0], s, close, before, low, high, kept):
+                continue
+        kept += 1
+    owner[kept] = new
+    if not lines:
+        for d in range(low.shape[1]):
+            low[kept, d], high[kept, d] = low[-1, d], high[-1, d]
+    return kept + 1
+
+
+@register_jitable
+def _within(P, s, t, room, low, high, i):
+    """Narrow box i to the answers about which the values s up to t err by at most `room` more than about their mean."""
+    weight = P[t, 0] - P[s, 0]
+    reach = room / weight
+    for d in range(low.shape[1]):
+        mean = (P[t, 2 + d] - P[s, 2 + d]) / weight
+        reach -= max(low[i, d] - mean, mean - high[i, d], 0.0) ** 2
+    if reach <= 0.0:
+        return False
+    for d in range(low.shape[1]):
+        mean = (P[t, 2 + d] - P[s, 2 + d]) / weight
+        half = np.sqrt(reach + max(low[i, d] - mean, mean - high[i, d], 0.0) ** 2)
+        low[i, d], high[i, d] = max(low[i, d], mean - half), min(high[i, d], mean + half)
+    return True
+
+
+@register_jitable
+def _outside(P, e, s, close, before, low, high, i):
+    """Narrow the box of start s by the ball in which an earlier one is better, where that covers a side of the box."""
+    weight = P[s, 0] - P[e, 0]
+    reach = (before[s] - before[e] - _error(P, e, s, False) - close) / weight
+    if reach <= 0.0:
+        return True
+    for d in range(low.shape[1]):
+        mean = (P[s, 2 + d] - P[e, 2 + d]) / weight
+        reach -= max(mean - low[i, d], high[i, d] - mean) ** 2
+    if reach >= 0.0:
+        return False
+    for d in range(low.shape[1]):
+        mean = (P[s, 2 + d] - P[e, 2 + d]) / weight
+        far = max(mean - low[i, d], high[i, d] - mean) ** 2
+        if reach + far > 0.0:
+            half = np.sqrt(reach + far)
+            if mean - half <= low[i, d] < mean + half:
+                low[i, d] = mean + half
+            elif mean - half < high[i, d] <= mean + half:
+                high[i, d] = mean - half
+    return True
