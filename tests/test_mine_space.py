@@ -91,7 +91,7 @@ def test_every_form_of_the_space_builds_and_only_its_slots_are_open() -> None:
 
 def test_a_part_of_the_catalog_is_searched_unless_there_is_a_reason_not_to() -> None:
     left_out = (
-        {"f", "t", "relief", "fr_svm"}
+        {"f", "t", "relief", "fr_svm", "snb"}
         | {"ig"}
         | {"sfs", "sffs", "pta", "sbs", "wrapper", "importance"}
         | {"chi2", "count", "variance"}

@@ -96,7 +96,7 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         positional=("by",),
         search={"by": choice(*METHODS), "min_gain": choice("auto", 0, 1, 3, 10)},
         only={"min_gain": ("by", "ssv")},
-        paper="Grabczewski 2004; Grabczewski and Jankowski 2006, section 2.2; Peng and Ding 2005; Boulle 2006; Katz 2005",
+        paper="Grabczewski 2004; Grabczewski and Jankowski 2006; Peng and Ding 2005; Boulle 2006; Katz 2005",
     )
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -34,9 +34,10 @@ _ALIKE = ("fisher", "s2n")
 #: Selectors that ask a classifier about every column at every step, and the columns up to which that is affordable.
 _STEPWISE = {"sfs": 60, "sffs": 60, "pta": 60, "wrapper": 200, "sbs": 40, "importance": 600}
 
-#: Selectors that fit others many times, and the values (rows times columns) up to which that is affordable.
+#: Parts that go over all columns many times, and the values (rows times columns) up to which that is affordable.
 _REPEATING = {
     "contrasts": 3_000_000,
+    "esnb": 3_000_000,
     "importance": 3_000_000,
     "stability_selection": 10_000_000,
     "with_probes": 10_000_000,
@@ -58,14 +59,17 @@ _COMPOSED = {
     "stability_selection": ("stability_selection(cc({k}), times=25, threshold={{0.6, 0.75, 0.9}})",),
 }
 
-#: Classifiers that are made to answer faster, not better: no search tries them.
-_FAST = ("fr_svm",)
+#: Classifiers that no search tries: one that is made to answer faster, not better, and one that esnb enhances.
+_SPARED = ("fr_svm", "snb")
 
 #: Classifiers that are made of others; the last stage builds them.
 COMMITTEES = ("committee", "blend")
 
 #: Classifiers that take longest, and do not care how columns are scaled; they come last, where time may run out.
 _TREES = ("tree", "forest", "extra_trees", "boost", "mdl_histogram")
+
+#: Other classifiers that do not care how columns are scaled.
+_BY_COLUMNS = ("nb", "esnb")
 
 #: Columns above which they are tried behind a selection alone.
 _MANY_COLUMNS = 2_000
@@ -170,7 +174,7 @@ class _Maker:
     def _suits(self, part: Entry) -> bool:
         """Whether the data rules a part out."""
         facts = self._facts
-        if part.name in _TWINS or part.name in _FAST or facts.n_features > _STEPWISE.get(part.name, facts.n_features):
+        if part.name in _TWINS or part.name in _SPARED or facts.n_features > _STEPWISE.get(part.name, facts.n_features):
             return False
         if part.name in _ALIKE and facts.n_classes == 2 and not facts.uneven:
             return False
@@ -253,7 +257,7 @@ class _Maker:
 
 def _in_vain(head: Calls, tail: Calls) -> bool:
     """Whether a head scales columns for a classifier that does not care."""
-    return tail[-1].name in _TREES and [call.name for call in head] == ["standardize"]
+    return tail[-1].name in (*_TREES, *_BY_COLUMNS) and [call.name for call in head] == ["standardize"]
 
 
 def _matters(part: Entry, name: str, fixed: dict[str, Any]) -> bool:

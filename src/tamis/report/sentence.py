@@ -211,6 +211,11 @@ def _knn(a: Arguments) -> str:
     return "the nearest neighbour" if k == 1 else f"the vote of the {k} nearest neighbours"
 
 
+def _naive_bayes(a: Arguments) -> str:
+    model = a.pop("model")
+    return "naive Bayes on the states of the features" if model == "states" else f"naive Bayes ({model})"
+
+
 def _tree(a: Arguments) -> str:
     return "a decision tree by balanced error" if a.pop("criterion") == "balanced_error" else "an SSV decision tree"
 
@@ -256,6 +261,9 @@ _PHRASES: dict[str, Callable[[Arguments], str]] = {
     "knn": _knn,
     "nrbf": lambda a: "a normalized radial basis function network",
     "tree": _tree,
+    "nb": _naive_bayes,
+    "snb": lambda a: "naive Bayes on columns chosen one after another",
+    "esnb": lambda a: "naive Bayes on columns chosen by the area under the lift curve",
     "mdl_histogram": lambda a: "a histogram whose cells the description length divides",
     "forest": lambda a: f"a random forest of {a.pop('trees')} trees",
     "extra_trees": lambda a: f"{a.pop('trees')} extremely randomized trees",

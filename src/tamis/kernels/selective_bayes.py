@@ -1,0 +1,227 @@
+"""What naive Bayes would answer if one more column joined it, for many columns.
+
+The evidence for each class is a sum over columns, so a column joins by adding its own term. Columns are states: row i
+of column j is in the place ``base[j]`` of the table unless it is listed, in ``places``, under ``indptr[j]`` up to
+``indptr[j + 1]``. ``table[o, s, c]`` is what the place s says of class c to a row of class o (``o = 0`` for all rows
+where the table has one layer). Its numbers, and `evidence`, are multiples of 2^-30, so that sums are exact and equal
+sums are equal.
+"""
+
+import numpy as np
+from numba.extending import register_jitable
+
+from tamis.kernels.compiler import kernel
+
+#: Numbers of the table are multiples of 1 / GRID.
+GRID = 2.0**30
+
+#: States up to which sorted rows are merged state by state rather than sorted again.
+_MERGED = 12
+
+_STATES = "int64[::1], int32[::1], int32[::1], int64[::1], float64[:, :, ::1]"
+_ROWS = "float64[:, ::1], intp[::1], float64[::1], intp[::1], float64[::1]"
+
+
+@kernel(f"void({_STATES}, {_ROWS})", reads=9)
+def right_with(indptr, rows, places, base, table, evidence, classes, weight, candidates, right):
+    """Weight of the rows that are answered rightly when each candidate alone joins; of equals the first class wins."""
+    n_rows, n_classes = evidence.shape
+    layered = table.shape[0] > 1
+    at = np.full(n_rows, -1, dtype=np.int64)
+    for q in range(candidates.shape[0]):
+        j = candidates[q]
+        for t in range(indptr[j], indptr[j + 1]):
+            at[rows[t]] = places[t]
+        total = 0.0
+        for i in range(n_rows):
+            own = classes[i]
+            says = table[own if layered else 0, at[i] if at[i] >= 0 else base[j]]
+            reached = evidence[i, own] + says[own]
+            good = True
+            for c in range(n_classes):
+                other = evidence[i, c] + says[c]
+                if other > reached or (other == reached and c < own):
+                    good = False
+                    break
+            if good:
+                total += weight[i]
+        right[q] = total
+        for t in range(indptr[j], indptr[j + 1]):
+            at[rows[t]] = -1
+
+
+@kernel(
+    f"void({_STATES}, float64[::1], float64[::1], float64[::1], float64[::1], float64[::1], intp[::1], float64[::1], "
+    "intp[::1], float64[::1])",
+    reads=13,
+)
+def two_right_with(
+    indptr, rows, places, base, table, odds, low, low_weight, high, high_weight, classes, weight, candidates, right
+):
+    """The same for two classes, from the listed rows alone.
+
+    `odds` is the evidence for the second class over the first. `low` and `high` are those of the rows of the first and
+    of the second class, ascending, and `low_weight` and `high_weight` the weight of the rows before each, and of all.
+    Rows that are not listed all move by the same, so that a search in these lists tells how many of them are right.
+    """
+    last = table.shape[0] - 1
+    for q in range(candidates.shape[0]):
+        j = candidates[q]
+        for_low = table[0, base[j], 1] - table[0, base[j], 0]
+        for_high = table[last, base[j], 1] - table[last, base[j], 0]
+        total = low_weight[np.searchsorted(low, -for_low, side="right")]
+        total += high_weight[-1] - high_weight[np.searchsorted(high, -for_high, side="right")]
+        for t in range(indptr[j], indptr[j + 1]):
+            i = rows[t]
+            second = classes[i] == 1
+            says = table[last if second else 0, places[t]]
+            before = odds[i] + (for_high if second else for_low) > 0.0
+            after = odds[i] + (says[1] - says[0]) > 0.0
+            if before != after:
+                total += weight[i] if after == second else -weight[i]
+        right[q] = total
+
+
+@kernel(f"void({_STATES}, {_ROWS})", reads=9)
+def likelihood_with(indptr, rows, places, base, table, evidence, classes, weight, candidates, likelihood):
+    """Weighted sum of the log-probabilities of the rows' own classes when each candidate alone joins."""
+    n_rows, n_classes = evidence.shape
+    layered = table.shape[0] > 1
+    at = np.full(n_rows, -1, dtype=np.int64)
+    for q in range(candidates.shape[0]):
+        j = candidates[q]
+        for t in range(indptr[j], indptr[j + 1]):
+            at[rows[t]] = places[t]
+        total = 0.0
+        for i in range(n_rows):
+            own = classes[i]
+            says = table[own if layered else 0, at[i] if at[i] >= 0 else base[j]]
+            reached = evidence[i, own] + says[own]
+            rest = 0.0
+            for c in range(n_classes):
+                rest += np.exp(min(evidence[i, c] + says[c] - reached, 700.0))
+            total -= weight[i] * np.log(rest)
+        likelihood[q] = total
+        for t in range(indptr[j], indptr[j + 1]):
+            at[rows[t]] = -1
+
+
+@kernel(f"void({_STATES}, intp[::1], int64[::1], {_ROWS})", reads=11)
+def areas_with(indptr, rows, places, base, table, order, first, evidence, classes, weight, candidates, pairs):
+    """Weight of the pairs of rows that are put in the right order when each candidate alone joins; equals count half.
+
+    There are two classes, and the evidence for the second over the first puts rows in order. `order` lists the rows by
+    the evidence there is, ascending: within a state of a column that joins, the order stays. So rows are not sorted
+    again but merged, state by state; only where there are many states a sort is quicker. Column j has the places
+    ``first[j]`` up to ``first[j + 1]``.
+    """
+    n_rows = evidence.shape[0]
+    at = np.full(n_rows, -1, dtype=np.int64)
+    heights = np.empty(n_rows)
+    weights = np.empty(n_rows)
+    # The rows of one class in one state lie side by side: first those of the first class, state by state.
+    begin = np.empty(2 * _MERGED + 1, dtype=np.int64)
+    end = np.empty(2 * _MERGED, dtype=np.int64)
+    for q in range(candidates.shape[0]):
+        j = candidates[q]
+        for t in range(indptr[j], indptr[j + 1]):
+            at[rows[t]] = places[t]
+        n_states = first[j + 1] - first[j]
+        total = 0.0
+        if n_states <= _MERGED:
+            begin[:] = 0
+            for i in range(n_rows):
+                s = (at[i] if at[i] >= 0 else base[j]) - first[j]
+                begin[classes[i] * n_states + s + 1] += 1
+            for s in range(2 * n_states):
+                end[s] = begin[s]
+                begin[s + 1] += begin[s]
+            for r in range(n_rows):
+                i = order[r]
+                s = (at[i] if at[i] >= 0 else base[j]) - first[j]
+                b = classes[i] * n_states + s
+                more = table[0, first[j] + s, 1] - table[0, first[j] + s, 0]
+                heights[end[b]] = evidence[i, 1] - evidence[i, 0] + more
+                weights[end[b]] = weight[i]
+                end[b] += 1
+            for a in range(n_states, 2 * n_states):
+                for b in range(n_states):
+                    total += _in_order(heights, weights, begin[a], begin[a + 1], begin[b], begin[b + 1])
+        else:
+            for i in range(n_rows):
+                s = at[i] if at[i] >= 0 else base[j]
+                heights[i] = evidence[i, 1] - evidence[i, 0] + (table[0, s, 1] - table[0, s, 0])
+            total = _sorted_pairs(heights, classes, 1, weight)
+        pairs[q] = total
+        for t in range(indptr[j], indptr[j + 1]):
+            at[rows[t]] = -1
+
+
+@kernel(f"void({_STATES}, float64[::1], {_ROWS})", reads=10)
+def rest_areas_with(indptr, rows, places, base, table, share, evidence, classes, weight, candidates, pairs):
+    """The same for several classes, each against the rest by its probability: the sum of `share` times the pairs."""
+    n_rows, n_classes = evidence.shape
+    at = np.full(n_rows, -1, dtype=np.int64)
+    moved = np.empty((n_classes, n_rows))
+    for q in range(candidates.shape[0]):
+        j = candidates[q]
+        for t in range(indptr[j], indptr[j + 1]):
+            at[rows[t]] = places[t]
+        for i in range(n_rows):
+            says = table[0, at[i] if at[i] >= 0 else base[j]]
+            for c in range(n_classes):
+                top = -np.inf
+                for d in range(n_classes):
+                    if d != c:
+                        top = max(top, evidence[i, d] + says[d])
+                rest = 0.0
+                for d in range(n_classes):
+                    if d != c:
+                        rest += np.exp(evidence[i, d] + says[d] - top)
+                odds = evidence[i, c] + says[c] - top - np.log(rest)
+                moved[c, i] = np.floor(odds * GRID + 0.5) / GRID
+        total = 0.0
+        for c in range(n_classes):
+            total += share[c] * _sorted_pairs(moved[c], classes, c, weight)
+        pairs[q] = total
+        for t in range(indptr[j], indptr[j + 1]):
+            at[rows[t]] = -1
+
+
+@register_jitable
+def _in_order(heights, weights, high, high_end, low, low_end):
+    """Weight of the pairs of one row of a part of the list above one of another, both ascending; equals count half."""
+    total, below = 0.0, 0.0
+    while high < high_end:
+        value = heights[high]
+        while low < low_end and heights[low] < value:
+            below += weights[low]
+            low += 1
+        tied = 0.0
+        while low < low_end and heights[low] == value:
+            tied += weights[low]
+            low += 1
+        while high < high_end and heights[high] == value:
+            total += weights[high] * (below + 0.5 * tied)
+            high += 1
+        below += tied
+    return total
+
+
+@register_jitable
+def _sorted_pairs(heights, classes, positive, weight):
+    """The same for one list of all rows, those of the class `positive` against the others."""
+    order = np.argsort(heights)
+    total, below, r = 0.0, 0.0, 0
+    while r < order.shape[0]:
+        value = heights[order[r]]
+        own, other = 0.0, 0.0
+        while r < order.shape[0] and heights[order[r]] == value:
+            if classes[order[r]] == positive:
+                own += weight[order[r]]
+            else:
+                other += weight[order[r]]
+            r += 1
+        total += own * (below + 0.5 * other)
+        below += other
+    return total
