@@ -15,6 +15,7 @@ from tamis.base.errors import DataError, TamisError
 from tamis.challenge import reproduce
 from tamis.challenge.reproduce import FS_SVM, GHOSTMINER, TABLES, Published, Results, Row, Table, run_rows
 from tamis.challenge.reproduce import run as run_module
+from tamis.challenge.reproduce import work as work_module
 from tamis.challenge.reproduce.figures import error_against_features, figure_facts, page
 from tamis.challenge.reproduce.results import fingerprint
 from tamis.challenge.reproduce.table import REAL_FEATURES
@@ -204,7 +205,7 @@ def test_other_options_run_anew(tiny, results, options):
 def test_other_data_other_recipes_and_other_versions_run_anew(tiny, results, monkeypatch):
     run(TINY[:1], results)
     assert run([replace(TINY[0], recipe="cc(1) | knn(1)")], results)[0].new
-    monkeypatch.setattr(run_module, "__version__", "99")
+    monkeypatch.setattr(work_module, "__version__", "99")
     assert run(TINY[:1], results)[0].new
     monkeypatch.undo()
     monkeypatch.setenv("TAMIS_DATA", str(tiny))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tamis.cli.show import Json, Seed, load_data, print_json, print_line, print_table, progress
+from tamis.cli.reproduce_study import followed, of_data, run_and_print
+from tamis.cli.show import Json, Seed, load_data, print_json, print_line, print_markdown, print_table, progress
 
 if TYPE_CHECKING:
     from tamis.challenge.reproduce import Outcome, Row, Table
@@ -21,11 +22,16 @@ _ROOM = 36
 
 
 def reproduce(
-    paper: Annotated[Literal["ghostminer", "fs-svm"], typer.Argument(help="Whose table.")],
+    paper: Annotated[
+        Literal["ghostminer", "fs-svm", "mrmr", "contrasts", "fr-svm", "esnb", "binning", "mdl-histogram"],
+        typer.Argument(help="Whose tables."),
+    ],
     data: Annotated[
         list[str] | None, typer.Option("--data", help="Only rows on this data set; may be given several times.")
     ] = None,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="How often the folds are drawn anew.")] = 3,
+    repeats: Annotated[
+        int | None, typer.Option("--repeats", min=1, help="How often folds are drawn anew, 3 by default.")
+    ] = None,
     seed: Seed = 0,
     jobs: Annotated[
         int | None,
@@ -46,35 +52,29 @@ def reproduce(
 
     Every finished row is kept at once: a run that is stopped goes on where it was, and a second call only prints.
     """
-    from tamis.base.errors import DataError, TamisError
-    from tamis.challenge.reproduce import TABLES, Results, run_rows
+    from tamis.base.errors import TamisError
+    from tamis.challenge.reproduce import STUDIES, TABLES, Results, run_rows
 
-    table = TABLES[paper]
     n_jobs = jobs or os.cpu_count() or 1
     if markdown and json:
         raise TamisError("--markdown and --json exclude each other")
+    file = Results(results or Path(f"tamis-reproduce-{paper}.json"))
+    if paper in STUDIES:
+        if repeats is not None or figures is not None:
+            raise TamisError(f"{'--repeats' if repeats is not None else '--figures'}: {paper} has none")
+        run_and_print(paper, data or [], file, seed=seed, n_jobs=n_jobs, again=again, markdown=markdown, json=json)
+        return
+    table, repeats = TABLES[paper], repeats or 3
     if figures is not None:
         _draw(table, figures, repeats=repeats, seed=seed, n_jobs=n_jobs, json=json)
         return
-    rows = _rows(table, data or [])
-    file = Results(results or Path(f"tamis-reproduce-{paper}.json"))
-    outcomes: list[Outcome] = []
-    try:
-        for outcome in run_rows(
-            rows, file, folds=table.folds, repeats=repeats, seed=seed, n_jobs=n_jobs, again=again, watch=_watched
-        ):
-            outcomes.append(outcome)
-            if outcome.new and outcome.found is not None:
-                typer.echo(_news(outcome, len(outcomes), len(rows)), err=True)
-    except KeyboardInterrupt:
-        kept = sum(outcome.found is not None for outcome in outcomes)
-        typer.echo(
-            f"tamis: stopped; {kept} of {len(rows)} rows are in {file.path}, and the same command goes on", err=True
-        )
-        raise typer.Exit(130) from None
-    if all(outcome.found is None for outcome in outcomes):
-        names = ", ".join(dict.fromkeys(row.data for row in rows))
-        raise DataError(f"not at hand: {names}; set TAMIS_DATA to the folder of the data files")
+    rows = of_data(table.name, table.data, table.rows, data or [])
+    outcomes = followed(
+        run_rows(rows, file, folds=table.folds, repeats=repeats, seed=seed, n_jobs=n_jobs, again=again, watch=_watched),
+        file,
+        len(rows),
+        _news,
+    )
     if json:
         print_json(_facts(table, outcomes))
     else:
@@ -86,15 +86,6 @@ def _watched(row: "Row") -> Iterator[Callable[[int, int], None]]:
     recipe = row.recipe if len(row.recipe) <= _ROOM else f"{row.recipe[: _ROOM - 3]}..."
     with progress(f"{row.data}: {recipe}") as report:
         yield report
-
-
-def _rows(table: "Table", data: Sequence[str]) -> "tuple[Row, ...]":
-    from tamis.base.errors import TamisError
-
-    for name in data:
-        if name not in table.data:
-            raise TamisError(f"--data: {table.name} has no row on {name!r}; it has: {', '.join(table.data)}")
-    return tuple(row for row in table.rows if not data or row.data in data)
 
 
 def _draw(table: "Table", folder: Path, *, repeats: int, seed: int, n_jobs: int, json: bool) -> None:
@@ -122,14 +113,14 @@ def _draw(table: "Table", folder: Path, *, repeats: int, seed: int, n_jobs: int,
         print_line("\n".join(map(str, written)))
 
 
-def _facts(table: "Table", outcomes: "Sequence[Outcome]") -> dict[str, Any]:
+def _facts(table: "Table", outcomes: "Sequence[Outcome[Row]]") -> dict[str, Any]:
     rows = [
         {
-            "data": outcome.row.data,
-            "recipe": outcome.row.recipe,
-            "split": outcome.row.split,
-            "published": vars(outcome.row.published),
-            "note": outcome.row.note,
+            "data": outcome.item.data,
+            "recipe": outcome.item.recipe,
+            "split": outcome.item.split,
+            "published": vars(outcome.item.published),
+            "note": outcome.item.note,
             "found": outcome.found,
         }
         for outcome in outcomes
@@ -137,9 +128,9 @@ def _facts(table: "Table", outcomes: "Sequence[Outcome]") -> dict[str, Any]:
     return {"table": table.name, "title": table.title, "remarks": list(table.remarks), "rows": rows}
 
 
-def _cells(outcome: "Outcome") -> dict[str, str | None]:
+def _cells(outcome: "Outcome[Row]") -> dict[str, str | None]:
     """The printed cells of a row by column; None where there is nothing to say."""
-    row, found = outcome.row, outcome.found
+    row, found = outcome.item, outcome.found
     printed, about = row.published, "about " if row.published.about else ""
     cells: dict[str, str | None] = {
         "data": row.data,
@@ -173,12 +164,12 @@ def _span(sizes: Sequence[int]) -> str:
     return str(sizes[0]) if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
 
 
-def _news(outcome: "Outcome", number: int, total: int) -> str:
+def _news(outcome: "Outcome[Row]", number: int, total: int) -> str:
     cells = _cells(outcome)
     return f"{number}/{total} {cells['data']}: {cells['recipe']}: BER {cells['BER here']} in {cells['s']} s"
 
 
-def _lines(outcomes: "Sequence[Outcome]", without: str = "") -> tuple[list[str], list[list[str | None]]]:
+def _lines(outcomes: "Sequence[Outcome[Row]]", without: str = "") -> tuple[list[str], list[list[str | None]]]:
     """Column names and cells, numbered; a column that is empty everywhere is left out."""
     cells = [_cells(outcome) for outcome in outcomes]
     columns = dict.fromkeys(name for each in cells for name in each if name != without)
@@ -198,18 +189,18 @@ def _remarks(table: "Table", repeats: int) -> list[str]:
     ]
 
 
-def _said_of(outcome: "Outcome") -> list[str]:
+def _said_of(outcome: "Outcome[Row]") -> list[str]:
     """What there is to say of a row: its note, and what it warned of when it ran."""
-    note = [outcome.row.note] if outcome.row.note else []
+    note = [outcome.item.note] if outcome.item.note else []
     return note + ([] if outcome.found is None else list(outcome.found["warnings"]))
 
 
-def _print(table: "Table", outcomes: "Sequence[Outcome]", repeats: int) -> None:
+def _print(table: "Table", outcomes: "Sequence[Outcome[Row]]", repeats: int) -> None:
     # Recipes are too long for a column of a terminal.
     columns, lines = _lines(outcomes, without="recipe")
     print_table(table.title, columns, lines, right=[name for name in columns if name not in ("data", "rows")])
     for number, outcome in enumerate(outcomes, 1):
-        print_line(f"{number:3}: {outcome.row.recipe}")
+        print_line(f"{number:3}: {outcome.item.recipe}")
         for text in _said_of(outcome):
             print_line(f"     {text}")
     print_line()
@@ -217,14 +208,13 @@ def _print(table: "Table", outcomes: "Sequence[Outcome]", repeats: int) -> None:
         print_line(text)
 
 
-def _print_markdown(table: "Table", outcomes: "Sequence[Outcome]", repeats: int) -> None:
+def _print_markdown(table: "Table", outcomes: "Sequence[Outcome[Row]]", repeats: int) -> None:
     columns, lines = _lines(outcomes)
     recipe = columns.index("recipe")
     print_line(f"{table.title}\n")
-    print_line(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for line in lines:
         line[recipe] = "`{}`".format(str(line[recipe]).replace("|", "\\|"))
-        print_line(f"| {' | '.join(cell or '' for cell in line)} |")
+    print_markdown(columns, lines)
     print_line()
     for text in _remarks(table, repeats):
         print_line(f"- {text}")

@@ -1,42 +1,20 @@
-"""Rows of a table run one after another; what is finished is kept in a file and not run again."""
+"""Rows of a table: each a whole model, validated on the data at hand."""
 
-import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from itertools import groupby
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tamis import __version__
-from tamis.base.errors import DataError, TamisError
-from tamis.challenge.reproduce.results import Results, fingerprint
-from tamis.challenge.reproduce.table import REAL_FEATURES, Row
+from tamis.base.errors import TamisError
+from tamis.challenge.reproduce.results import Results
+from tamis.challenge.reproduce.table import Row
+from tamis.challenge.reproduce.work import Job, Outcome, Report, Watch, run_jobs
 from tamis.compose.recipe import parse
-from tamis.data import named
 from tamis.data.dataset import Dataset
 from tamis.validate.result import Validation
 from tamis.validate.whole import validate
-
-#: Called with a row about to run; gives what to call with the fits done and the fits in all, of all rows.
-Watch = Callable[[Row], AbstractContextManager[Callable[[int, int], None]]]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a row; `found` is None when its data set is not at hand, `new` when it was run just now."""
-
-    row: Row
-    found: Mapping[str, Any] | None
-    new: bool = False
-
-
-def fits(row: Row, folds: int, repeats: int) -> int:
-    """How many models a row takes."""
-    return folds * repeats if row.split == "pooled" else 1
 
 
 def run_rows(
@@ -48,12 +26,9 @@ def run_rows(
     seed: int = 0,
     n_jobs: int = 1,
     again: bool = False,
-    watch: Watch | None = None,
-) -> Iterator[Outcome]:
+    watch: Watch[Row] | None = None,
+) -> Iterator[Outcome[Row]]:
     """Run the rows in their order, each whole model validated by :func:`tamis.validate.whole.validate`.
-
-    A row is kept in `results` before the next begins, so a run that is stopped goes on where it was. A row is not run
-    when `results` has it for the same recipe, data, split and seed and the same version of tamis.
 
     Parameters
     ----------
@@ -64,93 +39,42 @@ def run_rows(
     seed : int
     n_jobs : int
         Processes; the result does not depend on it.
-    again : bool, default=False
-        Run also what `results` has.
-    watch : callable, optional
-        ``watch(row)`` is a context around the run of a row, and gives a function of the fits done and to do.
+    again, watch
+        As for :func:`tamis.challenge.reproduce.work.run_jobs`, which keeps what is finished.
     """
+    jobs = []
     for row in rows:
         parse(row.recipe).build()
-    total = sum(fits(row, folds, repeats) for row in rows)
-    done = 0
-    for name, members in groupby(rows, key=lambda row: row.data):
-        data = dataset(name)
-        for row in members:
-            if data is None:
-                yield Outcome(row, None)
-            else:
-                times = repeats if row.split == "pooled" else 1
-                wanted = _identity(row, data, folds, times, seed)
-                found = None if again else results.find(wanted)
-                if new := found is None:
-                    with nullcontext(_unseen) if watch is None else watch(row) as report:
-                        found = wanted | _run(row, data, folds, times, seed, n_jobs, _after(report, done, total))
-                    results.keep(found)
-                yield Outcome(row, found, new)
-            done += fits(row, folds, repeats)
+        pooled = row.split == "pooled"
+        times = repeats if pooled else 1
+        key = {
+            "recipe": row.recipe,
+            "split": row.split,
+            "folds": folds if pooled else None,
+            "repeats": times,
+            "seed": seed,
+        }
+        run = partial(_run, row, folds, times, seed, n_jobs)
+        jobs.append(Job(row, row.data, key, folds * repeats if pooled else 1, run))
+    return run_jobs(jobs, results, again=again, watch=watch)
 
 
-def dataset(name: str) -> Dataset | None:
-    """The data set of that name, with its known probes, or None when it is not at hand."""
-    data = named.find(name)
-    if data is None or name not in REAL_FEATURES:
-        return data
-    roles = np.full(data.n_features, "probe", dtype="<U11")
-    real = np.array(REAL_FEATURES[name]) - 1
-    if real.max() >= data.n_features:
-        raise DataError(f"{name}: has {data.n_features} columns; column {real.max() + 1} is known to be real")
-    roles[real] = "informative"
-    return replace(data, roles=roles)
-
-
-def _identity(row: Row, data: Dataset, folds: int, repeats: int, seed: int) -> dict[str, Any]:
-    return {
-        "data": row.data,
-        "recipe": row.recipe,
-        "split": row.split,
-        "folds": folds if row.split == "pooled" else None,
-        "repeats": repeats,
-        "seed": seed,
-        "fingerprint": fingerprint(data),
-        "version": __version__,
-    }
-
-
-def _unseen(done: int, total: int) -> None:
-    pass
-
-
-def _after(report: Callable[[int, int], None], done: int, total: int) -> Callable[[int, int], None]:
-    """Fits of one row reported as part of those of all rows."""
-    report(done, total)
-    return lambda now, _: report(done + now, total)
-
-
-def _run(
-    row: Row, data: Dataset, folds: int, repeats: int, seed: int, n_jobs: int, progress: Callable[[int, int], None]
-) -> dict[str, Any]:
-    start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        try:
-            found = validate(
-                row.recipe,
-                data,
-                split=row.split,
-                folds=folds,
-                repeats=repeats,
-                metrics=("ber", "accuracy", "auc"),
-                seed=seed,
-                n_jobs=n_jobs,
-                progress=progress,
-            )
-        except TamisError as error:
-            raise TamisError(f"{row.data}, {row.recipe}: {error}") from error
-    return _facts(found, data) | {
-        "seconds": round(time.perf_counter() - start, 2),
-        "date": datetime.now(UTC).date().isoformat(),
-        "warnings": sorted({str(w.message) for w in warned}),
-    }
+def _run(row: Row, folds: int, repeats: int, seed: int, n_jobs: int, data: Dataset, progress: Report) -> dict[str, Any]:
+    try:
+        found = validate(
+            row.recipe,
+            data,
+            split=row.split,
+            folds=folds,
+            repeats=repeats,
+            metrics=("ber", "accuracy", "auc"),
+            seed=seed,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+    except TamisError as error:
+        raise TamisError(f"{row.data}, {row.recipe}: {error}") from error
+    return _facts(found, data)
 
 
 def _facts(found: Validation, data: Dataset) -> dict[str, Any]:

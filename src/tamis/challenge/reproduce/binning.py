@@ -1,0 +1,195 @@
+"""The oscillating example of Katz (2005), "An optimal binning transformation for use in predictive modeling".
+
+The paper prints its SAS program. SAS's ``ranuni`` is the generator of Fishman and Moore, ``s -> 397204094 s mod
+(2^31 - 1)``, and with the printed seed it gives the very rows of the paper: 49 ones, the printed share in every bin.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+from sklearn.linear_model import LogisticRegression
+
+from tamis.base.seeds import generator
+from tamis.base.types import FloatArray
+from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
+from tamis.discretize.bin_means import BinMeans
+
+_SEED = 59137
+_MODULUS = 2**31 - 1
+_MULTIPLIER = 397204094
+
+#: The least number of rows in a bin, with which the default cost gives the printed bins; it is not printed.
+MIN_ROWS = 8
+
+#: -2 log L; rows of class 0 answered 0 and 1, rows of class 1 answered 0 and 1.
+_PRINTED = {
+    "x": (139.643, 38, 14, 29, 20),
+    "c": (115.398, 52, 0, 37, 12),
+    "y": (74.828, 39, 13, 9, 40),
+    "b": (54.219, 44, 8, 1, 48),
+}
+_WORDS = {
+    "x": "x, the predictor",
+    "c": "c, splits of most chi-square",
+    "y": "y = cos(2 pi x)^2, the truth",
+    "b": "b, optimal bins",
+}
+
+#: Cuts and shares of the bins.
+_CUTS = (0.17, 0.34889, 0.56909, 0.82960, 1.10963, 1.41077, 1.67263, 1.82933)
+_SHARES = (0.77778, 0.0, 0.90909, 0.0, 0.85714, 0.06667, 0.84615, 0.0, 0.88889)
+
+#: Ways to make b that are compared on fresh rows.
+_WAYS: dict[str, dict[str, Any]] = {
+    "8 rows a bin": {"min_rows": 8},
+    "10 rows a bin": {"min_rows": 10},
+    "4 rows a bin": {"min_rows": 4},
+    "4 rows a bin, the best of 5 halves": {"min_rows": 4, "samples": 5},
+    "smoothed, 8 rows": {"min_rows": 8, "smooth": True},
+}
+
+#: How often the example is drawn anew.
+DRAWS = 200
+
+
+def ranuni(seed: int, count: int) -> FloatArray:
+    """The first numbers of SAS's ``ranuni``.
+
+    Examples
+    --------
+    >>> ranuni(1, 2).round(5)
+    array([0.18496, 0.97009])
+    """
+    found = np.empty(count)
+    for i in range(count):
+        seed = _MULTIPLIER * seed % _MODULUS
+        found[i] = seed / _MODULUS
+    return found
+
+
+def example(draws: FloatArray) -> tuple[FloatArray, FloatArray, np.ndarray]:
+    """Predictor x, truth y and target d of the printed program, for its 101 random numbers."""
+    x: FloatArray = 0.02 * np.arange(101.0)
+    y = np.cos(2 * np.pi * x) ** 2
+    d = np.where(y >= 0.8, 1, np.where((y > 0.2) & (draws >= 0.5), 1, 0))
+    return x, y, d
+
+
+def chi_square_bins(d: np.ndarray, depth: int = 3, least: float = 0.05) -> list[int]:
+    """Split where chi-square is largest, again on either side, `depth` times at most and while it is significant.
+
+    Gives the places at which bins begin. The depth is not printed; three levels give the printed figures.
+    """
+    n, ones = d.size, d.sum()
+    if depth == 0 or ones in (0, n):
+        return []
+    left = np.arange(1, n)
+    below = np.cumsum(d)[:-1]
+    gap = below / left - (ones - below) / (n - left)
+    value = gap**2 * left * (n - left) / n / (ones / n * (1 - ones / n))
+    at = int(np.argmax(value)) + 1
+    if chi2.sf(value[at - 1], 1) > least:
+        return []
+    before, after = chi_square_bins(d[:at], depth - 1, least), chi_square_bins(d[at:], depth - 1, least)
+    return [*before, at, *(at + place for place in after)]
+
+
+def _table(task: Task) -> dict[str, Any]:
+    x, y, d = example(ranuni(_SEED, 101))
+    model = BinMeans(MIN_ROWS, folds=None).fit(x[:, None], d)
+    group = np.searchsorted(chi_square_bins(d), np.arange(d.size), side="right")
+    shares = np.array([d[group == g].mean() for g in range(group.max() + 1)])
+    predicted = {
+        "x": _logistic(x, d),
+        # As a variable of classes: the regression then answers the shares.
+        "c": shares[group],
+        "y": _logistic(y, d),
+        "b": _logistic(model.transform(x[:, None]).ravel(), d),
+    }
+    return {
+        "ones": int(d.sum()),
+        "rows": {name: [_deviance(p, d), *_confusion(p, d)] for name, p in predicted.items()},
+        "cuts": model.cuts_[0].round(6).tolist(),
+        "shares": model.shares_[0].ravel().round(5).tolist(),
+    }
+
+
+def _fresh(task: Task, draws: int = DRAWS) -> dict[str, Any]:
+    """Rows answered rightly by a share above one half, of the rows of the fit and of rows drawn anew at the same x."""
+    rng = generator(task.seed)
+    found: dict[str, list[list[float]]] = {name: [] for name in ("y, the truth", *_WAYS)}
+    for done in range(draws):
+        (x, y, d), (_, _, new) = example(rng.random(101)), example(rng.random(101))
+        found["y, the truth"].append(_right(y, d, new))
+        for name, parameters in _WAYS.items():
+            model = BinMeans(**parameters, folds=None, random_state=task.seed).fit(x[:, None], d)
+            b = model.transform(x[:, None]).ravel()
+            found[name].append([*_right(b, d, new), model.cuts_[0].size + 1.0])
+        task.report(done + 1, draws)
+    return {"draws": draws, "means": {name: np.mean(many, axis=0).tolist() for name, many in found.items()}}
+
+
+def _logistic(predictor: FloatArray, d: np.ndarray) -> FloatArray:
+    """What a regression without penalty answers on its own rows."""
+    model = LogisticRegression(C=np.inf, max_iter=10_000, tol=1e-10).fit(predictor[:, None], d)
+    return np.asarray(model.predict_proba(predictor[:, None])[:, 1])
+
+
+def _deviance(p: FloatArray, d: np.ndarray) -> float:
+    chance = np.where(d == 1, p, 1 - p)
+    return float(-2 * np.log(np.maximum(chance, np.finfo(float).tiny)).sum())
+
+
+def _confusion(p: FloatArray, d: np.ndarray) -> list[int]:
+    return [int(((p > 0.5) == answer)[d == truth].sum()) for truth in (0, 1) for answer in (False, True)]
+
+
+def _right(p: FloatArray, *targets: np.ndarray) -> list[float]:
+    return [float(((p > 0.5) == d).sum()) for d in targets]
+
+
+def _sheets(facts: Facts) -> list[Sheet]:
+    sheets = []
+    table, fresh = facts.get(("", "table")), facts.get(("", "fresh draws"))
+    if table is not None:
+        lines: list[list[str | None]] = []
+        for name, words in _WORDS.items():
+            for who, row in (("printed", _PRINTED[name]), ("here", table["rows"][name])):
+                lines.append([f"{words}, {who}", f"{row[0]:.3f}", *map(str, row[1:])])
+        columns = ("predictor", "-2 log L", "d=0 as 0", "d=0 as 1", "d=1 as 0", "d=1 as 1")
+        sheets.append(Sheet(f"Logistic regressions on 101 rows, {table['ones']} of class 1", columns, lines))
+        sheets.append(Sheet("The bins of b", ("", "cuts", "shares of class 1"), _bins(table)))
+    if fresh is not None:
+        lines = []
+        for name, (own, new, *bins) in fresh["means"].items():
+            lines.append([name, f"{own:.1f}", f"{new:.1f}", f"{bins[0]:.1f}" if bins else None])
+        title = f"Rows answered rightly of 101, mean of {fresh['draws']} draws"
+        sheets.append(Sheet(title, ("predictor", "rows of the fit", "fresh rows", "bins"), lines))
+    return sheets
+
+
+def _bins(table: Any) -> list[list[str | None]]:
+    def told(values: Sequence[float], digits: int) -> str:
+        return " ".join(f"{value:.{digits}f}" for value in values)
+
+    return [
+        ["printed", told(_CUTS, 3), told(_SHARES, 3)],
+        ["here", told(table["cuts"], 3), told(table["shares"], 3)],
+    ]
+
+
+BINNING = Study(
+    "binning",
+    "Optimal binning (Katz 2005, the oscillating predictor)",
+    (Piece("", "table", _table), Piece("", "fresh draws", _fresh, DRAWS)),
+    _sheets,
+    remarks=(
+        "The rows are those of the paper: its SAS program run with SAS's own random numbers.",
+        f"The least number of rows in a bin is not printed; with the default cost {MIN_ROWS} gives the printed bins.",
+        "Cuts lie halfway between rows here; the paper divides the gap as the widths of the two bins.",
+        "c: three levels of splits where chi-square is largest, at 5 %, taken as a variable of classes.",
+        "Fresh rows: the target drawn anew at the same x, which shows how far the bins fit the rows they came from.",
+    ),
+)

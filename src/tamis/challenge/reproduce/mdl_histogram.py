@@ -1,0 +1,128 @@
+"""Figures 1 to 3 of Kudo and Tenmoto (2005), "Optimal division for feature selection and classification".
+
+The paper shows pictures and prints neither its data nor a number. What it says of them can be tried on data of the same
+kind: two classes on a square, parted by a line that slants by an angle, a tenth of the labels changed. The line's angle
+stands for theta of Figure 3; at 0 degrees the second column says nothing, at 45 as much as the first.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tamis.base.seeds import generator
+from tamis.base.types import Codes, FloatArray
+from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
+from tamis.classify.mdl_histogram import MDLHistogram
+
+#: Training rows of Figures 1 and 2, and the angle of their line.
+SIZES = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)
+SLANT = 20
+
+#: Angles of Figure 3, and its training rows.
+ANGLES = (0, 5, 10, 20, 30, 45, 60, 70, 80, 85, 90)
+ROWS = 1000
+
+#: The error of the best rule, which is the line itself.
+NOISE = 0.1
+
+#: How often each training set is drawn, and the rows that test it.
+_DRAWS, _TEST_ROWS = 20, 20_000
+
+
+def square(n_rows: int, degrees: float, rng: np.random.Generator) -> tuple[FloatArray, Codes, Codes]:
+    """Rows on a square, their classes, and the classes that the line gives them.
+
+    Examples
+    --------
+    >>> X, y, best = square(10_000, 20, np.random.default_rng(0))
+    >>> X.shape, float(np.mean(y != best)).__round__(2)
+    ((10000, 2), 0.1)
+    """
+    X = rng.random((n_rows, 2))
+    across = np.array([np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))])
+    best = ((X - 0.5) @ across > 0).astype(np.intp)
+    return X, np.where(rng.random(n_rows) < NOISE, 1 - best, best), best
+
+
+def _draws(n_rows: int, degrees: int, task: Task) -> dict[str, Any]:
+    """Histograms of training sets drawn again and again: their depths, and their errors as shares of rows."""
+    X_new, y_new, best_new = square(_TEST_ROWS, degrees, generator(task.seed, 0, degrees))
+    found: dict[str, list[Any]] = {"depths": [], "cells": [], "train": [], "test": [], "off": []}
+    for draw in range(_DRAWS):
+        X, y, _ = square(n_rows, degrees, generator(task.seed, 1 + draw, degrees, n_rows))
+        if np.unique(y).size > 1:
+            model = MDLHistogram().fit(X, y)
+            answers = model.predict(X_new)
+            found["depths"].append(model.depths_.tolist())
+            found["cells"].append(len(model.weight_[-1]))
+            found["train"].append(float(np.mean(model.predict(X) != y)))
+            found["test"].append(float(np.mean(answers != y_new)))
+            found["off"].append(float(np.mean(answers != best_new)))
+        task.report(draw + 1, _DRAWS)
+    return {"rows": n_rows, "degrees": degrees, **found}
+
+
+def _pieces() -> tuple[Piece, ...]:
+    wanted = [(n, SLANT) for n in SIZES] + [(ROWS, degrees) for degrees in ANGLES if degrees != SLANT]
+    return tuple(Piece("", _name(n, degrees), partial(_draws, n, degrees), _DRAWS) for n, degrees in wanted)
+
+
+def _name(n_rows: int, degrees: int) -> str:
+    return f"{n_rows} rows, line at {degrees} degrees"
+
+
+def _sheets(facts: Facts) -> list[Sheet]:
+    sizes = [one for n in SIZES if (one := facts.get(("", _name(n, SLANT))))]
+    angles = [one for degrees in ANGLES if (one := facts.get(("", _name(ROWS, degrees))))]
+    boundary: list[list[str | None]] = [
+        [str(one["rows"]), *_depths(one["depths"]), f"{np.mean(one['cells']):.1f}", _percent(one["off"])]
+        for one in sizes
+    ]
+    errors: list[list[str | None]] = [
+        [str(one["rows"]), _percent(one["train"]), _percent(one["test"])] for one in sizes
+    ]
+    soft: list[list[str | None]] = [[str(one["degrees"]), *_depths(one["depths"])] for one in angles]
+    depths = ("most often (d1, d2)", "mean d1", "mean d2")
+    return [
+        Sheet(
+            f"Figure 1: the division and its boundary, line at {SLANT} degrees",
+            ("rows", *depths, "cells", "% of the plane on the wrong side"),
+            boundary,
+        ),
+        Sheet(
+            f"Figure 2: training and test error, percent; the best rule has {100 * NOISE:.0f}",
+            ("rows", "training", "test"),
+            errors,
+        ),
+        Sheet(f"Figure 3: soft feature selection, {ROWS} rows", ("theta, degrees", *depths), soft),
+    ]
+
+
+def _depths(depths: Sequence[Sequence[int]]) -> list[str]:
+    """The pair that came out most often, and the mean of each."""
+    ((pair, times),) = Counter(tuple(one) for one in depths).most_common(1)
+    first, second = np.mean(depths, axis=0)
+    return [f"({pair[0]}, {pair[1]}), {times} of {len(depths)}", f"{first:.2f}", f"{second:.2f}"]
+
+
+def _percent(shares: Sequence[float]) -> str:
+    """Mean and standard deviation over the draws."""
+    return f"{100 * np.mean(shares):.1f} ± {100 * np.std(shares):.1f}"
+
+
+MDL_HISTOGRAM = Study(
+    "mdl-histogram",
+    "MDL histogram (Kudo and Tenmoto 2005, Figures 1 to 3)",
+    _pieces(),
+    _sheets,
+    remarks=(
+        "The paper prints no numbers and does not describe its data; these are of its kind, not its own.",
+        f"Two classes on a square, parted by a line through its middle; {100 * NOISE:.0f} % of the labels are changed.",
+        "Theta is how far the line slants: at 0 degrees the second column says nothing, at 45 as much as the first.",
+        f"Training sets are drawn {_DRAWS} times: means and standard deviations. {_TEST_ROWS} rows more test them.",
+        "The paper says: few rows select a column, many bring the boundary near the best, d tells what matters.",
+    ),
+)

@@ -1,0 +1,64 @@
+"""The study of selective naive Bayes: its pieces run on small data, and the sheets made of what they find."""
+
+import numpy as np
+import pytest
+
+from tamis.challenge.reproduce.esnb import ESNB
+from tamis.challenge.reproduce.study import Task
+from tamis.compose.recipe import parse
+from tamis.data.dataset import Dataset
+
+
+@pytest.fixture(scope="module")
+def small() -> Dataset:
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 20))
+    X[:, :2] += 2 * y[:, None]
+    roles = np.where(np.arange(20) < 2, "informative", "probe")
+    names, split = np.array([f"f{j}" for j in range(20)]), np.repeat(["train", "valid"], [80, 40])
+    return Dataset(X, y, names, "small", split=split, roles=roles)
+
+
+@pytest.fixture(scope="module")
+def facts(small) -> dict:
+    """What each model finds; one data set stands for all."""
+    one = {p.name: p.run(Task(small, 0, 1, lambda done, total: None)) for p in ESNB.pieces if p.data == "madelon"}
+    return {(piece.data, piece.name): one[piece.name] for piece in ESNB.pieces}
+
+
+def test_pieces_of_a_data_set_stand_together_and_are_recipes() -> None:
+    assert ESNB.data == ("arcene", "dexter", "dorothea", "gisette_surrogate", "madelon")
+    assert [p.data for p in ESNB.pieces] == sorted(p.data for p in ESNB.pieces)
+    for piece in ESNB.pieces:
+        parse(piece.run.args[0]).build()
+
+
+def test_facts_tell_errors_features_and_probes(facts) -> None:
+    esnb = facts["arcene", "esnb"]
+    assert esnb["official"]["ber"] < 0.3
+    assert esnb["pooled"]["auc"] > 0.8
+    assert esnb["features"] >= 1
+    assert esnb["share"] == esnb["features"] / 20
+    assert esnb["probes"] < 0.6
+    assert 0 < esnb["threshold"] < 1
+    plain = facts["arcene", "nb"]
+    assert (plain["features"], plain["probes"], plain["threshold"]) == (2, 0.0, None)
+
+
+def test_sheets_have_a_line_for_each_data_set_and_the_mean_of_all(facts) -> None:
+    sheets = ESNB.sheets(facts)
+    assert [sheet.title.split(":")[0] for sheet in sheets] == ["nb", "snb", "esnb", "esnb, averaged"]
+    for sheet in sheets:
+        assert all(len(line) == len(sheet.columns) for line in sheet.lines)
+        assert [line[0] for line in sheet.lines[:6]] == [*ESNB.data, "mean"]
+        # The same facts stand for all data sets here, so that their mean is each.
+        assert sheet.lines[5][1] == sheet.lines[0][1].split()[0]
+    assert sheets[2].lines[-1][3:7] == ["12.42", "93.12", "1.04", "1.43"]
+
+
+def test_a_data_set_that_is_not_at_hand_leaves_no_line_and_no_mean(facts) -> None:
+    some = {key: found for key, found in facts.items() if key[0] != "dexter" and key[1] == "nb"}
+    (sheet,) = ESNB.sheets(some)
+    assert [line[0] for line in sheet.lines] == ["arcene", "dorothea", "gisette_surrogate", "madelon"]
+    assert ESNB.sheets({}) == []

@@ -1,0 +1,251 @@
+"""Studies of papers: pieces that are kept, the tables they make, and the experiments on small data."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from tamis.challenge import reproduce
+from tamis.challenge.reproduce import CONTRASTS, FR_SVM, MRMR, STUDIES, Results, run_study
+from tamis.challenge.reproduce import contrasts as contrasts_module
+from tamis.challenge.reproduce import fr_svm as fr_svm_module
+from tamis.challenge.reproduce import mrmr as mrmr_module
+from tamis.challenge.reproduce.study import Piece, Sheet, Study, Task
+from tamis.compose.recipe import parse
+from tamis.data.dataset import Dataset
+from tamis.data.named import ENTRIES
+from tamis.select.contrast_engines import Engine
+from tamis.select.contrast_trial import Trial
+
+
+def count_rows(task):
+    task.report(1, 1)
+    return {"rows": task.dataset.n_rows, "seed": task.seed}
+
+
+def make_own(task):
+    assert task.data is None
+    return {"seed": task.seed}
+
+
+def sheets(facts):
+    return [
+        Sheet("A table", ("", "rows"), [[data or "made", str(found.get("rows"))] for (data, _), found in facts.items()])
+    ]
+
+
+SMALL = Study(
+    "mrmr",
+    "A small study",
+    (
+        Piece("", "own", make_own),
+        Piece("tiny", "count", count_rows),
+        Piece("absent", "count", count_rows),
+    ),
+    sheets,
+    ("a remark",),
+)
+
+
+@pytest.fixture
+def tiny(home):
+    (home / "tiny.csv").write_text("a,b,class\n1,2,x\n3,4,y\n")
+    return home
+
+
+def test_pieces_are_kept_and_not_run_again(tiny, tmp_path):
+    results = Results(tmp_path / "kept.json")
+    first = list(run_study(SMALL.pieces, results, seed=3))
+    assert [one.found and one.found["facts"] for one in first] == [{"seed": 3}, {"rows": 2, "seed": 3}, None]
+    assert [one.new for one in first] == [True, True, False]
+    assert not any(one.new for one in run_study(SMALL.pieces, Results(results.path), seed=3))
+    assert [one.new for one in run_study(SMALL.pieces, results, seed=4)] == [True, True, False]
+    (tiny / "tiny.csv").write_text("a,b,class\n1,2,x\n3,5,y\n")
+    assert [one.new for one in run_study(SMALL.pieces, results, seed=4)] == [False, True, False]
+
+
+def test_a_piece_that_makes_its_own_data_has_none():
+    with pytest.raises(ValueError, match="names no data set"):
+        _ = Task(None, 0, 1, print).dataset
+
+
+def test_the_command_prints_every_sheet(tiny, tamis, monkeypatch, tmp_path):
+    monkeypatch.setitem(reproduce.STUDIES, "mrmr", SMALL)
+    monkeypatch.chdir(tmp_path)
+    code, out, error = tamis("reproduce", "mrmr")
+    assert code == 0
+    assert [line.rsplit(" in ", 1)[0] for line in error.splitlines()] == ["1/3 own", "2/3 tiny: count"]
+    for text in ("A small study", "A table", "tiny", "a remark", "Not at hand: absent."):
+        assert text in out
+    code, out, error = tamis("reproduce", "mrmr", "--markdown", "--data", "tiny")
+    assert (code, error) == (0, "")
+    assert "|  | rows |\n|---|---|\n| tiny | 2 |\n" in out
+    code, out, _ = tamis("reproduce", "mrmr", "--json", "--data", "tiny")
+    assert code == 0
+    assert '"rows": 2' in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("mrmr", "--repeats", 2), "--repeats: mrmr has none"),
+        (("mrmr", "--figures", "f"), "--figures: mrmr has none"),
+        (("mrmr", "--data", "iris"), "mrmr has no row on 'iris'; it has: nci60_mrmr"),
+        (("contrasts", "--data", "iris"), "contrasts makes its own data"),
+        (("fr-svm", "--json", "--markdown"), "exclude each other"),
+        (("mrmr",), "not at hand: nci60_mrmr"),
+    ],
+)
+def test_what_a_study_does_not_take_is_told(home, tamis, arguments, message, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    code, out, error = tamis("reproduce", *arguments)
+    assert (code, out) == (2, "")
+    assert message in error
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
+def test_pieces_have_names_of_their_own_and_known_data(study):
+    keys = [(piece.data, piece.name) for piece in study.pieces]
+    assert len(set(keys)) == len(keys)
+    assert set(study.data) <= {*ENTRIES, "iris"}
+    names = [piece.data for piece in study.pieces]
+    assert len([a for a, b in zip(names, [None, *names], strict=False) if a != b]) == max(1, len(study.data))
+    empty = study.sheets({})
+    assert all(isinstance(sheet, Sheet) for sheet in empty)
+
+
+# mRMR
+
+
+def test_printed_errors_of_mrmr_are_whole_rows():
+    rows = {"nci60_mrmr": 60, "lymphoma_mrmr": 96, "lung_mrmr": 73, "leukemia_mrmr": 72, "colon_mrmr": 62}
+    for data, printed in mrmr_module._TABLE_5.items():
+        for pair in printed.values():
+            wrong = np.array(pair) * rows[data] / 100
+            np.testing.assert_allclose(wrong, np.round(wrong), atol=0.005 * rows[data] / 100 + 1e-9)
+    for printed in mrmr_module._TABLE_4.values():
+        assert all(len(errors) == len(mrmr_module.SIZES) for errors in printed.values())
+
+
+def states(seed, n=24, columns=40, classes=2):
+    random = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    X = random.choice([-2.0, 0.0, 2.0], size=(n, columns))
+    X[:, 3] = np.where(random.random(n) < 0.8, 2.0 * (y == 0), X[:, 3])
+    return Dataset(X, y, np.array([f"g{j}" for j in range(columns)]), name="colon_mrmr")
+
+
+def test_errors_of_mrmr_are_those_of_a_plain_loop(monkeypatch):
+    monkeypatch.setattr(mrmr_module, "SIZES", (1, 3))
+    data = states(0)
+    task = Task(data, 0, 1, lambda done, total: None)
+    found = mrmr_module._errors("", "nb(states, bins=values)", task)
+    for name, selection in mrmr_module._SELECTIONS.items():
+        for place, size in enumerate((1, 3)):
+            model = parse(f"{selection.format(k=size)} | nb(states, bins=values)").build()
+            inside = sum(
+                model.fit(np.delete(data.X, i, axis=0), np.delete(data.y, i)).predict(data.X[[i]])[0] != data.y[i]
+                for i in range(data.n_rows)
+            )
+            assert found["errors"]["inside"][name][place] == inside
+            chosen = model[0].fit(data.X, data.y).transform(data.X)
+            before = sum(
+                model[1].fit(np.delete(chosen, i, axis=0), np.delete(data.y, i)).predict(chosen[[i]])[0] != data.y[i]
+                for i in range(data.n_rows)
+            )
+            assert found["errors"]["all"][name][place] == before
+
+
+def test_sheets_of_mrmr_show_printed_and_own_figures():
+    sizes = list(mrmr_module.SIZES)
+    errors = {
+        way: {name: [9] * 14 + [number] for number, name in enumerate(("baseline", "MID", "MIQ"), 4)}
+        for way in ("all", "inside")
+    }
+    errors["inside"]["MID"] = [7] * 15
+    facts = {
+        (data, name): {"rows": 60, "sizes": sizes, "errors": errors}
+        for data, name in (("nci60_mrmr", "SVM"), ("nci60_mrmr", "SVM, two states"))
+    }
+    table_4, table_5, curves = MRMR.sheets(facts)
+    assert [line[0] for line in table_4.lines][::3] == ["baseline, printed", "MIQ, printed"]
+    assert table_4.lines[0][1:4] == ["34", "25", "23"]
+    assert table_4.lines[5][-1] == "6"
+    assert [line[3] for line in table_5.lines] == ["25.00", "6.67", "6.67", "11.67", "8.33", "10.00"]
+    assert [line[0] for line in curves.lines] == ["SVM, baseline", "SVM, MID", "SVM, MIQ"]
+
+
+# Contrasts
+
+
+def test_contrasts_find_the_strong_columns_of_a_linear_target(monkeypatch):
+    quick = Trial(Engine("extra_trees", 30), repeats=5, quantile=1.0, alpha=0.05, own=False, batch=100)
+    monkeypatch.setattr(contrasts_module, "_trial", lambda: quick)
+    found = contrasts_module._sets(partial(contrasts_module._linear, 300), [0], Task(None, 0, 1, print))
+    assert found["strength"] == contrasts_module._RATIOS.tolist()
+    assert all(found["kept"][-4:])
+    assert (found["probes"], found["false"] <= 1) == (10, True)
+    gaussian = contrasts_module._gaussians(1)
+    assert len(gaussian[0]) == len(gaussian[1])
+    assert len(gaussian[0]) + gaussian[3] == 20
+
+
+def test_sheets_of_contrasts_count_what_was_found():
+    facts = {
+        ("", "sums of Gaussians, 500 rows, sets 1 to 10"): {
+            "strength": [0.05, 0.1, 0.2, 0.25, 0.3, 0.4],
+            "kept": [False, True, True, False, True, True],
+            "false": 1,
+            "probes": 10,
+        },
+        ("", "sums of Gaussians, 500 rows, sets 11 to 20"): {
+            "strength": [0.2],
+            "kept": [True],
+            "false": 0,
+            "probes": 10,
+        },
+        ("", "linear, 500 rows, sets 1 to 10"): {
+            "strength": [0.3, 1.5],
+            "kept": [False, True],
+            "false": 2,
+            "probes": 10,
+        },
+    }
+    first, second = CONTRASTS.sheets(facts)
+    assert [line[1:3] for line in first.lines] == [
+        ["1", "0 %"],
+        ["1", "100 %"],
+        ["3", "67 %"],
+        ["1", "100 %"],
+        ["1", "100 %"],
+        ["20", "5.0 %"],
+    ]
+    assert [line[1:3] for line in second.lines][:3] == [["1", "0 %"], ["1", "100 %"], ["10", "20.0 %"]]
+    assert [line[1:3] for line in second.lines][3:] == [["0", None]] * 3
+
+
+# FR-SVM
+
+
+def test_iris_is_classified_as_printed():
+    X, y = load_iris(return_X_y=True)
+    data = Dataset(X, y, np.array(["a", "b", "c", "d"]), name="iris")
+    for table in fr_svm_module._TABLES[:3]:
+        found = fr_svm_module._measure(table, Task(data, 0, 1, lambda done, total: None))
+        assert (found["train"], found["test"], found["plain"]["accuracy"]) == (105, 45, 1.0)
+        for line, own in zip(table.lines, found["lines"], strict=True):
+            # One of the 45 new rows is 2.2 %.
+            assert 100 * own["accuracy"] == pytest.approx(line.accuracy, abs=4.5)
+        (sheet,) = FR_SVM.sheets({("iris", table.piece): found})
+        assert sheet.lines[0][1:3] == ["100.00", "100.00"]
+        assert len(sheet.lines) == len(table.lines) + 1
+
+
+def test_rows_of_mnist_are_the_first_of_the_training_part_and_pixels_shares():
+    X = np.arange(24.0).reshape(6, 4)
+    split = np.array(["train", "train", "test", "train", "test", "train"])
+    data = Dataset(X, np.array([0, 1, 0, 1, 1, 0]), np.array(list("abcd")), split=split, name="mnist")
+    rows = fr_svm_module._rows(data, 3)
+    np.testing.assert_array_equal(rows.train, X[[0, 1, 3]] / 255)
+    np.testing.assert_array_equal(rows.truth, [0, 1])
