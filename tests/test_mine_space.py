@@ -118,6 +118,11 @@ def test_what_fits_or_compares_rows_many_times_is_left_out_of_large_data() -> No
     assert not slow & names(space(replace(WIDE, n_rows=20_000)))
 
 
+def test_what_weighs_rows_against_each_other_is_for_some_thousand_rows() -> None:
+    assert "convex_net" in names(space(WIDE))
+    assert "convex_net" not in names(space(replace(WIDE, n_rows=20_000)))
+
+
 def test_what_asks_about_every_column_with_the_values_of_many_rows_is_for_hundreds_of_columns() -> None:
     assert "importance" in names(space(replace(WIDE, n_features=500)))
     assert "importance" not in names(space(WIDE))

@@ -59,6 +59,7 @@ RECIPES = {
     "nb": "cc({2, 5}) | nb({gaussian, states})",
     "snb": "snb({1, 3}, loo={true, false})",
     "esnb": "esnb({1, 3}, bins=equal_frequency, n_bins=3)",
+    "convex_net": "cc(4) | convex_net({none, 3, 0.2}, loss={logistic, squared_hinge}, search={pta, sffs})",
     "mdl_histogram": "cc(4) | mdl_histogram({1, 3}, uphill={0, 2})",
     "fr_svm": "cc(6) | fr_svm({3, 5}, features={2, 0.5}, C={0.1, 10})",
     "contrasts": "contrasts(trees=10, repeats=5, redundant={report, skip}) | knn(1)",

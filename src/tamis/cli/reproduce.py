@@ -23,7 +23,17 @@ _ROOM = 36
 
 def reproduce(
     paper: Annotated[
-        Literal["ghostminer", "fs-svm", "mrmr", "contrasts", "fr-svm", "esnb", "binning", "mdl-histogram"],
+        Literal[
+            "ghostminer",
+            "fs-svm",
+            "mrmr",
+            "contrasts",
+            "fr-svm",
+            "convex-networks",
+            "esnb",
+            "binning",
+            "mdl-histogram",
+        ],
         typer.Argument(help="Whose tables."),
     ],
     data: Annotated[

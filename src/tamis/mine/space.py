@@ -46,6 +46,9 @@ _REPEATING = {
 #: The differences of values of pairs of rows up to which it is affordable to compare all pairs.
 _PAIRS = 5_000_000_000
 
+#: Classifiers that weigh all rows against each other, and the rows up to which that is affordable.
+_ROWS = {"convex_net": 2_000}
+
 #: Criteria of mRMR that take neither text nor missing values.
 _OF_NUMBERS = ("fcd", "fcq")
 
@@ -179,6 +182,8 @@ class _Maker:
         if part.name in _ALIKE and facts.n_classes == 2 and not facts.uneven:
             return False
         if facts.n_rows * facts.n_features > _REPEATING.get(part.name, np.inf):
+            return False
+        if facts.n_rows > _ROWS.get(part.name, np.inf):
             return False
         if part.name == "relieff":
             return facts.n_rows**2 * facts.n_features <= _PAIRS

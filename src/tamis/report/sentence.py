@@ -216,6 +216,11 @@ def _naive_bayes(a: Arguments) -> str:
     return "naive Bayes on the states of the features" if model == "states" else f"naive Bayes ({model})"
 
 
+def _convex_net(a: Arguments) -> str:
+    few = a.pop("sparsity")
+    return "a convex network" if few is None else f"a convex network of few basis functions ({few})"
+
+
 def _tree(a: Arguments) -> str:
     return "a decision tree by balanced error" if a.pop("criterion") == "balanced_error" else "an SSV decision tree"
 
@@ -264,6 +269,7 @@ _PHRASES: dict[str, Callable[[Arguments], str]] = {
     "nb": _naive_bayes,
     "snb": lambda a: "naive Bayes on columns chosen one after another",
     "esnb": lambda a: "naive Bayes on columns chosen by the area under the lift curve",
+    "convex_net": _convex_net,
     "mdl_histogram": lambda a: "a histogram whose cells the description length divides",
     "forest": lambda a: f"a random forest of {a.pop('trees')} trees",
     "extra_trees": lambda a: f"{a.pop('trees')} extremely randomized trees",

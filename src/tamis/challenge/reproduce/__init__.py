@@ -2,6 +2,7 @@
 
 from tamis.challenge.reproduce.binning import BINNING
 from tamis.challenge.reproduce.contrasts import CONTRASTS
+from tamis.challenge.reproduce.convex_networks import CONVEX_NETWORKS
 from tamis.challenge.reproduce.esnb import ESNB
 from tamis.challenge.reproduce.fr_svm import FR_SVM
 from tamis.challenge.reproduce.fs_svm import FS_SVM
@@ -18,11 +19,12 @@ from tamis.challenge.reproduce.work import Outcome
 TABLES = {table.name: table for table in (GHOSTMINER, FS_SVM)}
 
 #: Other experiments, by the name of their paper's method.
-STUDIES = {study.name: study for study in (MRMR, CONTRASTS, FR_SVM, ESNB, BINNING, MDL_HISTOGRAM)}
+STUDIES = {study.name: study for study in (MRMR, CONTRASTS, FR_SVM, CONVEX_NETWORKS, ESNB, BINNING, MDL_HISTOGRAM)}
 
 __all__ = [
     "BINNING",
     "CONTRASTS",
+    "CONVEX_NETWORKS",
     "ESNB",
     "FR_SVM",
     "FS_SVM",

@@ -1,0 +1,196 @@
+"""Table I of Kovács and Kocsor (2005): convex networks of few basis functions on eight UCI data sets.
+
+What the paper does not say was settled on its column of all basis functions, which is found again with the logistic
+loss on standardised columns; not with columns as they are (glass 36, diabetes 68), nor scaled to their range.
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from tamis.base.errors import TamisError
+from tamis.base.seeds import generator
+from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
+from tamis.compose.recipe import parse
+from tamis.transform import Impute, Standardize
+from tamis.validate.many import validate_many
+
+_FOLDS = 10
+_SHARES = (0.1, 0.2, 0.3)
+_SEARCHES = ("SFS", "PTA", "SFFS")
+_FRONT = "impute | standardize | "
+_KERNEL = "cosine, degree=3, offset=1.0"
+
+#: The columns of the table beside those of the searches.
+_WHOLE = {"100 %": f"convex_net(kernel={_KERNEL})", "SVM": f"svm({_KERNEL})"}
+
+#: Accuracy, percent: 10, 20 and 30 % of the basis functions by each search; all of them, ANN and SVM.
+_PRINTED: dict[str, tuple[tuple[float, ...], ...]] = {
+    "balance.scale": ((94.66, 94.77, 94.91), (94.75, 95.19, 94.92), (95.41, 94.97, 95.08), (95.41, 86.35, 90.63)),
+    "bupa": ((69.46, 69.22, 68.96), (69.20, 70.66, 71.41), (70.37, 71.20, 69.88), (71.92, 68.07, 74.39)),
+    "glass": ((84.36, 88.62, 86.63), (85.10, 86.56, 85.74), (85.18, 85.47, 86.91), (86.23, 69.87, 84.70)),
+    "ionosphere": ((89.24, 91.81, 90.71), (91.51, 92.25, 92.71), (92.13, 93.24, 92.48), (92.41, 86.17, 91.09)),
+    "monks-3": ((93.07, 93.55, 94.64), (92.80, 91.85, 90.79), (92.65, 94.90, 95.49), (96.51, 87.28, 95.82)),
+    "diabetes": ((77.86, 76.43, 75.97), (78.42, 77.14, 76.55), (77.74, 76.49, 78.03), (74.82, 76.09, 75.58)),
+    "wdbc": ((97.44, 97.22, 97.38), (97.35, 96.96, 96.16), (97.18, 97.29, 97.43), (96.93, 97.61, 97.62)),
+    "wpbc": ((76.26, 75.92, 74.75), (78.06, 78.19, 77.03), (75.82, 76.39, 79.98), (79.63, 76.41, 77.36)),
+}
+
+
+class BestNetwork(ClassifierMixin, BaseEstimator):
+    """The paper's neural network: one hidden layer of three units a class, the best of some trainings on its own rows.
+
+    Parameters
+    ----------
+    trainings : int, default=5
+    max_iter : int, default=500
+        Passes over the rows.
+    random_state : int, Generator or None, default=None
+    """
+
+    def __init__(self, trainings: int = 5, max_iter: int = 500, random_state: Any = None) -> None:
+        self.trainings = trainings
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        self.classes_ = np.unique(y)
+        seeds = generator(self.random_state).integers(2**31, size=self.trainings)
+        options = {"activation": "logistic", "solver": "sgd", "learning_rate_init": 0.1, "max_iter": self.max_iter}
+        networks = [MLPClassifier((3 * self.classes_.size,), random_state=int(seed), **options) for seed in seeds]
+        with warnings.catch_warnings():
+            # The paper does not say how long it trained.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            self.best_ = max((network.fit(X, y) for network in networks), key=lambda network: network.score(X, y))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return np.asarray(self.best_.predict(X))
+
+
+def _search(search: str, task: Task) -> dict[str, Any]:
+    options = f"kernel={_KERNEL}, search={search.lower()}"
+    return _accuracy([parse(f"{_FRONT}convex_net({share}, {options})").build() for share in _SHARES], task)
+
+
+def _recipe(recipe: str, task: Task) -> dict[str, Any]:
+    return _accuracy([parse(_FRONT + recipe).build()], task)
+
+
+def _network(task: Task) -> dict[str, Any]:
+    return _accuracy([make_pipeline(Impute(), Standardize(), BestNetwork())], task)
+
+
+def _accuracy(models: Sequence[Any], task: Task) -> dict[str, Any]:
+    """Accuracy of each model over ten folds, with its standard error."""
+    data = task.dataset
+    found = validate_many(
+        models,
+        data.X,
+        data.y,
+        folds=_FOLDS,
+        repeats=1,
+        metrics="accuracy",
+        seed=task.seed,
+        n_jobs=task.n_jobs,
+        progress=lambda done, total: task.report(done * _FOLDS // total, _FOLDS),
+    )
+    if found.failed:
+        raise TamisError(f"{data.name}: {next(iter(found.failed.values()))}")
+    each = [one.estimates["accuracy"] for one in found]
+    return {"mean": [float(one.mean) for one in each], "se": [float(one.se) for one in each]}
+
+
+def _pieces() -> Iterator[Piece]:
+    for data in _PRINTED:
+        for name, recipe in _WHOLE.items():
+            yield Piece(data, name, partial(_recipe, recipe), _FOLDS)
+        yield Piece(data, "ANN", _network, _FOLDS)
+        for search in _SEARCHES:
+            yield Piece(data, search, partial(_search, search), _FOLDS)
+
+
+class _Cell(NamedTuple):
+    """A cell of the table that was run: where it stands, what is printed there and what was found, in percent."""
+
+    data: str
+    name: str
+    column: str
+    printed: float
+    mean: float
+    se: float
+
+    @property
+    def far(self) -> bool:
+        return abs(self.mean - self.printed) > 2.0 * self.se
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f} ({self.se:.2f}){' *' if self.far else ''}"
+
+
+def _cells(facts: Facts) -> Iterator[_Cell]:
+    shares = tuple(f"{100 * share:.0f} %" for share in _SHARES)
+    for data, printed in _PRINTED.items():
+        lines = [(search, shares, line) for search, line in zip(_SEARCHES, printed, strict=False)]
+        lines += [(name, (name,), (one,)) for name, one in zip(("100 %", "ANN", "SVM"), printed[-1], strict=True)]
+        for name, columns, told in lines:
+            found = facts.get((data, name))
+            if found is not None:
+                for column, one, mean, se in zip(columns, told, found["mean"], found["se"], strict=True):
+                    yield _Cell(data, name, column, one, 100 * mean, 100 * se)
+
+
+def _sheets(facts: Facts) -> list[Sheet]:
+    cells = list(_cells(facts))
+    columns = tuple(dict.fromkeys([*(f"{100 * share:.0f} %" for share in _SHARES), "100 %", "ANN", "SVM"]))
+    lines: list[list[str | None]] = []
+    for data in _PRINTED:
+        for place, search in enumerate(_SEARCHES):
+            # What no search is made for stands in the first line of its data set, as in print.
+            own = {
+                c.column: c
+                for c in cells
+                if c.data == data and (c.name == search or (c.name == c.column and not place))
+            }
+            if own:
+                told = [f"{own[column].printed:.2f}" if column in own else None for column in columns]
+                lines.append([f"{data}, {search}, printed", *told])
+                lines.append([f"{data}, {search}, found", *(str(own[c]) if c in own else None for c in columns)])
+    far: list[list[str | None]] = [
+        [c.data, c.name, c.column, f"{c.printed:.2f}", f"{c.mean:.2f}", f"{c.se:.2f}"] for c in cells if c.far
+    ]
+    return [
+        Sheet("Table I: accuracy over ten folds, percent", ("", *columns), lines),
+        Sheet(
+            f"Further from print than two standard errors: {len(far)} of {len(cells)} cells",
+            ("data", "method", "column", "printed", "found", "standard error"),
+            far,
+        ),
+    ]
+
+
+CONVEX_NETWORKS = Study(
+    "convex-networks",
+    "Convex networks (Kovács and Kocsor 2005, Table I)",
+    tuple(_pieces()),
+    _sheets,
+    remarks=(
+        "In brackets the standard error over the folds, corrected for the rows that they share. *: further than two.",
+        "Folds are stratified and drawn once; those of the paper are not known.",
+        "The paper names neither its loss nor its scaling; here the loss is logistic and columns are standardised.",
+        "It does not say which of the Monk's problems it took; monks-3, train and test rows, comes nearest.",
+        "Its glass is hardly the six classes at hand: nothing that is run here comes near its 85 %.",
+        "SVM: C is not printed, and is 1 here; here it has a bias, and several classes are told apart pair by pair.",
+        "ANN: three hidden units a class, the best of five trainings by gradient descent; its length is not printed.",
+        "wpbc has four missing values, in place of which the column's median stands.",
+    ),
+)

@@ -1,0 +1,80 @@
+"""The table of convex networks: its pieces run on small data, and the sheets made of what they find."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tamis.challenge.reproduce import convex_networks
+from tamis.challenge.reproduce.convex_networks import CONVEX_NETWORKS, BestNetwork
+from tamis.challenge.reproduce.study import Task
+from tamis.data.dataset import Dataset
+
+
+@pytest.fixture(scope="module")
+def small() -> Dataset:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
+    X[::7, 2] = np.nan
+    return Dataset(X, y, np.array(["a", "b", "c"]), "small")
+
+
+@pytest.fixture(scope="module")
+def facts(small) -> dict:
+    """What each piece finds; one data set stands for all."""
+    seen = []
+    pieces = [piece for piece in CONVEX_NETWORKS.pieces if piece.data == "bupa"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(convex_networks, "_FOLDS", 3)
+        one = {p.name: p.run(Task(small, 0, 1, lambda done, total: seen.append((done, total)))) for p in pieces}
+    assert seen.count((3, 3)) >= len(pieces)
+    assert json.loads(json.dumps(one, allow_nan=False)) == one
+    return {(piece.data, piece.name): one[piece.name] for piece in CONVEX_NETWORKS.pieces}
+
+
+def test_every_cell_of_the_table_is_run() -> None:
+    assert len(CONVEX_NETWORKS.data) == 8
+    assert len(CONVEX_NETWORKS.pieces) == 8 * 6
+    assert [p.data for p in CONVEX_NETWORKS.pieces] == [d for d in CONVEX_NETWORKS.data for _ in range(6)]
+
+
+def test_facts_are_accuracies(facts) -> None:
+    for name in ("SFS", "PTA", "SFFS"):
+        assert len(facts["bupa", name]["mean"]) == 3
+    assert facts["bupa", "100 %"]["mean"][0] > 0.6
+    assert all(0 < se < 0.2 for found in facts.values() for se in found["se"])
+
+
+def test_the_sheets_have_print_and_finding_side_by_side(facts) -> None:
+    table, far = CONVEX_NETWORKS.sheets(facts)
+    assert all(len(line) == len(table.columns) == 7 for line in table.lines)
+    assert len(table.lines) == 8 * 3 * 2
+    assert table.lines[0] == [
+        *("balance.scale, SFS, printed", "94.66", "94.77", "94.91", "95.41", "86.35", "90.63"),
+    ]
+    assert table.lines[2][1:] == ["94.75", "95.19", "94.92", None, None, None]
+    found = facts["wpbc", "PTA"]
+    assert table.lines[-3][1].startswith(f"{100 * found['mean'][0]:.2f} ({100 * found['se'][0]:.2f})")
+    marked = sum(str(cell).endswith("*") for line in table.lines for cell in line)
+    assert f"{len(far.lines)} of 96 cells" in far.title
+    assert marked == len(far.lines) > 0
+    for line in far.lines:
+        assert abs(float(line[3]) - float(line[4])) > 2 * float(line[5]) - 0.02
+
+
+def test_what_is_not_at_hand_leaves_no_line(facts) -> None:
+    some = {key: found for key, found in facts.items() if key in {("glass", "PTA"), ("wdbc", "100 %")}}
+    table, _ = CONVEX_NETWORKS.sheets(some)
+    assert [line[0] for line in table.lines] == [
+        *("glass, PTA, printed", "glass, PTA, found", "wdbc, SFS, printed", "wdbc, SFS, found"),
+    ]
+    assert [sheet.lines for sheet in CONVEX_NETWORKS.sheets({})] == [[], []]
+
+
+def test_the_best_of_some_trainings(small) -> None:
+    X, y = np.nan_to_num(small.X), small.y
+    model = BestNetwork(trainings=3, max_iter=50, random_state=0).fit(X, y)
+    assert model.best_.hidden_layer_sizes == (6,)
+    assert (model.predict(X) == BestNetwork(3, 50, random_state=0).fit(X, y).predict(X)).all()
+    assert model.score(X, y) >= BestNetwork(1, 50, random_state=0).fit(X, y).score(X, y)
