@@ -4,13 +4,13 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 import tamis
+from ragged import NAN, VALUES, problems
 from ssv_oracle import best_split
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
@@ -22,19 +22,6 @@ from tamis.kernels.cuts import column_cuts, cuts_right
 from tamis.scores import ssv
 from tamis.trees.columns import sorted_columns
 from tamis.trees.prune import degrees, pruned
-
-NAN = float("nan")
-VALUES = [0.0, 0.0, -0.0, 1.0, 2.0, 3.0, 4.5, -1.0, -2.5, NAN]
-
-
-@st.composite
-def problems(draw, values=VALUES, most=18):
-    n, p = draw(st.integers(2, most)), draw(st.integers(1, 3))
-    dtype = draw(st.sampled_from([np.float32, np.float64]))
-    X = draw(hnp.arrays(dtype, (n, p), elements=st.sampled_from(values), fill=st.nothing()))
-    y = draw(hnp.arrays(np.int64, n, elements=st.integers(0, draw(st.integers(1, 3)))))
-    assume(np.unique(y).size > 1)
-    return X, np.unique(y, return_inverse=True)[1]
 
 
 def grown(x, y, priors):

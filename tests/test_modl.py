@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from modl_oracle import cost_of, least_cost, plain_search, planted
+from ragged import NAN, layouts, problems
 from tamis.base.errors import DataError, TamisError
 from tamis.discretize import Discretize
 from tamis.discretize.modl import modl_cuts, modl_gains, modl_intervals
@@ -17,26 +18,6 @@ from tamis.discretize.states import states
 from tamis.kernels.modl import FEW, interval_cuts
 from tamis.scores import mi, modl
 from tamis.select import MRMR, Ranking
-
-NAN = float("nan")
-VALUES = [0.0, 0.0, -0.0, 1.0, 2.0, 3.0, 4.5, -1.0, -2.5, NAN]
-
-
-@st.composite
-def problems(draw, values=VALUES, most=24):
-    n, p = draw(st.integers(2, most)), draw(st.integers(1, 3))
-    dtype = draw(st.sampled_from([np.float32, np.float64]))
-    X = draw(hnp.arrays(dtype, (n, p), elements=st.sampled_from(values), fill=st.nothing()))
-    y = draw(hnp.arrays(np.int64, n, elements=st.integers(0, draw(st.integers(1, 3)))))
-    assume(np.unique(y).size > 1)
-    return X, np.unique(y, return_inverse=True)[1]
-
-
-def layouts(X):
-    """The same matrix in every form, one of them with its zeros stored."""
-    stored = sp.csr_array(np.ones_like(X))
-    stored.data[:] = X.ravel()
-    return [X, np.asfortranarray(X), sp.csr_array(X), sp.csc_matrix(X), stored]
 
 
 def check_optimal(x, y, most=None):

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from ragged import NAN, layouts
 from tamis.base.errors import DataError, TamisError
 from tamis.discretize import Discretize
 from tamis.discretize.states import WAYS, states
 from tamis.discretize.values import MOST
 
-NAN = float("nan")
 WHOLE = [0.0, 0.0, 0.0, -0.0, 1.0, 2.0, 3.0, -1.0, 70.0, -3e9, NAN]
 MIXED = [*WHOLE, 0.5, -2.25, 1e-3]
 UNSUPERVISED = ["sigma", "equal_width", "equal_frequency"]
@@ -25,15 +25,6 @@ def matrices(draw, values=MIXED, most=40):
     shape = draw(st.integers(1, most)), draw(st.integers(1, 4))
     dtype = draw(st.sampled_from([np.float32, np.float64]))
     return draw(hnp.arrays(dtype, shape, elements=st.sampled_from(values), fill=st.nothing()))
-
-
-def layouts(X):
-    """The same matrix in every form, one of them with its zeros stored."""
-    wide = np.full((X.shape[0], 2 * X.shape[1]), 7.0, dtype=X.dtype)
-    wide[:, ::2] = X
-    stored = sp.csr_array(np.ones_like(X))
-    stored.data[:] = X.ravel()
-    return [X, np.asfortranarray(X), wide[:, ::2], sp.csr_array(X), sp.csc_matrix(X), stored]
 
 
 def full(found, n_columns):
