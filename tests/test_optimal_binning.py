@@ -1,6 +1,5 @@
 """Optimal bins against brute force, against plain dynamic programming and ruptures, and on planted problems."""
 
-import time
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -299,18 +298,6 @@ def test_discretize_takes_it():
     assert Discretize("optimal", max_bins=2).fit(x, y).cuts_[0].size == 1
     assert Discretize("optimal", min_gain=100).fit(x, y).cuts_[0].size == 0
     assert Discretize("optimal").fit(x[:19], [*y[:18], "b"]).cuts_[0].size == 0
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_rows_take_less_than_two_seconds():
-    rng = np.random.default_rng(0)
-    x = rng.random((100_000, 1))
-    y = (rng.random(100_000) < 0.1 + 0.8 * np.cos(6 * x[:, 0]) ** 2).astype(int)
-    optimal_cuts(x[:100], y[:100])
-    for gain in ("auto", 3.0):
-        start = time.perf_counter()
-        optimal_cuts(x, y, min_gain=gain)
-        assert time.perf_counter() - start < 2.0
 
 
 # Rectangles
