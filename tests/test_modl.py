@@ -201,7 +201,7 @@ def test_the_score_is_the_gain_for_each_row():
     np.testing.assert_allclose(modl(X, y), [wanted, 0, 0, 0])
     np.testing.assert_allclose(modl(X, y, sample_weight=np.full(40, 2.0))[0], (log(comb(80, 40)) - 2 * log(41)) / 80)
     X[::4, 0] = NAN
-    np.testing.assert_allclose(modl(X, y)[0], (log(comb(30, 15)) - 2 * log(16)) / 40)
+    np.testing.assert_allclose(modl(X, y)[0], (log(comb(30, 15)) - 2 * log(16)) / 30)
 
 
 def test_a_ranking_without_a_number_leaves_out_what_says_nothing():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tamis.challenge.reproduce.ghostminer import GHOSTMINER, MADELON_CHOICE
-from tamis.challenge.reproduce.run import dataset
+from tamis.challenge.reproduce.work import dataset
 from tamis.validate.whole import validate
 
 pytestmark = pytest.mark.slow

@@ -96,9 +96,10 @@ def squared_norms(X: Matrix) -> FloatArray:
 
 def squared_distances(products: FloatArray, x_norms: FloatArray, z_norms: FloatArray) -> FloatArray:
     """Squared distances |x|^2 + |z|^2 - 2 x.z from inner products and squared norms; never below zero."""
-    distances = -2.0 * products
-    distances += x_norms[:, None]
-    distances += z_norms
+    # In this order the distances of rows to each other are the same both ways, and to themselves 0, to the last bit.
+    distances = np.add.outer(x_norms, z_norms)
+    distances -= products
+    distances -= products
     return np.maximum(distances, 0.0, out=distances)
 
 

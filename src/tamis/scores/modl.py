@@ -1,7 +1,9 @@
 """What the most probable intervals or groups of a feature say of the classes (MODL)."""
 
 import numpy as np
+import scipy.sparse as sp
 
+from tamis.base.moments import divide
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.discretize.modl import modl_gains
@@ -15,13 +17,13 @@ def modl(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, nominal: 
     A numeric feature is cut into the intervals that are most probable given the classes
     (:func:`tamis.discretize.modl.modl`), and the levels of a nominal one are put into groups by the same criterion
     (:func:`tamis.discretize.modl_groups.level_groups`). The score is the logarithm of how many times more probable
-    they are than no partition at all, over the number of rows. It is 0 where no partition is: such a feature says
-    nothing of the classes, and a ranking without a number of features leaves it out. Of a thousand features of noise
-    about 15 score above 0 with 100 rows of two classes, 5 with 300 rows and none with 1000; some more with more
-    classes. For many rows the score approaches the mutual information of intervals and classes.
+    they are than no partition at all, over the number of rows with a known value. It is 0 where no partition is: such a
+    feature says nothing of the classes, and a ranking without a number of features leaves it out. Of a thousand
+    features of noise about 15 score above 0 with 100 rows of two classes, 5 with 300 rows and none with 1000; some more
+    with more classes. For many rows the score approaches the mutual information of intervals and classes.
 
-    Rows in which the value is missing are left out, but they count in the number of rows. Sample weights count as
-    repeated rows; weights of one half count as half as many rows.
+    Rows in which the value is missing are left out. Sample weights count as repeated rows; weights of one half count as
+    half as many rows.
 
     Examples
     --------
@@ -32,8 +34,18 @@ def modl(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, nominal: 
     array([0.489, 0.   ])
     """
     named = np.zeros(X.shape[1], dtype=bool) if nominal is None else nominal
+    weight = np.ones(y.size) if sample_weight is None else sample_weight
     gains = np.empty(X.shape[1])
     gains[~named] = modl_gains(X[:, ~named] if named.any() else X, y, sample_weight=sample_weight)
     for j in np.flatnonzero(named):
         gains[j] = level_groups(X[:, j], y, sample_weight=sample_weight).gain
-    return gains / (y.size if sample_weight is None else sample_weight.sum())
+    return np.asarray(divide(gains, _known(X, weight)))
+
+
+def _known(X: Matrix, weight: FloatArray) -> FloatArray:
+    """Weight of the rows with a known value, of each column."""
+    if not sp.issparse(X):
+        return np.asarray(weight @ ~np.isnan(X))
+    missing = X.copy()
+    missing.data = np.isnan(X.data).astype(np.float64)
+    return np.asarray(weight.sum() - weight @ missing)
