@@ -3,6 +3,7 @@
     python examples/honest.py permuted            # ten seeds
     python examples/honest.py resplit colon       # twenty re-splits, each with rows that the search never sees
     python examples/honest.py resplit madelon
+    python examples/honest.py resplit colon 20    # twenty others
 
 The data sets are those of the folder that TAMIS_DATA names.
 """
@@ -51,10 +52,10 @@ def permuted(seeds: int = 10) -> None:
     print(f"promised within the searches: {np.mean(promises):.3f}")
 
 
-def resplit(name: str, times: int = 20) -> None:
+def resplit(name: str, first: int = 0, times: int = 20) -> None:
     data = labelled(name)
     gaps = []
-    for seed in range(times):
+    for seed in range(first, first + times):
         rows = generator(seed, 1).permutation(data.n_rows)
         train, fresh = rows[: TRAIN[name]], rows[TRAIN[name] :]
         found = tamis.mine(data.rows(np.sort(train)), budget=BUDGET, seed=seed)
@@ -75,7 +76,7 @@ def resplit(name: str, times: int = 20) -> None:
 if __name__ == "__main__":
     if sys.argv[1:] == ["permuted"]:
         permuted()
-    elif len(sys.argv) == 3 and sys.argv[1] == "resplit" and sys.argv[2] in TRAIN:
-        resplit(sys.argv[2])
+    elif len(sys.argv) in (3, 4) and sys.argv[1] == "resplit" and sys.argv[2] in TRAIN:
+        resplit(*sys.argv[2:3], *map(int, sys.argv[3:]))
     else:
         sys.exit(__doc__)
