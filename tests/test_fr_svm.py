@@ -17,6 +17,7 @@ from sklearn.svm import SVC
 from tamis.base.classifier import one_vs_one
 from tamis.base.elimination import eliminate
 from tamis.base.errors import TamisError
+from tamis.base.sweep import Together
 from tamis.classify import FRSVM, SVM, fr_svm
 from tamis.classify.margin_duels import Machine, elected
 from tamis.data import load
@@ -292,3 +293,15 @@ def test_without_a_projection_only_the_columns_chosen_cost_anything():
     )
     with pytest.raises(TamisError, match='components="columns" takes an array'):
         FRSVM("columns", 5).fit(sp.csr_array(X), y)
+
+
+def test_one_elimination_serves_every_number_of_components():
+    X, y = classes(3)
+    sizes = (2, 0.5, 9, None)
+    together = list(Together([FRSVM(10, one, step=3) for one in sizes], X, y))
+    for one, shared in zip(sizes, together, strict=True):
+        alone = FRSVM(10, one, step=3).fit(X, y)
+        for own, other in zip(shared.features_, alone.features_, strict=True):
+            np.testing.assert_array_equal(own, other)
+        np.testing.assert_array_equal(shared.decision_function(X), alone.decision_function(X))
+    assert [len(one.features_[0]) for one in together] == [2, 5, 9, 10]

@@ -2,8 +2,10 @@
 
 import math
 import warnings
+from collections.abc import Sequence
+from copy import copy
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,11 +13,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.classifier import Classifier, one_vs_one
-from tamis.base.elimination import eliminate
+from tamis.base.elimination import Path, eliminate
 from tamis.base.errors import TamisError
 from tamis.base.labels import class_pairs
 from tamis.base.part import Part
 from tamis.base.space import choice, geom
+from tamis.base.sweep import Sweep
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.workers import one_thread
 from tamis.classify.kernel_width import spread_width
@@ -44,7 +47,24 @@ _NEAR = 100.0
 _FEW_CLASSES = 3
 
 
-class FRSVM(Classifier):
+class _Pair(NamedTuple):
+    """Two classes: their rows, which of these are of the second, and how components leave (None where none does)."""
+
+    rows: np.ndarray
+    second: Codes
+    path: Path | None
+
+
+class _Projected(NamedTuple):
+    """The rows on their components, what that rests on, what slack costs them, and the pairs of classes."""
+
+    Z: FloatArray
+    learnt: dict[str, Any]
+    cost: FloatArray
+    pairs: list[_Pair]
+
+
+class FRSVM(Sweep, Classifier):
     """Separate classes by small machines: principal components, of which every pair of classes uses the best few.
 
     Lei and Govindaraju's feature reduced support vector machine, made for fast answers. All rows are projected on
@@ -144,6 +164,8 @@ class FRSVM(Classifier):
         paper="Lei and Govindaraju 2005",
         unit_rows=True,
     )
+    #: One projection and one elimination serve every number of components that pairs use.
+    sweeps = ("features",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "components": [
             Interval(Integral, 1, None, closed="left"),
@@ -182,31 +204,60 @@ class FRSVM(Classifier):
         self.balance = balance
 
     def _fit(self, X: Any, y: Any, *_: Any) -> None:
-        if self.components == "columns":
-            self.n_components_ = X.shape[1]
-        else:
-            found = PCA(X.shape[1] if self.components is None else self.components).fit(X)
-            self.mean_, self.components_, self.n_components_ = found.mean_, found.components_, found.n_components_
-            self.explained_variance_ = found.explained_variance_
-        Z = self._project(X)
-        self.centres_ = np.array([Z[y == code].mean(axis=0) for code in range(self.classes_.shape[0])])
-        unit = row_terms(y, np.ones(X.shape[0]), balance=self.balance, ridge=0.0)[0]
-        cost = self.C * unit
+        self._alone(X, y)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Projected:
+        y = given[0]
+        # Those that are asked are not fitted yet, and this may be one of them.
+        made = copy(self)
+        made._learn_components(X)
+        Z = made._project(X)
+        made.centres_ = np.array([Z[y == code].mean(axis=0) for code in range(self.classes_.shape[0])])
+        cost = self.C * row_terms(y, np.ones(X.shape[0]), balance=self.balance, ridge=0.0)[0]
         if self.kernel == "gaussian":
-            self.sigma_ = spread_width(X, np.ones(X.shape[0])) if self.sigma == "scale" else float(self.sigma)
+            made.sigma_ = spread_width(X, np.ones(X.shape[0])) if self.sigma == "scale" else float(self.sigma)
         linear = self.kernel == "linear" or self.ranking == "linear"
         lighter = float(squared_norms(Z).mean()) or 1.0 if linear and self.kernel == "gaussian" else 1.0
-        self.features_, machines = [], []
+        sizes = {one._size(Z.shape[1]) for one in asked} - {Z.shape[1]}
+        pairs = []
         for a, b in class_pairs(self.classes_.shape[0]):
             rows = np.flatnonzero((y == a) | (y == b))
-            part, second = Z[rows], (y[rows] == b).astype(np.intp)
-            self.features_.append(self._chosen(part, second, cost[rows] / lighter))
-            part = part[:, self.features_[-1]]
+            second = (y[rows] == b).astype(np.intp)
+            pairs.append(_Pair(rows, second, made._path(Z[rows], second, cost[rows] / lighter, sizes)))
+        names = ("mean_", "components_", "n_components_", "explained_variance_", "centres_", "sigma_")
+        return _Projected(Z, {name: vars(made)[name] for name in names if name in vars(made)}, cost, pairs)
+
+    def _answer(self, prepared: _Projected) -> None:
+        Z, learnt, cost, pairs = prepared
+        for name, value in learnt.items():
+            setattr(self, name, value)
+        size = self._size(Z.shape[1])
+        self.features_, machines = [], []
+        for (a, b), pair in zip(class_pairs(self.classes_.shape[0]), pairs, strict=True):
+            used = np.arange(Z.shape[1])
+            if size < Z.shape[1] and pair.path is not None:
+                used = np.sort(pair.path.down_to(size)[1].columns[:size])
+            self.features_.append(used)
+            part = Z[pair.rows][:, used]
             by_columns = self.kernel == "linear" and suits_columns(part)
-            solved = self._solve(part, second, cost[rows], by_columns=by_columns)
+            solved = self._solve(part, pair.second, cost[pair.rows], by_columns=by_columns)
             self._warn_unsettled(solved, a, b)
             machines.append((part, solved, by_columns))
         self._keep(machines)
+
+    def _learn_components(self, X: Matrix) -> None:
+        if self.components == "columns":
+            self.n_components_ = X.shape[1]
+            return
+        found = PCA(X.shape[1] if self.components is None else self.components).fit(X)
+        self.mean_, self.components_, self.n_components_ = found.mean_, found.components_, found.n_components_
+        self.explained_variance_ = found.explained_variance_
+
+    def _size(self, most: int) -> int:
+        """How many components a pair uses, of so many."""
+        if self.features is None:
+            return most
+        return min(most, math.ceil(self.features * most) if self.features < 1 else int(self.features))
 
     def _project(self, X: Matrix) -> FloatArray:
         """The rows on the components, in float64."""
@@ -224,14 +275,11 @@ class FRSVM(Classifier):
             np.matmul(X[top : top + height] - self.mean_, axes, out=found[top : top + height])
         return found
 
-    def _chosen(self, Z: FloatArray, y: Codes, cost: FloatArray) -> np.ndarray:
-        """The components that a pair of classes uses."""
+    def _path(self, Z: FloatArray, y: Codes, cost: FloatArray, sizes: set[int]) -> Path | None:
+        """How the components of a pair of classes leave, down to the sizes that are asked."""
         n_rows, most = Z.shape
-        if self.features is None:
-            return np.arange(most)
-        size = math.ceil(self.features * most) if self.features < 1 else int(self.features)
-        if size >= most:
-            return np.arange(most)
+        if not sizes:
+            return None
         remaining: Remaining
         if self.kernel == "gaussian" and self.ranking == "kernel":
             remaining = ByDistances(Z, y, cost, self.sigma_)
@@ -239,8 +287,7 @@ class FRSVM(Classifier):
             remaining = ByColumns(Z, y, cost)
         else:
             remaining = ByRows(Z, y, cost)
-        _, whole = eliminate(Machines(remaining, most), most, self.step, {size}).down_to(size)
-        return np.sort(whole.columns[:size])
+        return eliminate(Machines(remaining, most), most, self.step, sizes)
 
     def _solve(self, Z: FloatArray, y: Codes, cost: FloatArray, *, by_columns: bool) -> Solution:
         if by_columns:
