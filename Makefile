@@ -6,17 +6,23 @@ READY := $(VENV)/.ready
 # One test process a core; more threads inside would only fight.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --durations=30
 
-.PHONY: demo test test-all lint bench docs screenshots clean
+.PHONY: demo test test-all lint warm bench docs screenshots clean
 
 demo: $(READY)
 	rm -rf demo && mkdir demo
 	$(BIN)/tamis mine madelon-fresh --split official --budget 90s --run demo/run --model demo/model --report demo/report.html
 
-test: lint
+# The kernels are compiled once, beside the checks that keep one core busy, and not by every test process.
+test:
+	$(MAKE) -j2 lint warm
 	$(PYTEST)
 
-test-all: lint
+test-all:
+	$(MAKE) -j2 lint warm
 	$(PYTEST) -m ""
+
+warm: $(READY)
+	$(BIN)/tamis warm
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tamis.classify import KNN, SVM
+from tamis.classify import KNN, SVM, ExtraTrees
 from tamis.compose.catalog import catalog
 from tamis.select import RFE, SSVTreeSelector
 from tamis.testing import checks
@@ -125,7 +125,7 @@ VARIANTS = [
     ("fr_svm", {"components": None, "features": None}),
     ("fr_svm", {"components": 0.9, "features": 0.5, "ranking": "linear"}),
     ("fr_svm", {"components": 6, "features": 3, "kernel": "linear", "balance": True}),
-    ("contrasts", {"engine": "forest", "trees": 20, "own": True, "rounds": 1}),
+    ("contrasts", {"engine": "forest", "trees": 5, "own": True, "rounds": 1}),
     ("contrasts", {"engine": "lightgbm", "trees": 20, "rounds": 1}),
     ("with_probes", {"selector": RFE(2), "fdr": 0.4, "repeats": 2}),
     ("stability_selection", {"selector": SSVTreeSelector(2), "times": 3, "max_false": 3.0, "bound": "unimodal"}),
@@ -153,8 +153,19 @@ def test_the_catalog_has_found_every_part():
     assert {kind: sorted(names) for kind, names in found.items()} == EXPECTED
 
 
+#: Parts that take long to fit by default: they are checked with less of the same.
+LIGHTER = {
+    "boost": {"trees": 20},
+    "contrasts": {"trees": 10},
+    "extra_trees": {"trees": 20},
+    "forest": {"trees": 20},
+    "from_model": {"model": ExtraTrees(20)},
+    "stability_selection": {"times": 10},
+}
+
+
 def _cases():
-    parts = [(name, {}) for names in EXPECTED.values() for name in names]
+    parts = [(name, LIGHTER.get(name, {})) for names in EXPECTED.values() for name in names]
     for name, parameters in parts + VARIANTS:
         if name in catalog():
             for check, run in checks(catalog()[name].make(**parameters)):
