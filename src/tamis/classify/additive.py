@@ -16,9 +16,8 @@ from tamis.base.moments import in_rows
 from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.discretize.cuts import Cuts, starts
-from tamis.discretize.states import LARGEST, column_codes, cuts_of, in_columns, row_codes
+from tamis.discretize.states import LARGEST, column_codes, cuts_of, in_columns, row_codes, stored_states
 from tamis.kernels.contingency import row_counts, stored_counts
-from tamis.kernels.states import segment_states
 
 #: Numbers in a block of rows.
 _BLOCK = 2_000_000
@@ -210,15 +209,6 @@ def dense_states(X: FloatArray, cuts: Cuts) -> np.ndarray:
     if cuts.count.max(initial=0) <= LARGEST:
         return row_codes(X, cuts)
     return np.ascontiguousarray(column_codes(X, cuts).T)
-
-
-def stored_states(X: Matrix, cuts: Cuts) -> tuple[np.ndarray, np.ndarray]:
-    """State of each stored value of a canonical CSC matrix, -1 where missing, and that of zero in each column."""
-    begin, each = X.indptr.astype(np.int64), np.arange(X.shape[1] + 1)
-    stored, zero = np.empty(X.nnz, dtype=np.int32), np.empty(X.shape[1], dtype=np.int32)
-    segment_states(X.data, begin[:-1], begin[1:], cuts.first, cuts.values, stored)
-    segment_states(np.zeros(X.shape[1]), each[:-1], each[1:], cuts.first, cuts.values, zero)
-    return stored, zero.astype(np.int64)
 
 
 def row_blocks(X: Matrix) -> Iterator[slice]:

@@ -14,10 +14,10 @@ from tamis.base.nominal import TakesNominal
 from tamis.base.selector import Weighted
 from tamis.base.sweep import Sweep
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.classify.additive import Counted, Lookup, dense_states, stored_states
+from tamis.classify.additive import Counted, Lookup, dense_states
 from tamis.classify.naive_bayes import class_prior, some_columns
 from tamis.discretize.cuts import Cuts
-from tamis.discretize.states import cuts_of, in_columns
+from tamis.discretize.states import cuts_of, in_columns, stored_states
 from tamis.kernels.selective_bayes import GRID, likelihood_with
 from tamis.margins.pairs import bearing_rows
 

@@ -176,19 +176,25 @@ def _turned(codes: np.ndarray) -> np.ndarray:
     return out
 
 
+def stored_states(X: Matrix, cuts: Cuts) -> tuple[np.ndarray, np.ndarray]:
+    """State of each stored value of a canonical CSC matrix, -1 where missing, and that of zero in each column."""
+    begin, each = X.indptr.astype(np.int64), np.arange(X.shape[1] + 1)
+    stored, zero = np.empty(X.nnz, dtype=np.int32), np.empty(X.shape[1], dtype=np.int32)
+    segment_states(X.data, begin[:-1], begin[1:], cuts.first, cuts.values, stored)
+    segment_states(np.zeros(X.shape[1]), each[:-1], each[1:], cuts.first, cuts.values, zero)
+    return stored, zero.astype(np.int64)
+
+
 def _of_sparse(X: Matrix, cuts: Cuts) -> States:
-    n_rows, n_columns = X.shape
-    starts, each = X.indptr.astype(np.int64), np.arange(n_columns + 1)
-    stored, zero = np.empty(X.nnz, dtype=np.int32), np.empty(n_columns, dtype=np.int32)
-    segment_states(X.data, starts[:-1], starts[1:], cuts.first, cuts.values, stored)
-    segment_states(np.zeros(n_columns), each[:-1], each[1:], cuts.first, cuts.values, zero)
-    kept = stored != np.repeat(zero, np.diff(starts))
-    indptr = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))[starts]
+    n_rows = X.shape[0]
+    stored, zero = stored_states(X, cuts)
+    kept = stored != np.repeat(zero, np.diff(X.indptr))
+    indptr = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))[X.indptr]
     stored = stored[kept]
     count = np.diff(indptr)
-    top = np.where(count < n_rows, zero, 0).astype(np.int64)
+    top = np.where(count < n_rows, zero, 0)
     some = np.flatnonzero(count)
     if some.size:
         top[some] = np.maximum(top[some], np.maximum.reduceat(stored, indptr[some]))
     rows = X.indices[kept].astype(np.int32, copy=False)
-    return States(n_rows, top + 1, None, indptr, rows, stored, zero.astype(np.int64))
+    return States(n_rows, top + 1, None, indptr, rows, stored, zero)

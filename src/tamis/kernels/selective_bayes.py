@@ -27,15 +27,14 @@ def right_with(indptr, rows, places, base, table, evidence, classes, weight, can
     """Weight of the rows that are answered rightly when each candidate alone joins; of equals the first class wins."""
     n_rows, n_classes = evidence.shape
     layered = table.shape[0] > 1
-    at = np.full(n_rows, -1, dtype=np.int64)
+    at = np.empty(n_rows, dtype=np.int64)
     for q in range(candidates.shape[0]):
         j = candidates[q]
-        for t in range(indptr[j], indptr[j + 1]):
-            at[rows[t]] = places[t]
+        _put(at, indptr, rows, places, base, j)
         total = 0.0
         for i in range(n_rows):
             own = classes[i]
-            says = table[own if layered else 0, at[i] if at[i] >= 0 else base[j]]
+            says = table[own if layered else 0, at[i]]
             reached = evidence[i, own] + says[own]
             good = True
             for c in range(n_classes):
@@ -46,8 +45,6 @@ def right_with(indptr, rows, places, base, table, evidence, classes, weight, can
             if good:
                 total += weight[i]
         right[q] = total
-        for t in range(indptr[j], indptr[j + 1]):
-            at[rows[t]] = -1
 
 
 @kernel(
@@ -87,23 +84,20 @@ def likelihood_with(indptr, rows, places, base, table, evidence, classes, weight
     """Weighted sum of the log-probabilities of the rows' own classes when each candidate alone joins."""
     n_rows, n_classes = evidence.shape
     layered = table.shape[0] > 1
-    at = np.full(n_rows, -1, dtype=np.int64)
+    at = np.empty(n_rows, dtype=np.int64)
     for q in range(candidates.shape[0]):
         j = candidates[q]
-        for t in range(indptr[j], indptr[j + 1]):
-            at[rows[t]] = places[t]
+        _put(at, indptr, rows, places, base, j)
         total = 0.0
         for i in range(n_rows):
             own = classes[i]
-            says = table[own if layered else 0, at[i] if at[i] >= 0 else base[j]]
+            says = table[own if layered else 0, at[i]]
             reached = evidence[i, own] + says[own]
             rest = 0.0
             for c in range(n_classes):
                 rest += np.exp(min(evidence[i, c] + says[c] - reached, 700.0))
             total -= weight[i] * np.log(rest)
         likelihood[q] = total
-        for t in range(indptr[j], indptr[j + 1]):
-            at[rows[t]] = -1
 
 
 @kernel(f"void({_STATES}, intp[::1], int64[::1], {_ROWS})", reads=11)
@@ -116,7 +110,7 @@ def areas_with(indptr, rows, places, base, table, order, first, evidence, classe
     ``first[j]`` up to ``first[j + 1]``.
     """
     n_rows = evidence.shape[0]
-    at = np.full(n_rows, -1, dtype=np.int64)
+    at = np.empty(n_rows, dtype=np.int64)
     heights = np.empty(n_rows)
     weights = np.empty(n_rows)
     # The rows of one class in one state lie side by side: first those of the first class, state by state.
@@ -124,21 +118,20 @@ def areas_with(indptr, rows, places, base, table, order, first, evidence, classe
     end = np.empty(2 * _MERGED, dtype=np.int64)
     for q in range(candidates.shape[0]):
         j = candidates[q]
-        for t in range(indptr[j], indptr[j + 1]):
-            at[rows[t]] = places[t]
+        _put(at, indptr, rows, places, base, j)
         n_states = first[j + 1] - first[j]
         total = 0.0
         if n_states <= _MERGED:
             begin[:] = 0
             for i in range(n_rows):
-                s = (at[i] if at[i] >= 0 else base[j]) - first[j]
+                s = at[i] - first[j]
                 begin[classes[i] * n_states + s + 1] += 1
             for s in range(2 * n_states):
                 end[s] = begin[s]
                 begin[s + 1] += begin[s]
             for r in range(n_rows):
                 i = order[r]
-                s = (at[i] if at[i] >= 0 else base[j]) - first[j]
+                s = at[i] - first[j]
                 b = classes[i] * n_states + s
                 more = table[0, first[j] + s, 1] - table[0, first[j] + s, 0]
                 heights[end[b]] = evidence[i, 1] - evidence[i, 0] + more
@@ -149,26 +142,23 @@ def areas_with(indptr, rows, places, base, table, order, first, evidence, classe
                     total += _in_order(heights, weights, begin[a], begin[a + 1], begin[b], begin[b + 1])
         else:
             for i in range(n_rows):
-                s = at[i] if at[i] >= 0 else base[j]
+                s = at[i]
                 heights[i] = evidence[i, 1] - evidence[i, 0] + (table[0, s, 1] - table[0, s, 0])
             total = _sorted_pairs(heights, classes, 1, weight)
         pairs[q] = total
-        for t in range(indptr[j], indptr[j + 1]):
-            at[rows[t]] = -1
 
 
 @kernel(f"void({_STATES}, float64[::1], {_ROWS})", reads=10)
 def rest_areas_with(indptr, rows, places, base, table, share, evidence, classes, weight, candidates, pairs):
     """The same for several classes, each against the rest by its probability: the sum of `share` times the pairs."""
     n_rows, n_classes = evidence.shape
-    at = np.full(n_rows, -1, dtype=np.int64)
+    at = np.empty(n_rows, dtype=np.int64)
     moved = np.empty((n_classes, n_rows))
     for q in range(candidates.shape[0]):
         j = candidates[q]
-        for t in range(indptr[j], indptr[j + 1]):
-            at[rows[t]] = places[t]
+        _put(at, indptr, rows, places, base, j)
         for i in range(n_rows):
-            says = table[0, at[i] if at[i] >= 0 else base[j]]
+            says = table[0, at[i]]
             for c in range(n_classes):
                 top = -np.inf
                 for d in range(n_classes):
@@ -184,8 +174,14 @@ def rest_areas_with(indptr, rows, places, base, table, share, evidence, classes,
         for c in range(n_classes):
             total += share[c] * _sorted_pairs(moved[c], classes, c, weight)
         pairs[q] = total
-        for t in range(indptr[j], indptr[j + 1]):
-            at[rows[t]] = -1
+
+
+@register_jitable
+def _put(at, indptr, rows, places, base, j):
+    """Where each row is in column j."""
+    at[:] = base[j]
+    for t in range(indptr[j], indptr[j + 1]):
+        at[rows[t]] = places[t]
 
 
 @register_jitable

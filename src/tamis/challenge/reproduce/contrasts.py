@@ -73,11 +73,12 @@ def _pieces() -> tuple[Piece, ...]:
         "linear, 500 rows": (partial(_linear, 500), _LINEAR_SETS),
         "linear, 200 rows": (partial(_linear, 200), _LINEAR_SETS),
     }
-    return tuple(
-        Piece("", f"{kind}, sets {start + 1} to {start + _TOGETHER}", partial(_sets, problem, range(start, start + 10)))
-        for kind, (problem, sets) in kinds.items()
-        for start in range(0, sets, _TOGETHER)
-    )
+    pieces = []
+    for kind, (problem, sets) in kinds.items():
+        for start in range(0, sets, _TOGETHER):
+            stop = start + _TOGETHER
+            pieces.append(Piece("", f"{kind}, sets {start + 1} to {stop}", partial(_sets, problem, range(start, stop))))
+    return tuple(pieces)
 
 
 def _sheets(facts: Facts) -> list[Sheet]:

@@ -156,7 +156,6 @@ class _Rows:
 
 def _rows(data: Dataset, most: int) -> _Rows:
     """Training and test rows as the paper takes them, at most so many for training."""
-    X = np.asarray(data.X, dtype=np.float64)
     if data.split is None:
         place = np.zeros(data.n_rows, dtype=np.int64)
         for label in data.classes:
@@ -166,7 +165,8 @@ def _rows(data: Dataset, most: int) -> _Rows:
     else:
         train, new = np.flatnonzero(data.split == "train")[:most], np.flatnonzero(data.split == "test")
     unit = 255.0 if data.name == "mnist" else 1.0
-    return _Rows(X[train] / unit, data.y[train], X[new] / unit, data.y[new])
+    learnt, asked = (np.asarray(data.X[rows], dtype=np.float64) / unit for rows in (train, new))
+    return _Rows(learnt, data.y[train], asked, data.y[new])
 
 
 def _measure(table: _Table, task: Task) -> dict[str, Any]:
