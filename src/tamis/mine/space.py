@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-import numpy as np
-
 from tamis.base.errors import TamisError
 from tamis.base.space import Choice, Range, choice, geom
 from tamis.compose.catalog import Entry, catalog, entry
@@ -31,23 +29,22 @@ _TWINS = {"f": "cc", "t": "cc", "relief": "relieff"}
 #: Scores that rank columns nearly as ``cc`` does between two classes of about the same size.
 _ALIKE = ("fisher", "s2n")
 
-#: Selectors that ask a classifier about every column at every step, and the columns up to which that is affordable.
-_STEPWISE = {"sfs": 60, "sffs": 60, "pta": 60, "wrapper": 200, "sbs": 40, "importance": 600}
-
-#: Parts that go over all columns many times, and the values (rows times columns) up to which that is affordable.
-_REPEATING = {
-    "contrasts": 3_000_000,
-    "esnb": 3_000_000,
-    "importance": 3_000_000,
-    "stability_selection": 10_000_000,
-    "with_probes": 10_000_000,
+#: Parts that take long on large data, and up to which rows, columns, values (rows times columns) or differences of
+#: values (of all pairs of rows) they are affordable. Those limited by values go over all columns many times.
+_AFFORDABLE: dict[str, dict[str, int]] = {
+    "sfs": {"columns": 60},
+    "sffs": {"columns": 60},
+    "pta": {"columns": 60},
+    "sbs": {"columns": 40},
+    "wrapper": {"columns": 200},
+    "importance": {"columns": 600, "values": 3_000_000},
+    "contrasts": {"values": 3_000_000},
+    "esnb": {"values": 3_000_000},
+    "stability_selection": {"values": 10_000_000},
+    "with_probes": {"values": 10_000_000},
+    "relieff": {"differences": 5_000_000_000},
+    "convex_net": {"rows": 2_000},
 }
-
-#: The differences of values of pairs of rows up to which it is affordable to compare all pairs.
-_PAIRS = 5_000_000_000
-
-#: Classifiers that weigh all rows against each other, and the rows up to which that is affordable.
-_ROWS = {"convex_net": 2_000}
 
 #: Criteria of mRMR that take neither text nor missing values.
 _OF_NUMBERS = ("fcd", "fcq")
@@ -151,7 +148,7 @@ class _Maker:
         if self._facts.n_features < 3:
             return
         # What takes long comes last, where time may run out.
-        for part in sorted(catalog().values(), key=lambda part: part.name in _REPEATING):
+        for part in sorted(catalog().values(), key=lambda part: "values" in _AFFORDABLE.get(part.name, ())):
             if part.kind in ("score", "selector") and self._suits(part):
                 for text in self._made_of(part.name):
                     yield from self._kept(text)
@@ -177,16 +174,10 @@ class _Maker:
     def _suits(self, part: Entry) -> bool:
         """Whether the data rules a part out."""
         facts = self._facts
-        if part.name in _TWINS or part.name in _SPARED or facts.n_features > _STEPWISE.get(part.name, facts.n_features):
+        if part.name in _TWINS or part.name in _SPARED or not self._affordable(part.name):
             return False
         if part.name in _ALIKE and facts.n_classes == 2 and not facts.uneven:
             return False
-        if facts.n_rows * facts.n_features > _REPEATING.get(part.name, np.inf):
-            return False
-        if facts.n_rows > _ROWS.get(part.name, np.inf):
-            return False
-        if part.name == "relieff":
-            return facts.n_rows**2 * facts.n_features <= _PAIRS
         if part.name == "ig":
             return facts.sparse
         if part.name in ("chi2", "count", "variance"):
@@ -196,6 +187,11 @@ class _Maker:
         if part.name in ("lda", "boost"):
             return not facts.sparse
         return True
+
+    def _affordable(self, name: str) -> bool:
+        rows, columns = self._facts.n_rows, self._facts.n_features
+        sizes = {"rows": rows, "columns": columns, "values": rows * columns, "differences": rows**2 * columns}
+        return all(sizes[what] <= most for what, most in _AFFORDABLE.get(name, {}).items())
 
     def _kept(self, text: str) -> Iterator[Calls]:
         """The open calls of a chain, unless it has a part that the user does not want."""
