@@ -16,6 +16,7 @@ from tamis.base.selector import Weighted
 from tamis.base.space import choice, geom
 from tamis.base.sweep import Sweep
 from tamis.base.types import Codes, FloatArray
+from tamis.base.workers import one_thread
 from tamis.classify.convex_rows import (
     Problem,
     Rows,
@@ -236,11 +237,13 @@ class ConvexNet(Sweep, Weighted, Classifier):
         alike: dict[tuple[Any, ...], list[Self]] = {}
         for one in asked:
             alike.setdefault((one.loss, float(one.penalty), one.balance), []).append(one)
-        for signs in shared.signs:
-            for (loss, penalty, balance), nets in alike.items():
-                objective = problem.objective(signs, loss, penalty, balance=balance)
-                for one, learnt in zip(nets, self._learn(nets, objective), strict=True):
-                    shared.found.setdefault(one._swept(), []).append(learnt)
+        # The sets of a search are so small that a second thread would cost more than it brings.
+        with one_thread():
+            for signs in shared.signs:
+                for (loss, penalty, balance), nets in alike.items():
+                    objective = problem.objective(signs, loss, penalty, balance=balance)
+                    for one, learnt in zip(nets, self._learn(nets, objective), strict=True):
+                        shared.found.setdefault(one._swept(), []).append(learnt)
         return shared
 
     def _problem(self, rows: Rows, *, sparse: bool) -> tuple[Problem, float | None]:
