@@ -26,6 +26,7 @@ _SCORES = {
     "fisher": "Fisher's criterion",
     "ig": "the information gain of their presence",
     "mi": "mutual information with the class",
+    "modl": "how much more probable their intervals are than none (MODL)",
     "relief": "how far rows of the other classes are in them (Relief)",
     "relieff": "how far rows of the other classes are in them (ReliefF)",
     "s2n": "the signal-to-noise ratio",
@@ -36,6 +37,15 @@ _SCORES = {
 }
 
 _KERNELS = {"gaussian": "Gaussian"}
+
+_BINS = {
+    "sigma": "by mean and standard deviation",
+    "equal_width": "of equal width",
+    "equal_frequency": "of equally many rows",
+    "ssv": "by SSV splits",
+    "modl": "the most probable ones, MODL",
+    "optimal": "of least squared error",
+}
 
 _NORMS = {"l2": "its length", "l1": "the sum of its absolute values", "max": "its largest absolute value"}
 
@@ -252,7 +262,8 @@ _PHRASES: dict[str, Callable[[Arguments], str]] = {
     "pca": _pca,
     "impute": lambda a: f"fills missing values with the {a.pop('strategy')}",
     "encode": lambda a: "turns names into numbers",
-    "discretize": lambda a: f"cuts every feature into bins by {a.pop('by').upper()} splits",
+    "discretize": lambda a: f"cuts every feature into bins ({_BINS.get(by := a.pop('by'), by)})",
+    "bin_means": lambda a: "puts the class shares of optimal bins in place of the values",
     "ssv_tree": _ssv_tree,
     "vote": _vote,
     "repeat": _repeat,
