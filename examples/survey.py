@@ -57,6 +57,21 @@ MODELS = (
     "boost",
     "standardize | from_model(extra_trees, k=10) | svm(linear)",
     "blend(standardize | svm(gaussian, C=10), forest, standardize | nrbf)",
+    "nb",
+    "nb(states, bins=modl)",
+    "nb(states, bins=optimal)",
+    "snb",
+    "snb(loo=true)",
+    "esnb",
+    "esnb(average=true)",
+    "mdl_histogram",
+    "discretize(modl) | logistic",
+    "standardize | logistic",
+    "bin_means | logistic",
+    "standardize | convex_net",
+    "standardize | convex_net(0.1)",
+    "standardize | convex_net(0.1, kernel=gaussian)",
+    "standardize | fr_svm(10, 5)",
 )
 TUNED = ("iris", "wine", "sonar", "ionosphere", "vote")
 SEARCHES = (
