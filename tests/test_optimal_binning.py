@@ -157,6 +157,52 @@ def test_pruning_loses_nothing_on_long_columns(numbers, noise):
         assert begins.sum() < most
 
 
+@given(
+    st.lists(st.tuples(st.sampled_from([0.0, 1.0, 1.0, -0.4, 1e4]), st.integers(1, 12)), min_size=2, max_size=9),
+    st.sampled_from([0.0, 0.01, 1.0]),
+    st.sampled_from([None, 2, 3]),
+    st.sampled_from([1e-6, 1.0, 4.0]),
+    st.booleans(),
+)
+def test_runs_of_one_value_fill_no_more_than_there_is_room_for(runs, gain, most, least, weighted):
+    # Where costs are equal but for rounding the pieces of the line multiply; the plain kernel looks at every index.
+    y = np.concatenate([np.full(n, value) for value, n in runs])
+    weight = np.random.default_rng(len(y)).random(y.size) + 0.1 if weighted else np.ones(y.size)
+    y = y - np.average(y, weights=weight)
+    sums = np.column_stack((weight, weight * y**2, weight * y))
+    begins, cost = np.empty(y.size, dtype=bool), np.empty(1)
+    best_bins.python(np.array([0, y.size]), sums, np.array([gain]), most or 0, least, False, begins, cost)
+    alone = gain + (weight * y**2).sum()
+    expected = min(plain_paths(sums, gain, least, most), alone)
+    assert cost[0] == pytest.approx(expected, rel=1e-9, abs=1e-11 * alone)
+
+
+def test_free_bins_of_pure_runs_take_no_longer():
+    n = 100_000
+    X, y = np.arange(n, dtype=float)[:, None], np.arange(n) >= n // 2
+    assert optimal_cuts(X, y.astype(int), min_gain=0.0).values.tolist() == [n / 2 - 0.5]
+
+
+def test_rows_whose_weight_is_lost_beside_others():
+    weight = np.array([1, 1, 1e-20, 1, 1, 1])
+    for find in (mean_bins, line_bins):
+        found = find(np.arange(6.0), [0, 0, 0, 1, 1, 1.0], min_rows=1, sample_weight=weight)
+        assert np.isfinite(found.cost)
+    for y in (np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 2, 1, 1, 1])):
+        assert optimal_cuts(np.arange(6.0)[:, None], y, min_rows=1, sample_weight=weight).values.size == 1
+    assert np.isfinite(rectangles([1, 2, 3, 1.0], [1, 2, 3, 3.0], [0, 1, 0, 1.0], min_rows=0).means).all()
+
+
+def test_missing_values_have_no_bin():
+    bins, lines = (find(np.arange(20.0), np.arange(20.0) > 9) for find in (mean_bins, line_bins))
+    plane = rectangles(np.arange(20.0), np.zeros(20), np.arange(20.0) > 9)
+    for found in (bins.values([np.nan, 1.0]), lines.values([np.nan, 1.0]), lines.slopes_at([np.nan, 1.0])):
+        assert np.isnan(found).tolist() == [True, False]
+    assert np.isnan(plane.values([np.nan, 1.0], [0.0, 0.0])).tolist() == [True, False]
+    assert np.isnan(mean_bins(np.arange(20.0), np.eye(20)).values([np.nan])).all()
+    assert bins.values(1.0) == plane.values(1.0, 0.0) == 0.0
+
+
 def test_pruning_loses_nothing_for_lines_on_long_columns():
     rng = np.random.default_rng(0)
     x = np.sort(rng.random(120))
@@ -370,6 +416,9 @@ def test_compiled_and_plain_rectangles_agree(seed, gain, least):
         (([NAN, NAN], [1.0, 2.0]), "no known value"),
         (([1, np.inf], [1.0, 2.0]), "infinity"),
         (([1, 2], [1.0, NAN]), "finite"),
+        (([], []), "no known value"),
+        (([1, 2], [1.0, 1e200]), "squares could not be held"),
+        (([-1.7e308, 1.7e308], [1.0, 2.0]), "squares could not be held"),
     ],
 )
 def test_bad_targets_are_refused(arguments, message):
@@ -383,12 +432,17 @@ def test_bad_parameters_are_refused():
         mean_bins([1, 2], [1, 2], min_gain=-1)
     with pytest.raises(TamisError, match="max_bins takes"):
         mean_bins([1, 2], [1, 2], max_bins=0)
+    with pytest.raises(TamisError, match="max_bins takes a whole number"):
+        mean_bins([1, 2], [1, 2], max_bins=2.5)
     with pytest.raises(TamisError, match="one target"):
         line_bins([1, 2], [[1, 2], [1, 2]])
     with pytest.raises(TamisError, match="shapes"):
         rectangles([1, 2], [1], [0, 1])
     with pytest.raises(TamisError, match="no row"):
         rectangles([1, NAN], [NAN, 1], [0, 1])
+    for weight in ([1, -1], [1, np.nan], [0, 0]):
+        with pytest.raises(TamisError, match="weight"):
+            rectangles([1, 2], [1, 2], [0, 1], sample_weight=weight)
     with pytest.raises(TamisError, match="most"):
         rectangles([1, 2], [1, 2], [0, 1], most=1)
     with pytest.raises(TamisError, match="infinity"):

@@ -58,7 +58,7 @@ def optimal_cuts(
     found = [
         table.cuts(best_begins(table, min_gain, max_bins, min_rows)) for table in value_tables(X, y, weight, n_classes)
     ]
-    return Cuts.joined(found)
+    return Cuts.joined(found) if found else Cuts.counted(np.zeros(0, dtype=np.int64), np.empty(0))
 
 
 def best_begins(table: ValueTables, min_gain: float | Literal["auto"], max_bins: int | None, min_rows: float) -> Mask:

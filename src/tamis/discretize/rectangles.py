@@ -1,6 +1,7 @@
 """Optimal bins of two columns: rectangles of their plane."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -34,14 +35,15 @@ class Rectangles:
     exact: bool
 
     def places(self, p: Any, q: Any) -> np.ndarray:
-        """The number of the rectangle of each point."""
-        p, q = (np.asarray(one, dtype=np.float64)[:, None] for one in (p, q))
+        """The number of the rectangle of each point; -1 where a value is missing."""
+        p, q = (np.asarray(one, dtype=np.float64)[..., None] for one in (p, q))
         low_p, high_p, low_q, high_q = self.bounds.T
-        return np.argmax((low_p <= p) & (p < high_p) & (low_q <= q) & (q < high_q), axis=1)
+        inside = (low_p <= p) & (p < high_p) & (low_q <= q) & (q < high_q)
+        return np.asarray(np.where(inside.any(axis=-1), np.argmax(inside, axis=-1), -1))
 
     def values(self, p: Any, q: Any) -> FloatArray:
-        """The mean of the rectangle of each point."""
-        return self.means[self.places(p, q)]
+        """The mean of the rectangle of each point; NaN where a value is missing."""
+        return np.concatenate((self.means, np.full_like(self.means[:1], np.nan)))[self.places(p, q)]
 
 
 def rectangles(
@@ -59,8 +61,9 @@ def rectangles(
     The whole is cut in two from side to side, the parts again, and so on; the best of all such divisions is found by
     dynamic programming over all rectangles of the grid that the values make. (Every division into four rectangles or
     fewer can be made so; some into five or more, which turn around a middle one, cannot.) It is exact when neither
-    column has more than `most` distinct values. Beyond, only `most` - 1 lines are tried in a column, those that share
-    its rows out most evenly, and the best division by these is found: a heuristic.
+    column has more than `most` distinct values. Beyond, at most `most` - 1 lines are tried in a column, those that
+    share its rows out most evenly, and the best division by these is found: a heuristic. A value that many rows share
+    takes the place of several lines.
 
     Parameters
     ----------
@@ -89,9 +92,9 @@ def rectangles(
     (array([0., 1., 1., 0.]), True)
     """
     p, q, numbers, weight = _read(p, q, target, sample_weight)
-    if not (most >= 2 and min_rows >= 0 and (min_gain is None or min_gain >= 0)):
+    if not (isinstance(most, Integral) and most >= 2 and min_rows >= 0 and (min_gain is None or min_gain >= 0)):
         raise TamisError(
-            "most takes a number of at least 2, min_rows and min_gain numbers of at least 0; "
+            "most takes a whole number of at least 2, min_rows and min_gain numbers of at least 0; "
             f"got most={most!r}, min_rows={min_rows!r}, min_gain={min_gain!r}"
         )
     (row, lines_p, exact_p), (column, lines_q, exact_q) = (_lines(one, weight, most) for one in (p, q))
@@ -122,12 +125,14 @@ def _read(p: Any, q: Any, target: Any, sample_weight: Any) -> tuple[FloatArray, 
             "p, q, target and sample_weight must have one entry (target: one row) for each row; "
             f"got shapes {p.shape}, {q.shape}, {target.shape} and {weight.shape}"
         )
+    if not (np.isfinite(weight) & (weight >= 0)).all():
+        raise TamisError("sample_weight must be finite, and zero or above")
     kept = ~(np.isnan(p) | np.isnan(q)) & (weight > 0)
     if not kept.any():
-        raise TamisError("p and q have no row in which both are known")
+        raise TamisError("p and q have no row of any weight in which both are known")
     p, q, target, weight = p[kept], q[kept], target.reshape(p.size, -1)[kept], weight[kept]
-    if not all(np.isfinite(one).all() for one in (p, q, target, weight)):
-        raise TamisError("p, q and sample_weight must not hold infinity, and target must be finite")
+    if not all(np.isfinite(one).all() for one in (p, q, target)):
+        raise TamisError("p and q must not hold infinity, and target must be finite")
     return p, q, target, weight
 
 

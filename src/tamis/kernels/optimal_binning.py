@@ -5,7 +5,8 @@ of the first s: a shortest path. A start s is given up as soon as later ones are
 one number as target this is seen on the line of the answers mu that a bin may give: s stays where on that line it is
 the best of all starts (functional pruning; Maidstone, Hocking, Rigaill and Fearnhead 2017). With several numbers s
 stays while a box holds all answers for which it may be the best, and with straight lines while it is better than each
-later start for its own best answer (PELT; Killick, Fearnhead and Eckley 2012). None of this changes the result.
+later start for its own best answer (PELT; Killick, Fearnhead and Eckley 2012). None of this changes the result, but
+that costs which differ by less than 1e-12 of the sum of squares are not told apart.
 
 Of each value the sums are: weight, sum of squares of the target, then the sums of the target's numbers; for straight
 lines weight, sum of squares, sum, sum of x, of x squared and of x times target.
@@ -42,9 +43,11 @@ def count_values(begin, end, rows, values, codes, weight, total, first, value, t
             zero[:] = total
             for t in range(begin[j], end[j]):
                 zero[codes[rows[t]]] -= weight[rows[t]]
+            pending = False
             for c in range(n_classes):
                 if zero[c] < 1e-12 * total[c]:
                     zero[c] = 0.0
+                pending = pending or zero[c] > 0.0
         for t in range(begin[j], end[j] + 1):
             listed = t < end[j] and not np.isnan(values[t])
             if pending and (not listed or values[t] > 0.0):
@@ -140,6 +143,9 @@ def _few(P, m, each, min_weight, lines, close, max_bins, begins):
 def _error(P, s, t, lines):
     """Squared error of the values s up to t as one bin."""
     weight = P[t, 0] - P[s, 0]
+    if weight <= 0.0:
+        # Too little beside the weight of those before it.
+        return 0.0
     error = P[t, 1] - P[s, 1]
     if not lines:
         for d in range(2, P.shape[1]):
@@ -163,7 +169,7 @@ def _layer(P, m, each, min_weight, lines, close, before, path, back):
     `before` may be `path`. A start takes part once its bin is heavy enough, and only then takes the place of others.
     """
     one = P.shape[1] == 3
-    size = 2 * m + 2
+    size = m + 2
     owner, spare = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
     # Of one number: where each piece of the line ends, in two copies. Of several: the boxes' ends.
     low = np.empty((size, 1 if one or lines else P.shape[1] - 2))
@@ -173,13 +179,21 @@ def _layer(P, m, each, min_weight, lines, close, before, path, back):
         low[-1], high[-1] = np.inf, -np.inf
         for g in range(m):
             for d in range(low.shape[1]):
-                mean = (P[g + 1, 2 + d] - P[g, 2 + d]) / (P[g + 1, 0] - P[g, 0])
-                low[-1, d], high[-1, d] = min(low[-1, d], mean), max(high[-1, d], mean)
+                weight = P[g + 1, 0] - P[g, 0]
+                if weight > 0.0:
+                    mean = (P[g + 1, 2 + d] - P[g, 2 + d]) / weight
+                    low[-1, d], high[-1, d] = min(low[-1, d], mean), max(high[-1, d], mean)
     count, entering = 0, 0
     for t in range(1, m + 1):
         while entering < t and P[t, 0] - P[entering, 0] >= min_weight - 1e-9:
             if before[entering] < np.inf:
                 if one:
+                    if 2 * count + 1 > owner.shape[0]:
+                        # In exact arithmetic there are fewer than 2 m pieces, but rounding may make more.
+                        more = 3 * count
+                        owner = np.append(owner, np.empty(more, dtype=np.int64))
+                        high = np.append(high, np.empty((more, 1)), axis=0)
+                        spare, low = np.empty_like(owner), np.empty_like(high)
                     count = _enter_line(P, entering, close, before, owner, high, spare, low, count)
                 else:
                     count = _enter(P, entering, lines, close, before, owner, low, high, count)
@@ -198,6 +212,7 @@ def _enter_line(P, new, close, before, owner, end, spare, spare_end, count):
     """Give a new start the parts of the line on which it is better; returns the number of pieces.
 
     An old start s stays where ``before[s] + error of s..new about mu <= before[new]``: in an interval about the mean.
+    Of several that are no better than the new one at the same mean, but equal to it, the earliest stays.
     """
     if count == 0:
         owner[0], end[0, 0] = new, np.inf
@@ -208,7 +223,12 @@ def _enter_line(P, new, close, before, owner, end, spare, spare_end, count):
         weight = P[new, 0] - P[s, 0]
         room = before[new] - before[s] - _error(P, s, new, False) + close
         start = stop = high
-        if room > 0.0:
+        if room <= 2.0 * close and (
+            (i > 0 and _earlier_equal(P, owner[i - 1], s, new, close, before))
+            or (i + 1 < count and _earlier_equal(P, owner[i + 1], s, new, close, before))
+        ):
+            room = 0.0
+        if room > 0.0 and weight > 0.0:
             mean, reach = (P[new, 2] - P[s, 2]) / weight, np.sqrt(room / weight)
             start, stop = max(low, mean - reach), min(high, mean + reach)
         if start >= stop:
@@ -225,6 +245,12 @@ def _enter_line(P, new, close, before, owner, end, spare, spare_end, count):
     owner[:made] = spare[:made]
     end[:made] = spare_end[:made]
     return made
+
+
+@register_jitable
+def _earlier_equal(P, other, s, new, close, before):
+    """Whether a neighbour on the line is an earlier start than s, and no better and no worse than the new one."""
+    return other < s and abs(before[new] - before[other] - _error(P, other, new, False)) <= close
 
 
 @register_jitable
@@ -262,6 +288,8 @@ def _enter(P, new, lines, close, before, owner, low, high, count):
 def _within(P, s, t, room, low, high, i):
     """Narrow box i to the answers about which the values s up to t err by at most `room` more than about their mean."""
     weight = P[t, 0] - P[s, 0]
+    if weight <= 0.0:
+        return True
     reach = room / weight
     for d in range(low.shape[1]):
         mean = (P[t, 2 + d] - P[s, 2 + d]) / weight
@@ -279,6 +307,8 @@ def _within(P, s, t, room, low, high, i):
 def _outside(P, e, s, close, before, low, high, i):
     """Narrow the box of start s by the ball in which an earlier one is better, where that covers a side of the box."""
     weight = P[s, 0] - P[e, 0]
+    if weight <= 0.0:
+        return True
     reach = (before[s] - before[e] - _error(P, e, s, False) - close) / weight
     if reach <= 0.0:
         return True

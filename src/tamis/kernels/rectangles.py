@@ -30,7 +30,7 @@ def best_rectangles(sums, penalty, min_weight, found):
                     d = c + across
                     best, at = np.inf, 0
                     weight = P[b, d, 0] - P[a, d, 0] - P[b, c, 0] + P[a, c, 0]
-                    if weight >= min_weight - 1e-9 or (height == m and across == n):
+                    if weight > 0.0 and (weight >= min_weight - 1e-9 or (height == m and across == n)):
                         best = P[b, d, 1] - P[a, d, 1] - P[b, c, 1] + P[a, c, 1]
                         for e in range(2, width):
                             total = P[b, d, e] - P[a, d, e] - P[b, c, e] + P[a, c, e]
