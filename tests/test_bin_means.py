@@ -69,10 +69,19 @@ def test_training_rows_get_what_the_other_folds_say(form):
     for train, test in inner_folds(y, 4, rng, "folds"):
         alone = BinMeans(5, folds=None).fit(form(X)[train], y[train])
         got, expected = out[test], alone.transform(form(X)[test])
+        moved = np.bincount(y)[1:] / y.size - np.bincount(y[train])[1:] / train.size
         if sp.issparse(got):
-            got, expected = got.toarray(), expected.toarray()
-        np.testing.assert_allclose(got, expected)
+            got, expected, moved = got.toarray(), expected.toarray(), np.zeros(2)
+        np.testing.assert_allclose(got, expected + np.tile(moved, X.shape[1]), atol=1e-12)
     np.testing.assert_array_equal(model.cuts_[0], BinMeans(5).fit(X, y).cuts_[0])
+
+
+def test_a_column_that_says_nothing_does_not_tell_the_fold():
+    y = np.arange(100) < 3
+    for form in (np.asarray, sp.csr_array):
+        out = BinMeans(random_state=0).fit_transform(form(np.ones((100, 1))), y)
+        out = out.toarray() if sp.issparse(out) else out
+        np.testing.assert_allclose(out, out[0, 0])
 
 
 def test_values_out_of_fold_do_not_deceive_the_next_step():

@@ -30,9 +30,9 @@ class BinMeans(SupervisedTransformer):
     of all classes but the first. A model that is linear in such columns follows any up and down of the class rate.
 
     Bins are tailored to the rows they were found on. ``fit_transform`` therefore gives each training row the shares
-    that the other folds found, so that in a pipeline no classifier sees a value made with the row's own label;
-    ``transform`` uses the bins of all training rows. The two differ on the training rows, as those of scikit-learn's
-    ``TargetEncoder`` do; ``folds=None`` makes them the same.
+    that the other folds found, moved so that the shares of all their rows are those of the whole: in a pipeline no
+    classifier sees a value made with the row's own label. ``transform`` uses the bins of all training rows. The two
+    differ on the training rows, as those of scikit-learn's ``TargetEncoder`` do; ``folds=None`` makes them the same.
 
     A missing value gets the shares of the training rows in which the column is missing, if there are at least
     `min_rows` of them, and else those of all rows.
@@ -133,6 +133,12 @@ class BinMeans(SupervisedTransformer):
             raise TamisError("bin_means: folds needs a class with at least two rows; give folds=none to do without")
         parts = inner_folds(codes, self.folds, rng, "bin_means: folds")
         made = [_encoded(X[test], self._learnt(X[train], codes[train], rng)) for train, test in parts]
+        if not sp.issparse(X):
+            # Without its rows a fold of many of a class has fewer of it elsewhere: shares of all rows would tell that.
+            # (Of sparse rows the share of zero is taken off, and that with it.)
+            for out, (train, _) in zip(made, parts, strict=True):
+                moved = (np.bincount(codes) / codes.size - np.bincount(codes[train]) / train.size)[1:]
+                out += np.tile(moved, X.shape[1]).astype(out.dtype)
         order = np.argsort(np.concatenate([test for _, test in parts]))
         return sp.vstack(made, format="csr")[order] if sp.issparse(X) else np.concatenate(made)[order]
 
