@@ -133,6 +133,16 @@ def test_huge_weights_are_more_than_factorials_are_listed_for():
     x, y = planted(7, most=300, least=300)
     small, huge = (modl_gains(x[:, None], y, sample_weight=np.full(300, w))[0] for w in (1.0, 1e7))
     assert huge > 1e6 * small
+    assert modl_gains(x[:, None], y, sample_weight=np.full(300, 1e18))[0] > 0
+
+
+def test_missing_values_stored_in_parts_are_counted_once():
+    x, y = np.arange(40.0), np.arange(40) // 20
+    x[::5] = NAN
+    rows = np.sort(np.append(np.arange(40), np.flatnonzero(np.isnan(x))))
+    parts = sp.csc_matrix((x[rows], rows, [0, rows.size]), shape=(40, 1))
+    assert parts.nnz == 48
+    np.testing.assert_array_equal(modl(parts, y), modl(x[:, None], y))
 
 
 def test_rows_without_weight_leave_nothing():

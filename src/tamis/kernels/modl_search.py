@@ -16,8 +16,7 @@ CLOSE = 1e-12
 @register_jitable
 def log_factorial(x, logs):
     """Logarithm of x!, looked up where it is listed."""
-    k = int(x)
-    return logs[k] if k < logs.shape[0] else math.lgamma(x + 1.0)
+    return logs[int(x)] if x < logs.shape[0] else math.lgamma(x + 1.0)
 
 
 @register_jitable

@@ -5,6 +5,7 @@ import scipy.sparse as sp
 
 from tamis.base.moments import divide
 from tamis.base.score import score
+from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.discretize.modl import modl_gains
 from tamis.discretize.modl_groups import level_groups
@@ -19,8 +20,8 @@ def modl(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, nominal: 
     (:func:`tamis.discretize.modl_groups.level_groups`). The score is the logarithm of how many times more probable
     they are than no partition at all, over the number of rows with a known value. It is 0 where no partition is: such a
     feature says nothing of the classes, and a ranking without a number of features leaves it out. Of a thousand
-    features of noise about 15 score above 0 with 100 rows of two classes, 5 with 300 rows and none with 1000; some more
-    with more classes. For many rows the score approaches the mutual information of intervals and classes.
+    features of noise about 12 score above 0 with 100 rows of two classes, 6 with 300 rows and 2 with 1000; some more
+    with more classes and few rows. For many rows the score approaches the mutual information of intervals and classes.
 
     Rows in which the value is missing are left out. Sample weights count as repeated rows; weights of one half count as
     half as many rows.
@@ -46,6 +47,6 @@ def _known(X: Matrix, weight: FloatArray) -> FloatArray:
     """Weight of the rows with a known value, of each column."""
     if not sp.issparse(X):
         return np.asarray(weight @ ~np.isnan(X))
-    missing = X.copy()
-    missing.data = np.isnan(X.data).astype(np.float64)
+    missing = canonical(X).copy()
+    missing.data = np.isnan(missing.data).astype(np.float64)
     return np.asarray(weight.sum() - weight @ missing)
