@@ -21,10 +21,12 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_put(tmp_path: Path) -> None
     log.touch()
     rng = np.random.default_rng(3)
     for attempt in range(12):
-        before = log.read_bytes().count(b"open")
+        opened, put = log.read_bytes().count(b"open"), len(logged(log))
         process = child(path, log, 10_000)
-        if attempt % 3:  # the others may be killed while they make or open the file
-            until(lambda before=before: log.read_bytes().count(b"open") > before)
+        if attempt % 3 == 1:  # the others may be killed while they make or open the file, or well after that
+            until(lambda opened=opened: log.read_bytes().count(b"open") > opened)
+        elif attempt % 3 == 2:
+            until(lambda put=put: len(logged(log)) > put + 3)
         time.sleep(float(rng.uniform(0.0, 0.1)))
         os.kill(process.pid, signal.SIGKILL)
         process.join()
