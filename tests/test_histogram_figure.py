@@ -50,6 +50,31 @@ def test_the_picture_covers_the_plane_and_answers_as_the_model_does(degrees):
         assert set(pale) == {"#E0EEF6"}
 
 
+def test_the_picture_answers_as_the_model_does_where_values_are_missing():
+    some_empty = False
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.random((120, 2))
+        X = X[X.min(axis=1) < 0.5]
+        y = (X[:, 0] > 0.5) + 2 * (X[:, 1] > 0.5)
+        X[rng.random(X.shape) < 0.3] = np.nan
+        model = MDLHistogram().fit(X, y)
+        plane = Plane.of(model._cells(), [0, 1], Axes(model.low_, model.high_))
+        middles = np.column_stack([plane.corners[:, :2].mean(axis=1), plane.corners[:, 2:].mean(axis=1)])
+        some_empty |= bool(plane.empty.any())
+        shares = plane.weight + model.smoothing
+        np.testing.assert_allclose(model.predict_proba(middles), shares / shares.sum(axis=1, keepdims=True))
+    assert some_empty
+
+
+def test_a_column_that_is_missing_everywhere_else():
+    # The halved column has no row that has the other one as well.
+    X = np.full((40, 2), np.nan)
+    X[:30, 0], X[30:, 1] = np.arange(30), 1.0
+    model = MDLHistogram().fit(X, np.arange(40) > 20)
+    assert len(areas(model.plot((0, 1)))) >= 1
+
+
 def test_the_picture_tells_what_it_leaves_out():
     X, y = slanted(400, 45, columns=4)
     y = y + 2 * (X[:, 2] > 0.5)
@@ -83,7 +108,8 @@ def test_pictures_of_one_column_of_none_and_of_missing_values_alone():
     places = {0: np.array([5, -1]), 1: np.array([-1, 5])}
     cells = Cells.of([0, 1], places.__getitem__, np.array([0, 1]), np.ones(2), 2)
     plane = Plane.of(cells, [0, 1], Axes(np.zeros(2), np.full(2, 3.0)))
-    assert plane.corners.tolist() == [[0.0, 3.0, 0.0, 3.0]]
+    assert plane.corners.tolist() == [[1.5, 3.0, 0.0, 3.0], [0.0, 1.5, 0.0, 1.5], [0.0, 1.5, 1.5, 3.0]]
+    assert plane.weight.tolist() == [[1.0, 1.0], [1.0, 0.0], [1.0, 0.0]]
     assert plane.empty.all()
     assert plane.aside == 2.0
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -51,19 +52,21 @@ class Plane(NamedTuple):
     def of(cls, cells: Cells, pair: Sequence[int], axes: Axes) -> "Plane":
         """The cells as two columns see them; along the others they are counted together."""
         where = np.column_stack([cells.intervals(j) if j >= 0 else np.zeros(len(cells.weight[-1])) for j in pair])
-        inside = (where >= 0).all(axis=1)
         steps = [j for j in cells.halved if j in pair]
         finest = np.array([steps.count(j) for j in pair])
-        places, weight = _merged(where[inside].astype(np.int64), cells.weight[-1][inside])
-        everywhere = np.zeros(2, dtype=np.int64)
-        depth, rectangles = everywhere.copy(), []
-        if not inside.any():
-            rectangles, steps = [(everywhere, everywhere, cells.weight[0][0], True)], []
-        known, known_weight = _merged(places >> finest, weight)
+
+        def at(depth: np.ndarray) -> tuple[np.ndarray, FloatArray]:
+            """The cells with rows, at so many halvings; a row that misses a value is in them until that is asked."""
+            seen = ((where >= 0) | (depth == 0)).all(axis=1)
+            return _merged(np.maximum(where[seen], 0).astype(np.int64) >> (finest - depth), cells.weight[-1][seen])
+
+        depth = np.zeros(2, dtype=np.int64)
+        rectangles = []
+        known, known_weight = at(depth)
         for column in steps:
             side = pair.index(column)
             depth[side] += 1
-            finer, finer_weight = _merged(places >> (finest - depth), weight)
+            finer, finer_weight = at(depth)
             there = set(map(tuple, finer.tolist()))
             for cell, its_weight in zip(known, known_weight, strict=True):
                 for half in (0, 1):
@@ -78,7 +81,7 @@ class Plane(NamedTuple):
             corners,
             np.array([one for _, _, one, _ in rectangles]),
             np.array([empty for *_, empty in rectangles], dtype=bool),
-            float(cells.weight[-1][~inside].sum()),
+            float(cells.weight[-1][(where < 0).any(axis=1)].sum()),
             len(set(cells.halved) - set(pair)),
         )
 
@@ -88,8 +91,10 @@ def chosen(depths: np.ndarray, columns: tuple[int, int] | None) -> list[int]:
     if columns is None:
         most = np.argsort(-depths, kind="stable")[:2].tolist()
         return [*sorted(most), *([-1] if len(most) == 1 else [])]
-    pair = list(columns)
-    if len(pair) != 2 or pair[0] == pair[1] or any(not 0 <= j < depths.size for j in pair):
+    if depths.size == 1:
+        raise TamisError(f"columns: the data has one column, which is drawn without asking; got {columns!r}")
+    pair = [int(j) for j in columns if isinstance(j, Integral)] if isinstance(columns, Sequence) else []
+    if len(pair) != 2 or len(columns) != 2 or pair[0] == pair[1] or any(not 0 <= j < depths.size for j in pair):
         raise TamisError(f"columns: takes two different numbers from 0 to {depths.size - 1}, got {columns!r}")
     return pair
 
