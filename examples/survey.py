@@ -59,7 +59,6 @@ MODELS = (
     "blend(standardize | svm(gaussian, C=10), forest, standardize | nrbf)",
     "nb",
     "nb(states, bins=modl)",
-    "nb(states, bins=optimal)",
     "snb",
     "snb(loo=true)",
     "esnb",

@@ -184,6 +184,35 @@ def test_gaussian_keeps_digits_far_from_zero() -> None:
     X += np.random.default_rng(0).normal(size=X.shape)
     expected = NaiveBayes().fit(X, y).predict_proba(X)
     np.testing.assert_allclose(NaiveBayes().fit(X + 1e8, y).predict_proba(X + 1e8), expected, rtol=1e-4)
+    # The sparse rows have such a column beside others, a hole in it, and rows that are zero there.
+    mixed = X + 1e8 * (np.arange(X.shape[1]) % 2)
+    mixed[3, 1], mixed[5, 1] = np.nan, 0.0
+    model = NaiveBayes().fit(X + 1e8 * (np.arange(X.shape[1]) % 2), y)
+    np.testing.assert_allclose(model.predict_proba(sp.csr_array(mixed)), model.predict_proba(mixed), rtol=1e-6)
+
+
+def test_columns_of_tiny_numbers() -> None:
+    X, y = problem(2)
+    X += np.random.default_rng(0).normal(size=X.shape)
+    tiny = X * 1e-20
+    for form in (np.asarray, sp.csr_array):
+        found = NaiveBayes("states").fit(form(tiny), y)
+        np.testing.assert_allclose(found.predict_proba(form(tiny)), NaiveBayes("states").fit(X, y).predict_proba(X))
+    # Squares of these are too small to be told from zero: such columns say nothing.
+    smaller = NaiveBayes().fit(X * 1e-160, y).predict_proba(X * 1e-160)
+    np.testing.assert_allclose(smaller, np.tile(np.bincount(y) / y.size, (y.size, 1)))
+
+
+def test_nothing_is_impossible_with_the_least_smoothing() -> None:
+    y = problem(2)[1]
+    X = np.tile(y[:, None], (1, 3))
+    found = NaiveBayes("bernoulli", smoothing=1e-16).fit(X, y)
+    assert found.score(X, y) == 1.0
+    assert found.score(1 - X, y) == 0.0
+    # A class that weighs less than the last digit of another one has no fewer than no rows at zero.
+    at = sp.csr_array(np.array([[1.0], [1], [1], [1], [0], [0], [1]]))
+    heavy = NaiveBayes("states").fit(at, [0] * 5 + [1] * 2, [1e16, 1, 1, 1, 1, 1, 1])
+    assert np.isfinite(heavy.predict_proba(at)).all()
 
 
 def test_balance_takes_equal_priors() -> None:
@@ -210,6 +239,31 @@ def test_nominal_columns_are_states_beside_numbers(model) -> None:
     for unknown in ("violet", None):
         other = frame.with_columns(colour=pl.lit(unknown, dtype=pl.String))
         np.testing.assert_allclose(ours.predict_proba(other), apart, rtol=1e-7)
+
+
+def test_levels_are_grouped_by_modl() -> None:
+    rng = np.random.default_rng(0)
+    letter = np.array(["a", "b", "c", "d"])[np.arange(200) % 4]
+    y = np.isin(letter, ["a", "c"]) ^ (rng.random(200) < 0.1)
+    frame = pl.DataFrame({"id": [f"r{i}" for i in range(200)], "letter": letter, "x": y + rng.normal(size=200)})
+    found = NaiveBayes("states", bins="modl").fit(frame, y)
+    assert found.used_.tolist() == [False, True, True]
+    assert found.level_states_[1].tolist() == [0, 1, 0, 1]
+    assert [one.shape for one in found.shares_] == [(2, 1), (2, 2), (2, 2)]
+    same = frame.with_columns(letter=pl.Series(np.isin(letter, ["a", "c"]).astype(str)))
+    other = NaiveBayes("states", bins="modl").fit(same, y)
+    np.testing.assert_allclose(found.predict_proba(frame), other.predict_proba(same))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_level_without_weight_is_not_known(model) -> None:
+    frame = pl.DataFrame({"letter": ["a", "a", "b", "c", "c", "c"], "x": [1.0, 2, 1, 2, 3, 3]})
+    y, new = np.array([0, 0, 0, 1, 1, 1]), pl.DataFrame({"letter": ["b", "c", None], "x": [1.0, 2, 1]})
+    weighted = NaiveBayes(model).fit(frame, y, np.array([1.0, 1, 0, 1, 1, 1]))
+    kept = np.array([0, 1, 3, 4, 5])
+    without = NaiveBayes(model).fit(frame[kept], y[kept])
+    np.testing.assert_allclose(weighted.predict_proba(new), without.predict_proba(new))
+    np.testing.assert_array_equal(weighted.predict_proba(new)[0], weighted.predict_proba(new)[2])
 
 
 @pytest.mark.parametrize(
@@ -253,7 +307,7 @@ def test_bad_input() -> None:
     with pytest.raises(DataError, match="infinity or values too large"):
         NaiveBayes().fit(X * 1e200, y)
     for form in (np.asarray, sp.csr_matrix):
-        with pytest.raises(DataError, match="too large to square"):
+        with pytest.raises(DataError, match="too large for the gaussian model"):
             NaiveBayes().fit(X, y).predict(form(X * 1e200))
     with pytest.raises(AttributeError, match="counted as states"):
         _ = NaiveBayes().fit(X, y).cuts_

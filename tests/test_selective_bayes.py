@@ -307,6 +307,23 @@ def test_nominal_columns_join_as_they_are(make) -> None:
     np.testing.assert_allclose(odds, np.tile(odds[0], (y.size, 1)))
 
 
+def test_an_identifier_is_no_candidate_for_modl() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    y = x + 0.3 * rng.normal(size=200) > 0
+    rows = np.column_stack([np.array([f"r{i}" for i in range(200)], dtype=object), x.astype(object)])
+    model = ESNB().fit(rows, y)
+    assert model.order_.tolist() == [1]
+    assert model.level_states_[0].tolist() == [0] * 200
+
+
+def test_leave_one_out_takes_no_more_than_a_row_weighs() -> None:
+    X, y = problem(2)
+    small = SNB(loo=True, smoothing=1e-6).fit(X, y, np.full(y.size, 1e-6))
+    assert small.order_.tolist() == SNB(loo=True).fit(X, y).order_.tolist()
+    np.testing.assert_allclose(small.path_, SNB(loo=True).fit(X, y).path_)
+
+
 def test_modl_leaves_noise_out() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 30)), np.arange(200) % 2

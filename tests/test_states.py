@@ -249,6 +249,8 @@ def test_too_many_values_are_named_by_their_column():
         with pytest.raises(DataError, match=r"column 1 .* 10001 distinct values"):
             states(layout, by="values")
     assert states(X[:-1], by="values").sizes[1] == MOST
+    with pytest.raises(DataError, match=r"column 1 .* 10001 levels, .* leave it out"):
+        states(X, by="sigma", nominal=np.array([False, True]))
 
 
 @pytest.mark.parametrize("n_bins", [1, 4])

@@ -19,6 +19,9 @@ from tamis.discretize.cuts import Cuts, starts
 from tamis.discretize.states import LARGEST, column_codes, cuts_of, in_columns, row_codes, stored_states
 from tamis.kernels.contingency import row_counts, stored_counts
 
+#: Square of the distance of a mean from zero, over twice the variance, from which on it is far.
+_FAR = 1e12
+
 #: Numbers in a block of rows.
 _BLOCK = 2_000_000
 
@@ -45,7 +48,14 @@ class Powers:
     def evidence(self, X: Matrix) -> FloatArray:
         """Sum of the terms of all columns, of shape (n_rows, n_classes)."""
         if sp.issparse(X):
-            return self._about_zero()._of_sparse(canonical(X))
+            about_zero = self._about_zero()
+            far = about_zero._far()
+            if not far.any():
+                return about_zero._of_sparse(canonical(X))
+            near = about_zero._some(~far)._of_sparse(canonical(X[:, ~far]))
+            X = X[:, far].tocsr()
+            # Few rows are zero so far from zero: an array costs hardly more than what is stored.
+            return near + np.concatenate([self._some(far)._of_dense(X[rows].toarray()) for rows in row_blocks(X)])
         blocks = (X[rows].astype(np.float64, copy=False) for rows in row_blocks(X))
         return np.concatenate([self._of_dense(block) for block in blocks])
 
@@ -78,6 +88,16 @@ class Powers:
         if some:
             out -= _like(X, missing.astype(np.float64)) @ self.constant.T
         return out
+
+    def _some(self, columns: Mask) -> "Powers":
+        """The terms of some columns."""
+        shape = (part[:, columns] for part in (self.constant, self.linear, self.square))
+        return Powers(self.origin[columns], *shape, self.presence)
+
+    def _far(self) -> Mask:
+        """Columns with a mean that is so far from zero, in deviations, that powers about zero lose the digits."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return np.asarray((self.linear**2 / -self.square > _FAR).any(axis=0))
 
     def _about_zero(self) -> "Powers":
         constant = self.constant - self.linear * self.origin + self.square * self.origin**2

@@ -20,10 +20,10 @@ class ESNB(Selective):
     """Naive Bayes on the columns with which rows of a class come first, found one after another (forward).
 
     Boulle's enhancement of the selective naive Bayes classifier (``snb``) in three points. Columns are cut by MODL, and
-    those that MODL leaves in one piece tell nothing and are no candidates. The measure is the area under the lift curve
-    of the training rows, TP / n against (TP + FP) / n for all thresholds, which sees more than the share of right
-    answers does. And when no column makes it larger, the threshold is set where that curve is farthest above that of a
-    random choice.
+    those that MODL leaves in one piece tell nothing and are no candidates; the levels of nominal columns are put into
+    groups by the same criterion. The measure is the area under the lift curve of the training rows, TP / n against
+    (TP + FP) / n for all thresholds, which sees more than the share of right answers does. And when no column makes it
+    larger, the threshold is set where that curve is farthest above that of a random choice.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class ESNB(Selective):
     n_bins : int, optional
         How many states, for the ways to cut that ask for it.
     threshold : {"lift"} or float, default="lift"
-        With two classes, the probability from which on the second one is the answer. "lift" finds it on the lift curve
+        With two classes, the probability above which the second one is the answer. "lift" finds it on the lift curve
         of the training rows; a number is taken as it is, 0.5 being the likelier class. With more classes the likeliest
         is the answer.
     average : bool, default=False
@@ -55,11 +55,12 @@ class ESNB(Selective):
     weights_ : float array, as long as `order_`
         What the terms of each column are multiplied by: 1 unless averaged.
     threshold_ : float or None
-        With two classes, the probability of the second one from which on it is the answer.
+        With two classes, the probability of the second one, by naive Bayes, above which it is the answer. What
+        ``predict_proba`` says is shifted, so that it is above 0.5 there.
     cut_ : float or None
         The same as log-odds, log(t / (1 - t)): naive Bayes is so sure that `threshold_` may round to 0 or 1.
     prior_ : array of shape (n_classes,)
-    nominal_, levels_
+    nominal_, levels_, level_states_
         As in :class:`~tamis.classify.naive_bayes.NaiveBayes`.
 
     Notes
@@ -74,8 +75,9 @@ class ESNB(Selective):
     they are those of naive Bayes with that prior, and agree with the answers.
 
     The rows are sorted by the evidence once for each column that joins. In a state of a candidate their order stays, so
-    that its area takes a merge and no sort. Of columns with the same area, the one that makes the classes of the
-    training rows likeliest joins, and of equals in this the one with the lower number.
+    that its area takes a merge and no sort, with two classes and up to eleven states. Of columns with the same area,
+    the one that makes the classes of the training rows likeliest joins, and of equals in this the one with the lower
+    number.
 
     With `average`, each set on the way of the search, of s of all p columns, is weighed by what it saves,
     max(0, 1 - L_s / L_0), where L_s is minus the log-likelihood of the training rows plus

@@ -16,12 +16,16 @@ from tamis.base.selector import Weighted
 from tamis.base.space import choice
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.classify.additive import Counted, Lookup, Powers, above_zero
+from tamis.classify.level_states import in_states, level_states
 from tamis.discretize.cuts import Cuts
 from tamis.discretize.states import WAYS
 from tamis.margins.pairs import bearing_rows
 
 #: Origin, constant, linear and square part of the terms of numbers.
 _Arrays: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+
+#: Variances below this are taken for zero.
+_LEAST = 1e-290
 
 #: Models of numbers of zero and above.
 _OF_COUNTS = ("multinomial", "poisson")
@@ -46,7 +50,7 @@ class NaiveBayes(Weighted, TakesNominal, Classifier):
     =========== ================================================================================
 
     with `smoothing` a. Nominal columns may come as they are, in data frames and arrays of objects: each level is a
-    state, whatever the model of the others.
+    state, whatever the model of the others. Only states by "modl" are groups of levels that MODL finds.
 
     Parameters
     ----------
@@ -72,6 +76,8 @@ class NaiveBayes(Weighted, TakesNominal, Classifier):
         Which columns are nominal.
     levels_ : dict of int to array of str
         The levels of each nominal column, by its number, in sorted order.
+    level_states_ : dict of int to array
+        The state of each of these levels; NaN where it has no rows of any weight.
     prior_ : array of shape (n_classes,)
     mean_, variance_ : arrays of shape (n_classes, n_features)
         Of the Gaussian; NaN for nominal columns.
@@ -81,7 +87,7 @@ class NaiveBayes(Weighted, TakesNominal, Classifier):
         Where all columns are states: those of more than one state. The others say nothing.
     cuts_ : list of arrays, one a column
         Of columns that are counted as states, where they are cut; a value lies in the state that follows the last cut
-        which is not above it. Of nominal columns the cuts are between the numbers of the levels.
+        which is not above it. Of nominal columns the cuts are between the numbers in `level_states_`.
     shares_ : list of arrays of shape (n_classes, n_states), one a column
         Of such columns, the shares of their states in each class.
 
@@ -95,7 +101,7 @@ class NaiveBayes(Weighted, TakesNominal, Classifier):
     The answers are those of scikit-learn's ``GaussianNB``, ``BernoulliNB``, ``MultinomialNB`` and ``CategoricalNB``
     where both take the data. ``GaussianNB`` adds a share of the largest variance of any column, so that its answers
     change when one column is measured in other units; here each column is widened by its own. Sparse rows cost what
-    they store. Sample weights count as repeated rows.
+    they store. Sample weights count as repeated rows, except in where "ssv" cuts.
 
     References
     ----------
@@ -160,12 +166,14 @@ class NaiveBayes(Weighted, TakesNominal, Classifier):
         X, y, cost, _ = bearing_rows(X, y, weight[0] if weight else None, self.classes_, "nb")
         self.prior_ = class_prior(y, cost, balance=self.balance)
         counted = self._as_states()
+        grouped = self.model == "states" and self.bins == "modl"
+        self.level_states_ = level_states(X, y, cost, self.levels_, grouped=grouped)
         # Of plain arrays, which a model file can hold.
         self._powers = None if counted.all() else self._fit_numbers(X[:, ~counted] if counted.any() else X, y, cost)
         self._states: Any = None
         if counted.any():
             states = Counted.of(
-                some_columns(X, counted, self.nominal_),
+                in_states(X, counted, self.level_states_),
                 y,
                 cost,
                 by=self.bins,
@@ -188,8 +196,8 @@ class NaiveBayes(Weighted, TakesNominal, Classifier):
         total, known, lowest = class_totals(above_zero(X) if present else X, y, weight, presence=present)
         a = float(self.smoothing)
         if present:
-            rate = (total + a) / (known + 2 * a)
-            constant, linear = np.log1p(-rate), np.log(rate) - np.log1p(-rate)
+            rate, absent = (total + a) / (known + 2 * a), (known - total + a) / (known + 2 * a)
+            constant, linear = np.log(absent), np.log(rate) - np.log(absent)
         else:
             if lowest < 0:
                 raise DataError(
@@ -215,7 +223,8 @@ class NaiveBayes(Weighted, TakesNominal, Classifier):
         self.mean_, self.variance_ = self._spread(mean), self._spread(variance)
         # Measured from the overall mean, a spread that is small beside it loses no digits.
         away = mean - moments.grand_mean
-        flat = overall == 0
+        # Smaller ones have lost their digits, or are lost when they are widened.
+        flat = overall < _LEAST
         unit = np.where(flat, 1.0, variance)
         constant = np.where(flat, 0.0, -(np.log(unit) + away**2 / unit) / 2)
         linear, square = np.where(flat, 0.0, away / unit), np.where(flat, 0.0, -0.5 / unit)
@@ -235,11 +244,11 @@ class NaiveBayes(Weighted, TakesNominal, Classifier):
             with np.errstate(over="ignore", invalid="ignore"):
                 evidence += Powers(*self._powers, presence=self.model == "bernoulli").evidence(numbers)
             if not np.isfinite(evidence).all():
-                raise DataError("nb: the data has values too large to square")
+                raise DataError(f"nb: the data has values that are too large for the {self.model} model")
         if self._states is not None:
             count, values, shares = self._states
             lookup = Lookup(Cuts.counted(count, values), np.ascontiguousarray(np.log(shares).T))
-            evidence += lookup.evidence(some_columns(X, counted, self.nominal_))
+            evidence += lookup.evidence(in_states(X, counted, self.level_states_))
         return np.asarray(softmax(evidence, axis=1))
 
     @property
@@ -271,10 +280,3 @@ def class_prior(y: Codes, weight: FloatArray, *, balance: bool) -> FloatArray:
     """Share of each class of the weight, or the same for all."""
     size = np.bincount(y, weights=weight).astype(np.float64, copy=False)
     return np.full(size.size, 1.0 / size.size) if balance else size / size.sum()
-
-
-def some_columns(X: Matrix, mask: Mask, nominal: Mask) -> Matrix:
-    """The columns of a mask; a level that is not known (-1) is missing."""
-    if not nominal.any():
-        return X if mask.all() else X[:, mask]
-    return np.where(nominal[mask] & (X[:, mask] < 0), np.nan, X[:, mask])

@@ -15,7 +15,8 @@ from tamis.base.selector import Weighted
 from tamis.base.sweep import Sweep
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.classify.additive import Counted, Lookup, dense_states
-from tamis.classify.naive_bayes import class_prior, some_columns
+from tamis.classify.level_states import LevelStates, in_states, level_states
+from tamis.classify.naive_bayes import class_prior
 from tamis.discretize.cuts import Cuts
 from tamis.discretize.states import cuts_of, in_columns, stored_states
 from tamis.kernels.selective_bayes import GRID, likelihood_with
@@ -35,7 +36,9 @@ class TrainingRows:
     Attributes
     ----------
     columns : int array of shape (n_candidates,)
-        The columns of more than one state; all else is about them.
+        The columns of more than one state; `counted`, `table` and `listed` are about them.
+    levels : dict of int to array
+        The states of the levels of all nominal columns.
     counted : Counted
     classes, weight : arrays of shape (n_rows,)
     table : float array of shape (n_layers, n_places, n_classes)
@@ -44,6 +47,7 @@ class TrainingRows:
     """
 
     columns: np.ndarray
+    levels: LevelStates
     counted: Counted
     classes: Codes
     weight: FloatArray
@@ -140,6 +144,7 @@ class Selective(Sweep, Weighted, TakesNominal, Classifier):
     def _answer(self, prepared: Found) -> None:
         rows, start, nothing, steps = prepared
         steps = steps[: self.k]
+        self.level_states_ = rows.levels
         chosen = np.array([step.candidate for step in steps], dtype=np.intp)
         self.order_ = rows.columns[chosen]
         self.used_ = np.zeros(self.n_features_in_, dtype=bool)
@@ -161,7 +166,7 @@ class Selective(Sweep, Weighted, TakesNominal, Classifier):
         """What each place says to a new row, of shape (n_places, n_classes)."""
         return on_grid(np.log(rows.counted.shares(self.smoothing))).T
 
-    def _layers(self, counted: Counted) -> FloatArray:
+    def _layers(self, counted: Counted, y: Codes, weight: FloatArray) -> FloatArray:
         """The table of the search: one layer, or one for the rows of each class."""
         return on_grid(np.log(counted.shares(self.smoothing))).T[None]
 
@@ -171,7 +176,8 @@ class Selective(Sweep, Weighted, TakesNominal, Classifier):
         return np.tile(on_grid(prior), (y.size, 1))
 
     def _held(self, X: Matrix, y: Codes, weight: FloatArray) -> tuple[TrainingRows, FloatArray]:
-        X = in_columns(X)
+        levels = level_states(X, y, weight, self.levels_, grouped=self.bins == "modl")
+        X = in_columns(in_states(X, np.ones_like(self.nominal_), levels))
         nominal = self.nominal_ if self.nominal_.any() else None
         cuts = cuts_of(X, y, self.bins, self.n_bins, nominal, weight)
         # Where no column is cut one of them stands for all: it says nothing and will not join.
@@ -180,8 +186,8 @@ class Selective(Sweep, Weighted, TakesNominal, Classifier):
         X = X[:, columns]
         counted = Counted.between(cuts, X, y, weight)
         listed = sparse_places(X, counted) if sp.issparse(X) else dense_places(X, counted)
-        table = np.ascontiguousarray(self._layers(counted))
-        return TrainingRows(columns, counted, y, weight, table, listed), self._begin_evidence(y, weight)
+        table = np.ascontiguousarray(self._layers(counted, y, weight))
+        return TrainingRows(columns, levels, counted, y, weight, table, listed), self._begin_evidence(y, weight)
 
     def _evidence(self, X: Matrix) -> FloatArray:
         """Evidence for the classes of new rows, on validated input."""
@@ -189,7 +195,7 @@ class Selective(Sweep, Weighted, TakesNominal, Classifier):
         if not self.order_.size:
             return start
         count, values, table = self._terms
-        X = some_columns(X, np.ones_like(self.nominal_), self.nominal_)[:, self.order_]
+        X = in_states(X, np.ones_like(self.nominal_), self.level_states_)[:, self.order_]
         return start + Lookup(Cuts.counted(count, values), table).evidence(X)
 
     def _decision(self, X: Any) -> FloatArray:

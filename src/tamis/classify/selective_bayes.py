@@ -56,7 +56,7 @@ class SNB(Selective):
     path_ : float array, one longer than `order_`
         Share of the training rows answered rightly, without columns and after each that joined.
     prior_ : array of shape (n_classes,)
-    nominal_, levels_
+    nominal_, levels_, level_states_
         As in :class:`~tamis.classify.naive_bayes.NaiveBayes`.
 
     Notes
@@ -142,16 +142,16 @@ class SNB(Selective):
         """What each row counts among the right answers."""
         return weight / np.bincount(y, weights=weight)[y] if self.balance else weight
 
-    def _layers(self, counted: Counted) -> FloatArray:
-        table = super()._layers(counted)
+    def _layers(self, counted: Counted, y: Codes, weight: FloatArray) -> FloatArray:
+        table = super()._layers(counted, y, weight)
         if not self.loo:
             return table
         n_classes = counted.counts.shape[0]
-        first = counted.first
+        first, own = counted.first, _own(y, weight)
         layers = np.repeat(table, n_classes, axis=0)
         for c in range(n_classes):
-            less = np.maximum(counted.counts[c] - 1, 0.0)
-            known = np.maximum(np.add.reduceat(counted.counts[c], first[:-1]) - 1, 0.0)
+            less = np.maximum(counted.counts[c] - own[c], 0.0)
+            known = np.maximum(np.add.reduceat(counted.counts[c], first[:-1]) - own[c], 0.0)
             known += self.smoothing * (counted.cuts.count + 1)
             share = (less + self.smoothing) / np.repeat(known, np.diff(first))
             share[first[:-1]] = 1.0
@@ -163,9 +163,14 @@ class SNB(Selective):
         if self.loo and not self.balance:
             size = np.bincount(y, weights=weight)
             with np.errstate(divide="ignore"):
-                fewer = np.maximum(on_grid(np.log(np.maximum(size - 1, 0.0)) - np.log(size)), _NEVER)
+                fewer = np.maximum(on_grid(np.log(np.maximum(size - _own(y, weight), 0.0)) - np.log(size)), _NEVER)
             evidence[np.arange(y.size), y] += fewer[y]
         return evidence
+
+
+def _own(y: Codes, weight: FloatArray) -> FloatArray:
+    """What a row counts in its class when it is left out: one row, or less where the rows of the class weigh less."""
+    return np.asarray(np.minimum(1.0, np.bincount(y, weights=weight) / np.bincount(y)))
 
 
 def _ascending(odds: FloatArray, weight: FloatArray, mask: Mask) -> tuple[FloatArray, FloatArray]:

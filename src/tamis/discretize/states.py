@@ -146,7 +146,7 @@ def cuts_of(
         cuts, others = Cuts.of(ssv(X, classes, max_bins=n_bins, **usual)), named
     else:
         cuts, others = _UNSUPERVISED[by](X, n_bins, weight), named
-    return value_cuts(X, np.flatnonzero(others)).where(others, cuts) if others.any() else cuts
+    return value_cuts(X, np.flatnonzero(others), named).where(others, cuts) if others.any() else cuts
 
 
 def row_codes(X: FloatArray, cuts: Cuts) -> np.ndarray:

@@ -30,12 +30,12 @@ def few_whole(X: Matrix) -> tuple[Mask, Cuts]:
     return np.concatenate([few for few, _ in found]), Cuts.joined([cuts for _, cuts in found])
 
 
-def value_cuts(X: Matrix, columns: np.ndarray) -> Cuts:
+def value_cuts(X: Matrix, columns: np.ndarray, nominal: Mask) -> Cuts:
     """The cuts that part all distinct values of some columns; none for the others."""
-    return Cuts.of([_distinct(X, j)[1:] for j in columns]).spread(columns, X.shape[1])
+    return Cuts.of([_distinct(X, j, nominal=nominal[j])[1:] for j in columns]).spread(columns, X.shape[1])
 
 
-def _distinct(X: Matrix, j: int) -> FloatArray:
+def _distinct(X: Matrix, j: int, *, nominal: bool) -> FloatArray:
     """The known values of one column, ascending."""
     if sp.issparse(X):
         column = X.data[X.indptr[j] : X.indptr[j + 1]]
@@ -47,9 +47,9 @@ def _distinct(X: Matrix, j: int) -> FloatArray:
     if np.isinf(found).any():
         raise DataError(f"column {j} (counted from 0) contains infinity")
     if found.size > MOST:
+        what, mend = ("levels", "leave it out") if nominal else ("distinct values", 'cut it into bins, as "sigma" does')
         raise DataError(
-            f"column {j} (counted from 0) has {found.size} distinct values, and at most {MOST} can be states; "
-            'cut it into bins, as "sigma" does'
+            f"column {j} (counted from 0) has {found.size} {what}, and at most {MOST} can be states; {mend}"
         )
     return found
 

@@ -126,4 +126,4 @@ def stored_counts(indptr, rows, stored, zero, first, classes, weight, members, s
         for c in range(members.shape[0]):
             # Of weights taken off one by one rounding may leave something where no row is left.
             if others[c] > 0:
-                counts[c, first[j] + zero[j]] += left[c]
+                counts[c, first[j] + zero[j]] += max(left[c], 0.0)

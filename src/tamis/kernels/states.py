@@ -35,7 +35,8 @@ def whole_values(X, base, seen, outside, broken):
                     d = v - lowest[j]
                     if d >= 0.0 and d < WINDOW:
                         bit = np.uint64(d)
-                        if np.float64(bit) == d:
+                        # The difference may have rounded a small number away.
+                        if np.float64(bit) == d and v == np.floor(v):
                             bits[j] |= np.uint64(1) << bit
                             continue
                     if v == np.floor(v):
