@@ -358,6 +358,59 @@ def test_a_basis_of_ones_own():
     np.testing.assert_allclose(sparse.coef_, ConvexNet(2, basis=columns_of).fit(X, y).coef_)
 
 
+@pytest.mark.parametrize("search", ["sfs", "pta", "sffs"])
+@pytest.mark.parametrize(("kernel", "columns"), [("linear", 2), ("linear", 5), ("cosine", 2), ("polynomial", 1)])
+def test_a_search_among_basis_functions_that_repeat_each_other(search, kernel, columns):
+    # A kernel of few dimensions: a few basis functions span all, and the matrix of the penalty is singular.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, columns))
+    y = X[:, 0] + 0.5 * rng.normal(size=40) > 0
+    whole = ConvexNet(kernel=kernel, shape="gram").fit(X, y)
+    few = ConvexNet(24, kernel=kernel, shape="gram", search=search).fit(X, y)
+    assert few.objective_[0] == pytest.approx(whole.objective_[0], rel=1e-6)
+    assert (np.diff(few.path_[0]) <= 1e-9 * few.path_[0, 0]).all()
+
+
+def test_nothing_but_zeros():
+    model = ConvexNet(2, kernel="linear", shape="gram", search="pta").fit(np.zeros((3, 2)), [0, 1, 2])
+    assert model.objective_ == pytest.approx(3 * np.log(2))
+
+
+@pytest.mark.parametrize("penalty", [1.0, 1e-12, 1e-24])
+@pytest.mark.parametrize(("shape", "power"), [("identity", 4), ("gram", 2)])
+def test_the_unit_of_small_columns_does_not_hide_them(penalty, shape, power):
+    # With the linear kernel coefficients are c^-2 times as large for columns c times as large.
+    X, y = rows_of(0)
+    tiny = ConvexNet(kernel="linear", penalty=penalty, shape=shape).fit(1e-6 * X, y)
+    whole = ConvexNet(kernel="linear", penalty=penalty * 1e6**power, shape=shape).fit(X, y)
+    expected = whole.decision_function(X)
+    scale = np.abs(expected).max()
+    assert scale > 0
+    np.testing.assert_allclose(tiny.decision_function(1e-6 * X) / scale, expected / scale, atol=1e-6)
+
+
+def test_losses_that_overflow_are_gone_back_from_or_refused():
+    rng = np.random.default_rng(30)
+    X = 1000 * rng.normal(size=(30, 2))
+    y, weight = rng.integers(0, 2, 30), rng.choice([1.0, 2.0, 1000.0], 30)
+    options = {"kernel": "linear", "loss": "exponential", "penalty": 0.01, "search": "pta", "low": 0.0}
+    assert np.isfinite(ConvexNet(0.3, **options).fit(X, y, weight).objective_).all()
+    with pytest.raises(TamisError, match="too large to be held; scale the columns, or move 'low'"):
+        ConvexNet(kernel="linear", loss="exponential", low=100.0).fit(X, y)
+    for bad in ({"penalty": 1e308}, {"shape": 1e308 * np.eye(30)}):
+        with pytest.raises(TamisError, match="'penalty' times 'shape' of convex_net"):
+            ConvexNet(**bad).fit(X, y)
+    with pytest.raises(TamisError, match="weights, reaches inf"):
+        ConvexNet().fit(X, y, np.append(np.ones(29), 1e-310))
+
+
+def test_numbers_of_other_types_ask_for_the_same():
+    X, y = rows_of(0)
+    nets = [ConvexNet(penalty=1.0), ConvexNet(penalty=1), ConvexNet(5), ConvexNet(np.int64(5))]
+    for one, other in zip(nets, Together(nets, X, y), strict=True):
+        np.testing.assert_allclose(other.decision_function(X), one.fit(X, y).decision_function(X))
+
+
 def test_several_classes_are_one_against_all():
     X, y = rows_of(13, 60, n_classes=3)
     model = ConvexNet(6, kernel="gaussian", penalty=0.1).fit(X, y)
@@ -477,6 +530,10 @@ def test_other_bad_input():
     widths = iter([X, X[:, :2]])
     with pytest.raises(TamisError, match="returned 2 columns; in the fit it returned 4"):
         ConvexNet(basis=lambda rows: next(widths)).fit(X, y).predict(X)
+    with pytest.raises(TamisError, match="all pairs of 20000 basis functions"):
+        ConvexNet(basis=lambda rows: np.tile(rows, (1, 5000))).fit(X, y)
+    with pytest.raises(TamisError, match="'low' of convex_net must not hold NaN"):
+        ConvexNet(low=np.full(40, np.nan)).fit(X, y)
     with pytest.raises(TamisError, match="fit it on fewer rows"):
         ConvexNet().fit(sp.random_array((20_000, 3), density=0.5, rng=0, format="csr"), np.arange(20_000) % 2)
     with pytest.raises(TamisError, match=r"reach \S+; scale the columns first"):

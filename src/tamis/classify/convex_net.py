@@ -22,6 +22,7 @@ from tamis.classify.convex_rows import (
     Rows,
     basis_values,
     check_gram,
+    check_pairs,
     check_size,
     check_values,
     given_matrix,
@@ -90,7 +91,8 @@ class ConvexNet(Sweep, Weighted, Classifier):
         The matrix A. "gram" has s_i s_j k(x_i, x_j), which makes a'Aa the squared length of sum_j a_j f_j in the space
         of the kernel. An array is symmetric, with no eigenvalue below zero.
     low, high : float, array of shape (n_basis,) or None, default=None
-        The interval of each coefficient; None does not bound it. With `sparsity` it must hold 0.
+        The interval of each coefficient; None does not bound it. With `sparsity` it must hold 0. The basis functions of
+        a kernel are those of the distinct rows (see below) of some weight.
     basis : callable, optional
         A function that takes rows, as a float array or a CSR matrix, and returns an array with a line for each and a
         column for each basis function.
@@ -121,9 +123,10 @@ class ConvexNet(Sweep, Weighted, Classifier):
     n_iter_ : int array of shape (n_machines,)
         Rounds that it took, with `sparsity` from the set before; 1 also where there was nothing left to do.
     chosen_ : list of int arrays
-        With `sparsity`: the training rows or columns that each machine uses, in the order in which they came in.
+        With a `sparsity` below the number of basis functions: the training rows or columns that each machine uses, in
+        the order in which they came in.
     path_ : array of shape (n_machines, n_chosen)
-        With `sparsity`: CN of the sets of 1, 2, ... basis functions that the search found.
+        Likewise: CN of the sets of 1, 2, ... basis functions that the search found.
 
     Notes
     -----
@@ -233,9 +236,12 @@ class ConvexNet(Sweep, Weighted, Classifier):
     def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Shared:
         rows = Rows(*bearing_rows(X, given[0], given[1], self.classes_, "ConvexNet"))
         problem, sigma = self._problem(rows, sparse=any(one.sparsity is not None for one in asked))
+        if any(one._size(problem.n_basis) == problem.n_basis for one in asked):
+            check_pairs(problem.n_basis)
         shared = _Shared(problem, one_against_all(problem.rows.y, self.classes_.shape[0]), sigma, {})
         alike: dict[tuple[Any, ...], list[Self]] = {}
-        for one in asked:
+        # Of those that ask for the same, if in other types, one is enough.
+        for one in {one._swept(): one for one in asked}.values():
             alike.setdefault((one.loss, float(one.penalty), one.balance), []).append(one)
         # The sets of a search are so small that a second thread would cost more than it brings.
         with one_thread():
@@ -268,7 +274,8 @@ class ConvexNet(Sweep, Weighted, Classifier):
             check_gram(self.kernel, self.offset, self.basis)
             matrix = values
         else:
-            matrix = 1.0 / counts[None]
+            with np.errstate(over="ignore"):
+                matrix = 1.0 / counts[None]
         box = interval(self.low, self.high, counts, around_zero=sparse)
         return Problem(rows, values, matrix, *box, of_rows=self.basis is None, of_kernel=matrix is values), sigma
 

@@ -76,6 +76,15 @@ def check_size(n_basis: int, n_rows: int) -> None:
         )
 
 
+def check_pairs(n_basis: int) -> None:
+    """Refuse to solve for more basis functions at once than there is room for all pairs of them."""
+    if n_basis**2 > _MOST:
+        raise TamisError(
+            f"convex_net holds the second derivatives of all pairs of {n_basis} basis functions, more than {_MOST:,}; "
+            "use 'sparsity', or give a smaller 'basis'"
+        )
+
+
 def basis_values(basis: Callable[[Any], Any], X: Matrix) -> FloatArray:
     """What the user's basis functions say of rows, with a column for each."""
     values = basis(X)
@@ -97,7 +106,9 @@ def interval(low: Any, high: Any, weight: FloatArray, *, around_zero: bool) -> t
     ends = []
     for name, given, open_end in (("low", low, -np.inf), ("high", high, np.inf)):
         end = np.asarray(open_end if given is None else given, dtype=np.float64)
-        if end.ndim > 1 or (end.ndim == 1 and end.shape != weight.shape) or np.isnan(end).any():
+        if np.isnan(end).any():
+            raise TamisError(f"'{name}' of convex_net must not hold NaN")
+        if end.ndim > 1 or (end.ndim == 1 and end.shape != weight.shape):
             raise TamisError(
                 f"'{name}' of convex_net takes a number or {weight.size} numbers, one for each basis function; "
                 f"got shape {end.shape}"
@@ -176,7 +187,12 @@ class Problem:
         own = self.own(signs)
         values = self.values * signs
         values *= own[:, None]
-        matrix = penalty * self.matrix
+        with np.errstate(over="ignore"):
+            matrix = penalty * self.matrix
+        if not np.abs(matrix).max() <= _LARGEST:
+            raise TamisError(
+                f"'penalty' times 'shape' of convex_net, over the rows' weights, reaches {np.abs(matrix).max():.2g}"
+            )
         if self.of_kernel:
             matrix *= own
             matrix *= own[:, None]

@@ -27,6 +27,9 @@ _LEFT = 1e-2
 #: How many times as much as it was found to be an estimate may be off, and the most sets that are solved for that.
 _OFF, _SOLVED = 2.0, 8
 
+#: Share of its own curvature that a basis function must keep when the chosen ones give way to it.
+_REPEATED = 1e-9
+
 #: Optima closer than this share of themselves are equal.
 _EQUAL = 1e-9
 
@@ -65,11 +68,11 @@ class Candidates:
         return Met(np.empty(0, dtype=np.intp), Point.of(self.objective, np.zeros(self.objective.n_basis)))
 
     def joined(self, met: Met) -> Met:
-        """The best set with one basis function more; of equals the one with the earliest."""
+        """The best set with one basis function more; of equal estimates the one with the earliest."""
         return self._best(self.additions(met), lambda column: np.append(met.chosen, column))
 
     def left(self, met: Met, tried: Tried | None = None) -> Met:
-        """The best set with one basis function less; of equals the one without the earliest."""
+        """The best set with one basis function less; of equal estimates the one without the earliest."""
         tried = self.removals(met) if tried is None else tried
         return self._best(tried, lambda column: met.chosen[met.chosen != column])
 
@@ -107,8 +110,12 @@ class Candidates:
         terms = np.empty((4, rest.size))
         terms[0] = 2.0 * (pulled[rest] - pulled[free] @ give)
         terms[1] = objective.penalty[0, rest] if objective.diagonal else objective.penalty[rest, rest]
+        own = 2.0 * terms[1] + objective.values[rest] ** 2 @ at.second
         terms[1] += ((objective.block(free, free) @ give - 2.0 * objective.block(free, rest)) * give).sum(axis=0)
-        terms[2], terms[3] = objective.low[rest], objective.high[rest]
+        # What repeats the chosen ones has no curvature of its own but rounding: it stays where it is.
+        new = 2.0 * terms[1] + directions**2 @ at.second > _REPEATED * own
+        terms[1] = np.maximum(terms[1], 0.0)
+        terms[2], terms[3] = np.where(new, objective.low[rest], 0.0), np.where(new, objective.high[rest], 0.0)
         step, values = lowest(objective, at, directions, terms, _LEFT)
 
         def coef(place: int) -> FloatArray:

@@ -71,6 +71,7 @@ def run_and_print(
     sheets = study.sheets(found)
     absent = list(dict.fromkeys(outcome.item.data for outcome in outcomes if outcome.found is None))
     remarks = [*study.remarks, *([f"Not at hand: {', '.join(absent)}."] if absent else [])]
+    remarks += [f"{_named(one.item)}: {text}" for one in outcomes if one.found for text in one.found["warnings"]]
     if json:
         facts = [
             {"data": outcome.item.data, "piece": outcome.item.name, "found": outcome.found} for outcome in outcomes
@@ -91,11 +92,15 @@ def run_and_print(
 
 @contextmanager
 def _working(piece: "Piece") -> Iterator[Callable[[int, int], None]]:
-    with progress(f"{piece.data}: {piece.name}" if piece.data else piece.name) as report:
+    with progress(_named(piece)) as report:
         yield report
 
 
 def _done(outcome: "Outcome[Piece]", number: int, total: int) -> str:
     piece = outcome.item
     seconds = outcome.found["seconds"] if outcome.found else 0.0
-    return f"{number}/{total} {piece.data + ': ' if piece.data else ''}{piece.name} in {seconds:.0f} s"
+    return f"{number}/{total} {_named(piece)} in {seconds:.0f} s"
+
+
+def _named(piece: "Piece") -> str:
+    return f"{piece.data}: {piece.name}" if piece.data else piece.name

@@ -76,7 +76,7 @@ def _minimum(margins, weight, loss, direction, linear, quadratic, low, high, lef
     t, enough = 0.0, left * abs(slope)
     met_low, met_high = False, False
     for _ in range(_STEPS):
-        if abs(slope) <= enough or bend <= 0.0:
+        if not (abs(slope) > enough and bend > 0.0 and math.isfinite(slope / bend)):
             break
         new = t - slope / bend
         if slope > 0.0:

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
+from tamis.base.errors import TamisError
 from tamis.base.types import Codes, FloatArray
 from tamis.kernels.convex import coordinate_sweep, line_minima, loss_terms
 
@@ -39,6 +40,9 @@ _PIVOTS, _CHEAP, _PATIENCE = 50, 20_000, 3
 
 #: Relative fall of the objective below which a round has changed nothing.
 _STILL = 1e-14
+
+#: How often the way to coefficients whose loss is too large is halved.
+_HALVINGS = 100
 
 #: How many times the tolerance the slopes may be when rounds no longer change anything: the rest is rounding.
 _ROUNDED = 1e3
@@ -101,7 +105,8 @@ class Objective:
     def steepest(self) -> float:
         """The largest slope that a coefficient could have at margins of 0, were all rows to pull one way."""
         _, first, _ = self.at(np.zeros(self.weight.size))
-        return max(1.0, float((np.abs(self.values) @ np.abs(first)).max(initial=0.0)))
+        largest = float((np.abs(self.values) @ np.abs(first)).max(initial=0.0))
+        return max(np.finfo(np.float64).tiny, largest)
 
     def at(self, margins: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Summed loss at margins, and the weighted derivatives of the rows."""
@@ -191,7 +196,7 @@ def minimise(
     chosen = np.arange(objective.n_basis) if chosen is None else chosen
     coef = np.zeros(objective.n_basis) if start is None else start.copy()
     coef[chosen] = np.clip(coef[chosen], objective.low[chosen], objective.high[chosen])
-    at = Point.of(objective, coef)
+    at = _finite(objective, chosen, coef)
     enough = tol * objective.steepest
     fixed = objective.values, objective.weight, objective.penalty, objective.low, objective.high
     rounds, sweep = 0, True
@@ -210,6 +215,19 @@ def minimise(
     return at
 
 
+def _finite(objective: Objective, chosen: Codes, coef: FloatArray) -> Point:
+    """The place with these coefficients, or one on the way from them to those next to 0 where the loss overflows."""
+    at = Point.of(objective, coef)
+    nearest = np.clip(np.zeros(chosen.size), objective.low[chosen], objective.high[chosen])
+    for _ in range(_HALVINGS):
+        if np.isfinite(at.value) and np.isfinite(at.second).all():
+            return at
+        coef = coef.copy()
+        coef[chosen] = 0.5 * (coef[chosen] + nearest)
+        at = Point.of(objective, coef)
+    raise TamisError("convex_net: the loss is too large to be held; scale the columns, or move 'low' and 'high' to 0")
+
+
 def curvature(objective: Objective, at: Point, some: Codes) -> FloatArray:
     """Second derivatives along some coefficients."""
     # A matrix times its own transpose costs BLAS half of what two matrices do.
@@ -221,7 +239,7 @@ def curvature(objective: Objective, at: Point, some: Codes) -> FloatArray:
 
 def factored(system: FloatArray) -> tuple[FloatArray, bool]:
     """Cholesky factor of second derivatives, which are used up, damped as little as they need."""
-    mean = max(float(system.diagonal().mean()), np.finfo(np.float64).tiny) if system.size else 0.0
+    mean = (float(system.diagonal().mean()) or 1.0) if system.size else 0.0
     own = system.diagonal().copy()
     for damping in _DAMPING:
         np.fill_diagonal(system, own + mean * damping)
@@ -256,7 +274,7 @@ def _damped_minimum(
     system: FloatArray, slopes: FloatArray, coef: FloatArray, low: FloatArray, high: FloatArray, side: Codes
 ) -> FloatArray:
     """The least of the objective's quadratic model at `coef` over a box, damped where it is hardly curved."""
-    mean = max(float(system.diagonal().mean()), np.finfo(np.float64).tiny)
+    mean = float(system.diagonal().mean()) or 1.0
     done = 0.0
     for damping in _DAMPING:
         system.flat[:: coef.size + 1] += mean * (damping - done)
@@ -277,7 +295,7 @@ def _quadratic_minimum(
     that takes too long, or where rounding has left H indefinite.
     """
     fewest, patience = linear.size + 1, _PATIENCE
-    slight = _SLIGHT * max(1.0, float(np.abs(linear).max()))
+    slight = _SLIGHT * float(np.abs(linear).max())
     for _ in range(max(_PIVOTS, _CHEAP // linear.size)):
         x = np.where(side < 0, low, np.where(side > 0, high, 0.0))
         free = side == 0
