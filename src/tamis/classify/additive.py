@@ -91,8 +91,8 @@ class Powers:
 
     def _some(self, columns: Mask) -> "Powers":
         """The terms of some columns."""
-        shape = (part[:, columns] for part in (self.constant, self.linear, self.square))
-        return Powers(self.origin[columns], *shape, self.presence)
+        constant, linear, square = (part[:, columns] for part in (self.constant, self.linear, self.square))
+        return Powers(self.origin[columns], constant, linear, square, self.presence)
 
     def _far(self) -> Mask:
         """Columns with a mean that is so far from zero, in deviations, that powers about zero lose the digits."""
