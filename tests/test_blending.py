@@ -46,7 +46,7 @@ def test_what_a_blend_says_is_what_it_says_when_it_is_fitted(n_classes: int) -> 
 
 
 @pytest.mark.parametrize("metric", ["ber", "auc", "log_loss"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_a_blend_is_no_worse_than_the_best_models_and_no_vote_more_would_help(metric: str, seed: int) -> None:
     """By brute force: against the means of the best one, two, ... models, and against every vote more."""
     shared, results = judged(seed=seed)

@@ -130,6 +130,7 @@ def _one_at_a_time(engine: Any) -> None:
     assert at_once <= 2
 
 
+@pytest.mark.slow
 def test_a_task_that_ends_every_worker(data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tamis.mine.cluster.CHANCES", 1)
     with cluster(tmp_path) as here:

@@ -266,7 +266,7 @@ def kill_again_and_again(run: Path, times: int, data: str = "planted", **options
     return kills
 
 
-@pytest.mark.parametrize("engine", [pytest.param("serial", marks=pytest.mark.slow), "local(2)"])
+@pytest.mark.parametrize("engine", ["serial", pytest.param("local(2)", marks=pytest.mark.slow)])
 def test_a_run_that_is_killed_again_and_again_ends_the_same(tmp_path: Path, engine: str) -> None:
     assert kill_again_and_again(tmp_path / "run", 3, engine=engine, trials=14)
     ended = quick(*planted(), run=tmp_path / "run", trials=14)

@@ -41,6 +41,7 @@ def problems(draw, missing=False):
     return X, y
 
 
+@pytest.mark.slow  # the package compiles itself for a dozen seconds
 @pytest.mark.parametrize("criterion", ["mid", "miq"])
 @pytest.mark.parametrize("seed", range(5))
 def test_order_is_that_of_an_independent_package(criterion: str, seed: int) -> None:
