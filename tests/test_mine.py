@@ -22,7 +22,7 @@ from tamis.mine.board import Board, Tried, inner
 from tamis.mine.budget import Budget, Pace, budget
 from tamis.mine.course import Ahead
 from tamis.mine.form import Form
-from tamis.mine.mined import Mined
+from tamis.mine.mined import Mined, leaderboard, promised
 from tamis.mine.runner import Standing, portions
 from tamis.mine.search import mine
 from tamis.mine.stages import _settings, _varied
@@ -467,6 +467,24 @@ def test_errors_count_against_nobody_else() -> None:
     board.learn("knn", 0, TamisError("no"))
     assert board.tried["knn"].error == "no"
     assert not board.ranked(folds.first)
+
+
+def test_the_best_counts_though_time_ran_out_before_its_last_fold() -> None:
+    folds = inner(np.arange(4000), np.arange(4000) % 2, None, search=0, folds=5, seed=0)
+    board = Board(0, folds, all_metrics["ber"])
+    errors = {"through": [0.2, 0.1, 0.2, 0.2, 0.2], "cut": [0.12, 0.1, 0.1, 0.1], "lucky": [0.01, 0.01, 0.01]}
+    for text, values in errors.items():
+        board.enter(text, "base", None)
+        for split, value in zip(folds.all, values, strict=False):
+            board.tried[text].values[split] = -value
+    assert board.rounds() == (folds.all[:4], folds.all[:4], folds.first)
+    assert leaderboard(board)["recipe"].to_list() == ["cut", "through"]
+    assert leaderboard(board)["folds"].to_list() == [4, 4]
+    assert promised(board, board.tried["cut"]).mean == pytest.approx(0.105)
+    # One that is no better on the folds it has changes nothing.
+    board.tried["cut"].values[folds.all[0]] = -0.4
+    assert board.rounds() == (folds.all, folds.all, folds.first)
+    assert leaderboard(board)["recipe"].to_list() == ["through"]
 
 
 def test_a_run_with_a_limit_of_time_is_read_as_it_was(tmp_path: Path) -> None:

@@ -124,9 +124,9 @@ def test_what_weighs_rows_against_each_other_is_for_some_thousand_rows() -> None
 
 
 def test_what_asks_about_every_column_with_the_values_of_many_rows_is_for_hundreds_of_columns() -> None:
-    assert "importance" in names(space(replace(WIDE, n_features=500)))
+    assert "importance" in names(space(replace(WIDE, n_features=200)))
     assert "importance" not in names(space(WIDE))
-    assert "importance" not in names(space(replace(WIDE, n_features=500, n_rows=20_000)))
+    assert "importance" not in names(space(replace(WIDE, n_features=200, n_rows=20_000)))
 
 
 def test_criteria_of_numbers_are_left_out_where_there_is_text_or_nothing() -> None:

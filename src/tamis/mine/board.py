@@ -20,6 +20,9 @@ _FIRST_ROWS = 1000
 _ENOUGH = (40, 80, 300)
 _REPEATS = (1, 2, 5)
 
+#: Share of the splits of a round from which on it is nearly over.
+_NEARLY = 3 / 4
+
 #: Folds of a first look at the least.
 _FIRST_FOLDS = 2
 
@@ -212,6 +215,29 @@ class Board:
     def ranked(self, splits: Sequence[int]) -> list[Tried]:
         """Those that were judged on all of some splits, the best first; of equals the one with fewer columns."""
         return [one for one, _ in _in_order((one, one.mean(splits)) for one in self.tried.values() if one.has(splits))]
+
+    def rounds(self) -> tuple[tuple[int, ...], ...]:
+        """The splits on which recipes are compared in the end, from the most to the fewest.
+
+        All repeats, all folds, and the first look. Where time ran out before the most promising recipe was through with
+        one of the longer rounds, the splits that it has of it, if they are nearly all, take its place: judged on these
+        it is better than all that went on to the end.
+        """
+        inner = self.inner
+        return self._nearly(inner.all), self._nearly(inner.folds), inner.first
+
+    def _nearly(self, splits: tuple[int, ...]) -> tuple[int, ...]:
+        partly = [
+            one
+            for one in self.tried.values()
+            if one.error is None and _NEARLY * len(splits) <= sum(i in one.values for i in splits) < len(splits)
+        ]
+        if not partly:
+            return splits
+        best = max(partly, key=lambda one: round(one.mean(splits), 12))
+        same = tuple(i for i in splits if i in best.values)
+        through = max((one.mean(same) for one in self.ranked(splits)), default=-np.inf)
+        return same if best.mean(same) > through else splits
 
     def standings(self) -> list[tuple[Tried, float]]:
         """Those that were judged on all folds, or in a first look at least, the best first, and what each is worth.

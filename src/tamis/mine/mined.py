@@ -138,8 +138,7 @@ class Mined(ClassifierMixin, BaseEstimator):
 
 def promised(board: Board, tried: Tried) -> Estimate:
     """What the folds within a search say of a recipe."""
-    inner = board.inner
-    return _estimate(board, tried, next(s for s in (inner.all, inner.folds, inner.first) if tried.has(s)))
+    return _estimate(board, tried, next(splits for splits in board.rounds() if tried.has(splits)))
 
 
 def _estimate(board: Board, tried: Tried, splits: Sequence[int]) -> Estimate:
@@ -150,10 +149,9 @@ def _estimate(board: Board, tried: Tried, splits: Sequence[int]) -> Estimate:
 
 def leaderboard(board: Board) -> pl.DataFrame:
     """All recipes of a search that were judged, those judged most often first, then the best first."""
-    inner = board.inner
     rows: list[dict[str, Any]] = []
     seen: set[str] = set()
-    for splits in (inner.all, inner.folds, inner.first):
+    for splits in board.rounds():
         for tried in board.ranked(splits):
             if tried.recipe not in seen:
                 seen.add(tried.recipe)

@@ -37,7 +37,7 @@ _AFFORDABLE: dict[str, dict[str, int]] = {
     "pta": {"columns": 60},
     "sbs": {"columns": 40},
     "wrapper": {"columns": 200},
-    "importance": {"columns": 600, "values": 3_000_000},
+    "importance": {"columns": 200, "values": 3_000_000},
     "contrasts": {"values": 3_000_000},
     "esnb": {"values": 3_000_000},
     "stability_selection": {"values": 10_000_000},

@@ -212,7 +212,7 @@ def committees(search: Search) -> Stage:
 
 
 def chosen(search: Search, rule: Rule, caution: float) -> Tried | None:
-    """The model that the search ends with: by the rule, among those that were judged most often.
+    """The model that the search ends with: by the rule, among those that were judged (nearly) most often.
 
     Under a limit of time it is one that can still be fitted and judged without breaking it by much, if there is any.
 
@@ -220,7 +220,7 @@ def chosen(search: Search, rule: Rule, caution: float) -> Tried | None:
     so small where rows are few that their deviation is chance. That of the few folds of a first look says nothing.
     """
     inner, left = search.board.inner, search.pace.left_with_grace
-    for splits in (inner.all, inner.folds, inner.first):
+    for splits in search.board.rounds():
         judged = search.board.ranked(splits)
         judged = [one for one in judged if left is None or search.ending(one) <= left] or judged
         if judged:
