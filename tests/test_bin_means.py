@@ -84,6 +84,15 @@ def test_a_column_that_says_nothing_does_not_tell_the_fold():
         np.testing.assert_allclose(out, out[0, 0])
 
 
+def test_a_class_of_one_row_is_in_one_fold_alone():
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    for rare in (2, -1):
+        y[7] = rare
+        out = BinMeans(random_state=0).fit_transform(X, y)
+        assert out.shape == (60, 6)
+        assert np.isfinite(out).all()
+
+
 def test_values_out_of_fold_do_not_deceive_the_next_step():
     noise = np.random.default_rng(1).normal(size=(300, 20))
     labels = np.arange(300) % 2

@@ -86,7 +86,7 @@ def by_hand(model, X, y, *, k=None, base=(), gain=0.0, **options) -> tuple[list,
         (ExtraTreesClassifier(3), {"folds": 3}),
     ],
 )
-@pytest.mark.parametrize("n_classes", [3, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_classes", [2, 3])
 def test_it_is_the_plain_loop(model, parameters, n_classes) -> None:
     X, y = problem(n_classes=n_classes, rows=91)
     alone, chosen, path = by_hand(model, X, y, **parameters)

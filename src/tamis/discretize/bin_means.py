@@ -136,8 +136,10 @@ class BinMeans(SupervisedTransformer):
         if not sp.issparse(X):
             # Without its rows a fold of many of a class has fewer of it elsewhere: shares of all rows would tell that.
             # (Of sparse rows the share of zero is taken off, and that with it.)
-            for out, (train, _) in zip(made, parts, strict=True):
-                moved = (np.bincount(codes) / codes.size - np.bincount(codes[train]) / train.size)[1:]
+            size = np.bincount(codes)
+            for out, (train, test) in zip(made, parts, strict=True):
+                elsewhere = size - np.bincount(codes[test], minlength=size.size)
+                moved = (size / codes.size - elsewhere / train.size)[1:]
                 out += np.tile(moved, X.shape[1]).astype(out.dtype)
         order = np.argsort(np.concatenate([test for _, test in parts]))
         return sp.vstack(made, format="csr")[order] if sp.issparse(X) else np.concatenate(made)[order]

@@ -13,7 +13,7 @@ from tamis.discretize.value_tables import cuts_below
 from tamis.kernels.optimal_binning import best_bins
 
 #: Squares of larger numbers, added up over many rows, could be too large to be held.
-LARGEST = 1e140
+_LARGEST = 1e140
 
 
 @dataclass(frozen=True)
@@ -181,8 +181,8 @@ class _Rows:
         target = target.reshape(x.size, -1)
         if np.isinf(x).any() or not np.isfinite(target[kept]).all() or not (np.isfinite(weight) & (weight >= 0)).all():
             raise TamisError("x must not hold infinity, target must be finite, and sample_weight zero or above")
-        if max(np.abs(x[kept]).max(), np.abs(target[kept]).max()) > LARGEST:
-            raise TamisError(f"x and target must not be larger than {LARGEST:g}: their squares could not be held")
+        if max(np.abs(x[kept]).max(), np.abs(target[kept]).max()) > _LARGEST:
+            raise TamisError(f"x and target must not be larger than {_LARGEST:g}: their squares could not be held")
         values, place = np.unique(x[kept], return_inverse=True)
         return cls(x[kept], target[kept], weight[kept], values, place)
 
