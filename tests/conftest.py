@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-settings.register_profile("tamis", deadline=None, derandomize=True, max_examples=30)
+settings.register_profile("tamis", deadline=None, derandomize=True, max_examples=50)
 # Other examples every time: pytest --hypothesis-profile=explore --hypothesis-seed=1
 settings.register_profile("explore", deadline=None, max_examples=50)
 settings.load_profile("tamis")

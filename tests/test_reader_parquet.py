@@ -36,7 +36,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
     names=st.lists(texts.map("n{}".format), min_size=3, max_size=3, unique=True),
     compression=st.sampled_from(("uncompressed", "zstd", "snappy")),
 )
-@settings(max_examples=8)
+@settings(max_examples=15)
 def test_reads_what_polars_writes(
     folder: Path, rows: list[tuple[float | None, int | None, str | None]], names: list[str], compression: str
 ) -> None:
@@ -130,5 +130,5 @@ def fuzz(examples: int) -> Callable[[Path], None]:
     return check
 
 
-test_damaged_files_give_data_or_an_error = fuzz(10)
+test_damaged_files_give_data_or_an_error = fuzz(20)
 test_many_damaged_files_give_data_or_an_error = pytest.mark.slow(fuzz(300))
