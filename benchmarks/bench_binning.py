@@ -6,8 +6,8 @@ from sklearn.preprocessing import KBinsDiscretizer, TargetEncoder
 
 from benchmarks.timing import compare, seconds
 from tamis.discretize import BinMeans
-from tamis.discretize.optimal import optimal_cuts
-from tamis.discretize.optimal_target import mean_bins
+from tamis.discretize.optimal.numeric_target import mean_bins
+from tamis.discretize.optimal.optimal import optimal_cuts
 
 try:
     import ruptures

@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from benchmarks.timing import compare
-from tamis.base.workers import one_thread
-from tamis.classify.convex_search import Candidates, Met, Path, Tried, floating
+from tamis.base.parallel import one_thread
+from tamis.classify.convex_net.search import Candidates, Met, Path, Tried, floating
 from tamis.margins.convex import Objective, minimise
 from tamis.margins.kernel import kernel_values
 

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from benchmarks.timing import compare
 from tamis.base.seeds import generator
-from tamis.base.sweep import Together
+from tamis.base.shared_fit import Together
 from tamis.classify import SVM
 from tamis.select import FromModel
 

@@ -17,7 +17,7 @@ from sklearn.neural_network import MLPClassifier
 from benchmarks.timing import compare
 from tamis.base.seeds import generator
 from tamis.select import Importance
-from tamis.select.changed_answers import Answers, mean_changes
+from tamis.select.importance.changed_predictions import Answers, mean_changes
 
 VALUES = 10
 

@@ -8,8 +8,8 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from benchmarks.timing import compare
 from tamis.compose.recipe import recipe
 from tamis.data.dataset import Dataset
-from tamis.mine.mined import Mined
-from tamis.mine.search import mine
+from tamis.mining.mined import Mined
+from tamis.mining.search import mine
 
 
 def _genes(n_rows: int = 160, n_columns: int = 3000) -> Dataset:

@@ -15,8 +15,8 @@ from sklearn.svm import LinearSVC
 from benchmarks.timing import seconds
 from tamis.classify import SVM
 from tamis.select import Ranking
-from tamis.validate.folds import StratifiedFolds
-from tamis.validate.many import Validations, validate_many
+from tamis.validation.folds import StratifiedFolds
+from tamis.validation.many import Validations, validate_many
 
 COSTS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
@@ -24,7 +24,7 @@ COSTS = (0.01, 0.1, 1.0, 10.0, 100.0)
 DOROTHEA = """
 from pathlib import Path
 from tamis.data.load import load
-from tamis.validate.many import validate_many
+from tamis.validation.many import validate_many
 first = ", ".join(f"{score}(geom(20, 20000, 8))" for score in ("cc", "chi2", "fisher", "count", "f"))
 found = validate_many("{%s} | {knn({1, 3, 5}), svm(linear, C={0.01, 1})}" % first, load("dorothea"), folds=3)
 # What getrusage tells begins with the peak of the process that started this one.

@@ -15,8 +15,8 @@ from tamis.base.errors import TamisError
 from tamis.classify import SVM
 from tamis.data import load
 from tamis.select import RFE
-from tamis.validate.folds import StratifiedFolds
-from tamis.validate.many import validate_many
+from tamis.validation.folds import StratifiedFolds
+from tamis.validation.many import validate_many
 
 SIZES = [int(size) for size in np.rint(np.geomspace(2, 2_000, 20))]
 #: Columns that leave at a time; a share means one of all columns there, one of those that remain here.

@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from benchmarks.timing import compare
 from tamis.base.seeds import generator
-from tamis.base.sweep import Together
+from tamis.base.shared_fit import Together
 from tamis.select import Ranking, StabilitySelection, WithProbes
 
 DRAWS = 10

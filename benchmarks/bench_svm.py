@@ -10,8 +10,8 @@ from sklearn.svm import SVC, LinearSVC
 
 from benchmarks.timing import compare
 from tamis.classify import SVM
-from tamis.classify.kernel_width import MULTIPLES
-from tamis.classify.margin_path import COSTS
+from tamis.classify.svm.path import COSTS
+from tamis.margins.kernel_width import MULTIPLES
 
 
 class _Run:

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestCentroid
 
 from benchmarks.timing import compare
-from tamis.base.workers import one_thread
+from tamis.base.parallel import one_thread
 from tamis.classify import LDA, Boost, Centroid, ExtraTrees, Forest, Logistic
 
 

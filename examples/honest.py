@@ -16,7 +16,7 @@ import tamis
 from tamis.base.seeds import generator
 from tamis.data import load
 from tamis.data.dataset import Dataset
-from tamis.validate.metrics import Answers, ber
+from tamis.validation.metrics import Answers, ber
 
 #: What each run takes in all: a search in each of five outer folds, and one of all rows.
 BUDGET = "60s"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tamis.compose.catalog import catalog
 from tamis.compose.recipe import completed, parse
 from tamis.data import load
-from tamis.validate.many import validate_many
+from tamis.validation.many import validate_many
 
 SCORED = {
     "arcene": "rms_norm | {}(5000) | svm(linear, C=100)",

@@ -8,11 +8,11 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from threadpoolctl import threadpool_limits
 
-from tamis.base.answers import ask
-from tamis.base.kept import kept
+from tamis.base.feature_tracking import kept
+from tamis.base.predictions import ask
 from tamis.base.seeds import seeded, spawn
-from tamis.validate.fold import FoldResult, answers_of, measured
-from tamis.validate.folds import Split
+from tamis.validation.fold_result import FoldResult, answers_of, measured
+from tamis.validation.folds import Split
 
 
 def alone(model: Any, X: Any, y: np.ndarray, split: Split, *, seed: int = 0) -> FoldResult:

@@ -15,16 +15,16 @@ import numpy as np
 
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
-from tamis.mine.store import Finding, Store
-from tamis.validate.fold import FoldResult
-from tamis.validate.metrics import Answers
+from tamis.mining.run.store import Finding, Store
+from tamis.validation.fold_result import FoldResult
+from tamis.validation.metrics import Answers
 
 IDENTITY = {"data": "madelon", "fingerprint": "0f3a", "seed": 0, "metric": "ber", "without": ["forest"]}
 
 # Children come from a clean process that has imported what they need: they are there at once.
 CHILDREN = multiprocessing.get_context("forkserver" if sys.platform != "win32" else "spawn")
 if sys.platform != "win32":
-    CHILDREN.set_forkserver_preload(["tamis.mine.store"])
+    CHILDREN.set_forkserver_preload(["tamis.mining.run.store"])
 
 
 def same_array(a: np.ndarray | None, b: np.ndarray | None) -> bool:

@@ -6,7 +6,7 @@
 import numpy as np
 
 from tamis.compose.catalog import catalog
-from tamis.validate.nested import validate_nested
+from tamis.validation.nested import validate_nested
 
 SEEDS = 20
 CLASSIFIERS = ("knn(5)", "svm(linear)", "nrbf(1.0)")

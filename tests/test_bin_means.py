@@ -11,12 +11,12 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import tamis
-from tamis.base.choice import inner_folds
 from tamis.base.errors import TamisError
+from tamis.base.inner_cv import inner_folds
 from tamis.base.seeds import generator
 from tamis.discretize import BinMeans, Discretize
-from tamis.discretize.bin_shares import Way, bin_shares
-from tamis.discretize.optimal import optimal_cuts
+from tamis.discretize.bin_means.shares import Way, bin_shares
+from tamis.discretize.optimal.optimal import optimal_cuts
 from tamis.kernels.windows import lowest_windows
 
 NAN = float("nan")

@@ -18,17 +18,17 @@ from sklearn.svm import SVC
 import tamis
 from alone import alone
 from planted import planted
-from tamis.base.answers import Said, ask
 from tamis.base.errors import RecipeError, TamisError
-from tamis.base.kept import kept
+from tamis.base.feature_tracking import kept
+from tamis.base.predictions import Said, ask
 from tamis.base.seeds import generator, open_states, seeded, spawn
 from tamis.classify import KNN, SVM, Blend
 from tamis.classify.blend import as_probabilities, blended
 from tamis.compose.recipe import to_text
 from tamis.select import Ranking
 from tamis.transform import Standardize
-from tamis.validate.folds import StratifiedFolds
-from tamis.validate.whole import validate
+from tamis.validation.folds import StratifiedFolds
+from tamis.validation.whole import validate
 
 
 def problem(n_classes: int = 3, seed: int = 0, rows: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tamis.compose.recipe import recipe, to_text
-from tamis.mine.blending import blend
-from tamis.validate import validate_many
-from tamis.validate.evaluate import evaluate_all
-from tamis.validate.fold import FoldResult
-from tamis.validate.metrics import all_metrics
-from tamis.validate.setting import Setting, setting
+from tamis.mining.ensembles import blend
+from tamis.validation import validate_many
+from tamis.validation.execute.driver import evaluate_all
+from tamis.validation.fold_result import FoldResult
+from tamis.validation.metrics import all_metrics
+from tamis.validation.setting import Setting, setting
 
 MEMBERS = ["cc(4) | knn(3)", "ssv(4) | svm(linear)", "cc(4) | nrbf(5.0)", "cc(4) | svm(gaussian)", "ssv(4) | knn(1)"]
 

@@ -10,10 +10,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from planted import planted
 from tamis.base.errors import TamisError
-from tamis.validate.bootstrap import Bootstrap, err632plus, estimate_632plus, no_information
-from tamis.validate.cases import cases
-from tamis.validate.evaluate import evaluate_all
-from tamis.validate.metrics import Answers, Metric, accuracy, all_metrics
+from tamis.validation.bootstrap import Bootstrap, err632plus, estimate_632plus, no_information
+from tamis.validation.cases import cases
+from tamis.validation.execute.driver import evaluate_all
+from tamis.validation.metrics import Answers, Metric, accuracy, all_metrics
 
 RATE = Metric("rate", "errors", "low", "labels", lambda a: 1.0 - accuracy(a))
 

@@ -21,7 +21,7 @@ from tamis.challenge import Submission, make_submission, read_submission, score_
 from tamis.data import load
 from tamis.data.challenge_files import write_challenge
 from tamis.data.dataset import Dataset
-from tamis.data.madelon import madelon
+from tamis.data.synthetic.madelon import madelon
 
 
 @pytest.fixture(scope="module")

@@ -20,11 +20,11 @@ import tamis
 from planted import planted
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import DataError, TamisError
-from tamis.base.sweep import Together, grouped
+from tamis.base.shared_fit import Together, grouped
 from tamis.compose.recipe import to_text
 from tamis.kernels.gain_ratio import gain_splits
 from tamis.select import ClusterTree
-from tamis.select.ward_patterns import WardPatterns
+from tamis.select.cluster_tree.ward_patterns import WardPatterns
 from tamis.trees.columns import sorted_columns
 from tamis.trees.gain_ratio import first_splits, gained, grow_by_gain_ratio, pessimistic
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.metrics import mutual_info_score
 
-from tamis.base.information import mutual_information
+from tamis.contingency.information import mutual_information
 from tamis.kernels.contingency import column_counts, few_counts, row_counts, stored_counts
 
 DTYPES = [np.int8, np.uint8, np.int16, np.int32, np.int64]

@@ -9,9 +9,9 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import wilcoxon
 
 from tamis.base.seeds import generator
-from tamis.select.contrast_columns import columns_of
-from tamis.select.contrast_engines import Engine
-from tamis.select.contrast_trial import Trial, _Champions, lead, negative_ranks, rank_test
+from tamis.select.contrasts.columns import columns_of
+from tamis.select.contrasts.rankers import Engine
+from tamis.select.contrasts.trial import Trial, _Champions, lead, negative_ranks, rank_test
 
 
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1), st.floats(-1, 1))
@@ -85,7 +85,7 @@ def test_contrasts_hold_the_values_of_their_columns_alike_for_dense_and_sparse(n
 
 
 def test_contrasts_are_drawn_evenly_and_one_by_one(monkeypatch) -> None:
-    monkeypatch.setattr("tamis.select.contrast_columns._AT_ONCE", 7)
+    monkeypatch.setattr("tamis.select.contrasts.columns._AT_ONCE", 7)
     columns = columns_of(np.tile(np.arange(3.0)[:, None], (1, 6000)))
     shuffled = columns.rows(columns.contrasts(np.arange(6000), generator(0)))
     _, counts = np.unique(shuffled, axis=1, return_counts=True)

@@ -12,9 +12,9 @@ from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.data.synthetic import friedman, madelon
 from tamis.select import Contrasts
-from tamis.select.contrast_engines import ENGINES, Engine
-from tamis.select.contrast_rounds import Found, contrasts_of
-from tamis.select.contrast_trial import Trial
+from tamis.select.contrasts.rankers import ENGINES, Engine
+from tamis.select.contrasts.rounds import Found, contrasts_of
+from tamis.select.contrasts.trial import Trial
 
 
 def trial(**changed) -> Trial:

@@ -12,9 +12,9 @@ from sklearn.svm import LinearSVC
 
 import tamis
 from tamis.base.errors import TamisError
-from tamis.base.sweep import Together
+from tamis.base.shared_fit import Together
 from tamis.classify import ConvexNet
-from tamis.classify.convex_search import Candidates, Path, floating, forward, plus_minus
+from tamis.classify.convex_net.search import Candidates, Path, floating, forward, plus_minus
 from tamis.kernels.convex import coordinate_sweep, line_minima, loss_terms
 from tamis.margins.convex import LOSSES, Objective, minimise
 from tamis.margins.kernel import kernel_values

@@ -19,13 +19,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 import tamis
 from planted import planted
-from tamis.base.kept import kept
+from tamis.base.feature_tracking import kept
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.classify import KNN, SVM, CVCommittee
 from tamis.compose.recipe import to_text
 from tamis.select import Ranking
 from tamis.transform import Standardize
-from tamis.validate.whole import validate
+from tamis.validation.whole import validate
 
 
 def problem(n_classes: int = 3, seed: int = 0, rows: int = 90) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -19,13 +19,13 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_info
 
 from tamis.base.errors import TamisError
-from tamis.mine import local
-from tamis.mine.engine import Lost, open_engine
-from tamis.validate.cases import Cases, cases
-from tamis.validate.folds import StratifiedFolds
-from tamis.validate.models import as_estimators
-from tamis.validate.plan import plan
-from tamis.validate.walk import Task, deadline, walk
+from tamis.mining import local
+from tamis.mining.engine import Lost, open_engine
+from tamis.validation.cases import Cases, cases
+from tamis.validation.execute.walk import Task, deadline, walk
+from tamis.validation.folds import StratifiedFolds
+from tamis.validation.models import as_estimators
+from tamis.validation.plan import plan
 
 _RNG = np.random.default_rng(0)
 _X = np.where(_RNG.random((60, 12)) < 0.5, 0.0, _RNG.standard_normal((60, 12)))
@@ -232,7 +232,7 @@ def test_no_room_for_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 _SCRIPT = """
 import os, sys, time
-from tamis.mine.engine import open_engine
+from tamis.mining.engine import open_engine
 
 def work(number, folder):
     open(os.path.join(folder, str(os.getpid())), "w").close()

@@ -15,9 +15,9 @@ import scipy.sparse as sp
 import tamis
 from dask_cluster import cluster, soon
 from tamis.base.errors import TamisError
-from tamis.mine.engine import Lost, open_engine
-from tamis.validate.cases import Cases, cases
-from tamis.validate.walk import deadline
+from tamis.mining.engine import Lost, open_engine
+from tamis.validation.cases import Cases, cases
+from tamis.validation.execute.walk import deadline
 
 pytest.importorskip("distributed")
 
@@ -132,7 +132,7 @@ def _one_at_a_time(engine: Any) -> None:
 
 @pytest.mark.slow
 def test_a_task_that_ends_every_worker(data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tamis.mine.cluster.CHANCES", 1)
+    monkeypatch.setattr("tamis.mining.cluster.CHANCES", 1)
     with cluster(tmp_path) as here:
         here.worker("--nthreads", "1", "--nworkers", "2")
         with open_engine(f"dask://{here.place}", data) as engine:
@@ -146,20 +146,20 @@ def test_nobody_or_another_version_there(tmp_path: Path, monkeypatch: pytest.Mon
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         place = f"127.0.0.1:{free.getsockname()[1]}"
-    monkeypatch.setattr("tamis.mine.cluster._ANSWER", 1.0)
+    monkeypatch.setattr("tamis.mining.cluster._ANSWER", 1.0)
     with pytest.raises(TamisError, match=f"^no Dask scheduler answers at {place}$"):
         open_engine(f"dask://{place}", None)
-    monkeypatch.setattr("tamis.mine.cluster._ANSWER", 10.0)
-    monkeypatch.setattr("tamis.mine.cluster._QUIET", 0.2)
-    monkeypatch.setattr("tamis.mine.cluster._PATIENCE", 1.0)
+    monkeypatch.setattr("tamis.mining.cluster._ANSWER", 10.0)
+    monkeypatch.setattr("tamis.mining.cluster._QUIET", 0.2)
+    monkeypatch.setattr("tamis.mining.cluster._PATIENCE", 1.0)
     (tmp_path / "tamis").mkdir()
     (tmp_path / "tamis" / "__init__.py").write_text("__version__ = '9.9'")
     with cluster(tmp_path) as here:
         empty = rf"^the Dask scheduler at {here.place} has had no workers for 1 s: start one with 'dask worker tcp://"
         with pytest.warns(UserWarning, match="has no workers: waiting"), pytest.raises(TamisError, match=empty):
             open_engine(f"dask://{here.place}", None)
-        monkeypatch.setattr("tamis.mine.cluster._PATIENCE", 60.0)
-        monkeypatch.setattr("tamis.mine.cluster._QUIET", 60.0)
+        monkeypatch.setattr("tamis.mining.cluster._PATIENCE", 60.0)
+        monkeypatch.setattr("tamis.mining.cluster._QUIET", 60.0)
         here.worker("--nthreads", "1", "--no-nanny", path=tmp_path)
         with pytest.raises(
             TamisError, match=rf"this is tamis {tamis.__version__} and the worker at tcp://\S+ has 9.9$"

@@ -15,12 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from tamis.base.classifier import one_vs_one
-from tamis.base.elimination import eliminate
 from tamis.base.errors import TamisError
-from tamis.base.sweep import Together
+from tamis.base.shared_fit import Together
 from tamis.classify import FRSVM, SVM, fr_svm
-from tamis.classify.margin_duels import Machine, elected
+from tamis.classify.fr_svm.pairwise import Machine, elected
 from tamis.data import load
+from tamis.incremental.elimination import eliminate
 from tamis.margins.elimination import ByDistances, Machines
 
 
@@ -168,7 +168,7 @@ def test_a_machine_decides_by_its_formula(seed, n_rows, block):
     machine = Machine(columns, rng.normal(size=(4, 3)), rng.normal(size=4), 0.3, 2.0)
     distances = ((Z[:, None, columns] - machine.vectors) ** 2).sum(axis=2)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tamis.classify.margin_duels._BLOCK", block)
+        patch.setattr("tamis.classify.fr_svm.pairwise._BLOCK", block)
         for extra in (None, beyond):
             far = distances if extra is None else distances + extra[:, None]
             expected = np.exp(-far / 2.0) @ machine.weights + 0.3

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from tamis.base.errors import TamisError
-from tamis.validate.friedman import friedman, nemenyi
+from tamis.validation.comparison.friedman import friedman, nemenyi
 
 
 def tables(least_models: int = 2) -> Any:

@@ -23,15 +23,15 @@ from planted import planted
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import RecipeError, TamisError
 from tamis.base.seeds import generator, seeded
-from tamis.base.sweep import Together, grouped
+from tamis.base.shared_fit import Together, grouped
 from tamis.classify import KNN, SVM
 from tamis.compose.recipe import parse, to_text
 from tamis.select import FromModel, Ranking
 from tamis.transform import Encode, Impute, Standardize
-from tamis.validate.cases import cases
-from tamis.validate.evaluate import try_all
-from tamis.validate.folds import StratifiedFolds
-from tamis.validate.models import as_estimators
+from tamis.validation.cases import cases
+from tamis.validation.execute.driver import try_all
+from tamis.validation.folds import StratifiedFolds
+from tamis.validation.models import as_estimators
 
 
 def problem(n_classes: int = 2, rows: int = 90, columns: int = 12) -> tuple[np.ndarray, np.ndarray]:

@@ -10,9 +10,9 @@ from sklearn.exceptions import NotFittedError
 from slanted import slanted
 from tamis.base.errors import TamisError
 from tamis.classify import MDLHistogram
-from tamis.classify.histogram_cells import Cells
-from tamis.classify.histogram_columns import Axes
-from tamis.classify.histogram_figure import Plane
+from tamis.classify.mdl_histogram.cells import Cells
+from tamis.classify.mdl_histogram.columns import Axes
+from tamis.classify.mdl_histogram.figure import Plane
 from tamis.trees.figure import COLOURS
 
 

@@ -22,11 +22,11 @@ from sklearn.svm import SVC
 
 import tamis
 from planted import planted
-from tamis.base.elimination import eliminate
 from tamis.base.errors import RecipeError, TamisError
-from tamis.base.sweep import Together, grouped
+from tamis.base.shared_fit import Together, grouped
 from tamis.classify import KNN, SVM
 from tamis.compose.recipe import to_text
+from tamis.incremental.elimination import eliminate
 from tamis.select import Importance, Ranking, changed_answers
 from tamis.transform import Standardize
 

@@ -15,8 +15,8 @@ from sklearn.model_selection import StratifiedKFold
 from tamis.base.errors import DataError, TamisError
 from tamis.base.seeds import generator
 from tamis.classify import KNN
-from tamis.classify.neighbours import nearest
-from tamis.classify.symbols import MixedSpace
+from tamis.classify.knn.neighbours import nearest
+from tamis.classify.knn.symbols import MixedSpace
 from tamis.data import load
 
 METRICS = [("minkowski", 1.0), ("minkowski", 2.0), ("minkowski", 3.0), ("chebychev", 2.0)]

@@ -12,9 +12,9 @@ from sklearn.svm import LinearSVC
 
 from tamis.base.seeds import seeded, spawn
 from tamis.select import Ranking
-from tamis.validate.folds import StratifiedFolds
-from tamis.validate.leak import leaky_twin
-from tamis.validate.whole import validate
+from tamis.validation.folds import StratifiedFolds
+from tamis.validation.leak import leaky_twin
+from tamis.validation.whole import validate
 
 
 def noise(seed: int, rows: int = 60, columns: int = 5000) -> tuple[np.ndarray, np.ndarray]:

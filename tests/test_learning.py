@@ -18,10 +18,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from planted import chain, dataset, planted
 from tamis.base.errors import TamisError
-from tamis.validate.folds import StratifiedFolds
-from tamis.validate.learning import learning_curve
-from tamis.validate.metrics import Metric, accuracy
-from tamis.validate.whole import validate
+from tamis.validation.folds import StratifiedFolds
+from tamis.validation.learning import learning_curve
+from tamis.validation.metrics import Metric, accuracy
+from tamis.validation.whole import validate
 
 
 class Spy(ClassifierMixin, BaseEstimator):

@@ -12,9 +12,9 @@ from planted import chain, planted
 from tamis.base.errors import TamisError
 from tamis.classify import KNN
 from tamis.select import Ranking
-from tamis.validate.many import validate_many
-from tamis.validate.models import as_estimator, as_estimators
-from tamis.validate.whole import validate
+from tamis.validation.many import validate_many
+from tamis.validation.models import as_estimator, as_estimators
+from tamis.validation.whole import validate
 
 
 def test_each_is_validated_as_alone() -> None:
@@ -101,11 +101,11 @@ def test_models_that_recipes_stand_for() -> None:
 
 
 def test_the_room_offers_its_verbs() -> None:
-    assert tamis.validate.validate_many is validate_many
-    assert "validate_nested" in dir(tamis.validate)
-    assert all(hasattr(tamis.validate, verb) for verb in dir(tamis.validate))
+    assert tamis.validation.validate_many is validate_many
+    assert "validate_nested" in dir(tamis.validation)
+    assert all(hasattr(tamis.validation, verb) for verb in dir(tamis.validation))
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        tamis.validate.nothing  # noqa: B018
+        tamis.validation.nothing  # noqa: B018
 
 
 def test_bootstrap_goes_through_the_plan() -> None:

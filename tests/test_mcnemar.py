@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tamis.base.errors import TamisError
-from tamis.validate.mcnemar import McNemar, mcnemar
+from tamis.validation.comparison.mcnemar import McNemar, mcnemar
 
 
 def errors(only_first: int, only_second: int, both: int = 2, neither: int = 3) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from slanted import slanted
 from tamis.classify import MDLHistogram
-from tamis.classify.histogram_code import axes_bits, log_star
+from tamis.classify.mdl_histogram.code_length import axes_bits, log_star
 
 log2 = math.log2
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from slanted import slanted
 from tamis.base.errors import TamisError
 from tamis.classify import MDLHistogram
-from tamis.classify.histogram_columns import Columns
+from tamis.classify.mdl_histogram.columns import Columns
 from tamis.kernels.mdl_histogram import refined_cells
 
 

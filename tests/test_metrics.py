@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from tamis.base.errors import TamisError
-from tamis.validate.metrics import Answers, Metric, all_metrics, ber, chosen, standard_error
+from tamis.validation.metrics import Answers, Metric, all_metrics, ber, chosen, standard_error
 
 
 def answers(seed: int, n_classes: int, rows: int = 80, ties: bool = False) -> Answers:

@@ -12,8 +12,8 @@ from sklearn.metrics import mutual_info_score
 
 from tamis.base.errors import DataError, TamisError
 from tamis.base.score import score
+from tamis.contingency.states import WAYS
 from tamis.discretize import Discretize
-from tamis.discretize.states import WAYS
 from tamis.kernels.compiler import all_kernels
 from tamis.scores import ig, mi
 from tamis.select import Ranking

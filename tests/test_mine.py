@@ -18,18 +18,18 @@ import tamis
 from tamis.base.errors import TamisError
 from tamis.compose.recipe import parse, recipe
 from tamis.data.dataset import Dataset
-from tamis.mine.board import Board, Tried, inner
-from tamis.mine.budget import Budget, Pace, budget
-from tamis.mine.course import Ahead
-from tamis.mine.form import Form
-from tamis.mine.mined import Mined, leaderboard, promised
-from tamis.mine.runner import Standing, portions
-from tamis.mine.search import mine
-from tamis.mine.stages import _settings, _varied
-from tamis.mine.store import Store
-from tamis.mine.variation import Candidate
-from tamis.validate.metrics import all_metrics
-from tamis.validate.plan import plan
+from tamis.mining.budget import Budget, Pace, budget
+from tamis.mining.mined import Mined, leaderboard, promised
+from tamis.mining.run.store import Store
+from tamis.mining.runner import Standing, portions
+from tamis.mining.search import mine
+from tamis.mining.search_state import Ahead
+from tamis.mining.stages import _settings, _varied
+from tamis.mining.template import Form
+from tamis.mining.trials import Board, Tried, inner
+from tamis.mining.variation import Candidate
+from tamis.validation.metrics import all_metrics
+from tamis.validation.plan import plan
 
 FORMS = ("standardize | cc | {knn(metric=minkowski), svm(linear)}",)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dask_cluster import cluster
-from tamis.mine.runner import Standing
+from tamis.mining.runner import Standing
 from test_mine import board_of, planted, quick
 
 pytest.importorskip("distributed")

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.base.errors import RecipeError, TamisError
-from tamis.base.space import Choice, Range
+from tamis.base.search_range import Choice, Range
 from tamis.compose.catalog import catalog
 from tamis.compose.recipe import parse, recipe, to_text
-from tamis.mine.edits import Edits, read_edits
-from tamis.mine.facts import Facts, facts
-from tamis.mine.form import Form, filled, grid, slots, value_at
-from tamis.mine.space import COMMITTEES, Space, space
-from tamis.mine.tuner import propose
-from tamis.validate.cases import cases
+from tamis.mining.data_traits import Facts, facts
+from tamis.mining.edits import Edits, read_edits
+from tamis.mining.space import COMMITTEES, Space, space
+from tamis.mining.template import Form, filled, grid, slots, value_at
+from tamis.mining.tuner import propose
+from tamis.validation.cases import cases
 
 WIDE = Facts(100, 10_000, 2, 44, 56, sparse=False, nominal=False, missing=False, non_negative=True, counts=True)
 

@@ -28,8 +28,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from tamis.base.answers import ask
 from tamis.base.errors import DataError, TamisError
+from tamis.base.predictions import ask
 from tamis.base.seeds import seeded
 from tamis.classify import KNN, NRBF, SSVTree
 from tamis.compose.catalog import catalog
@@ -314,7 +314,7 @@ CRAFTED = {
         "os.system",
     ),
     "called part": (
-        _schema(_node("ConstructorFromReduceNode", "tamis.classify.knn", "KNN", content=_tuple_node(3))),
+        _schema(_node("ConstructorFromReduceNode", "tamis.classify.knn.knn", "KNN", content=_tuple_node(3))),
         "ConstructorFromReduceNode",
     ),
     "subprocess": (_schema(_node("ObjectNode", "subprocess", "Popen", content=_dict_node({}))), "subprocess.Popen"),

@@ -12,9 +12,9 @@ from hypothesis.extra import numpy as hnp
 from modl_oracle import cost_of, least_cost, plain_search, planted
 from ragged import NAN, layouts, problems
 from tamis.base.errors import DataError, TamisError
+from tamis.contingency.states import states
 from tamis.discretize import Discretize
 from tamis.discretize.modl import modl_cuts, modl_gains, modl_intervals
-from tamis.discretize.states import states
 from tamis.kernels.modl import FEW, interval_cuts
 from tamis.scores import mi, modl
 from tamis.select import MRMR, Ranking

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from modl_oracle import parts_cost
-from tamis.discretize.modl_groups import level_groups, log_partitions
+from tamis.bins.level_groups import level_groups, log_partitions
 from tamis.scores import modl
 
 NAN = float("nan")

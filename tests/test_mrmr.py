@@ -16,10 +16,10 @@ from mrmr_oracle import measures, naive
 from tamis import recipe
 from tamis.base.errors import DataError, TamisError
 from tamis.base.seeds import generator
-from tamis.base.sweep import Together, grouped
+from tamis.base.shared_fit import Together, grouped
 from tamis.select import MRMR, mrmr_search
-from tamis.select.mrmr_search import Search, Units
-from tamis.select.redundancy import DenseCorrelation
+from tamis.select.mrmr.redundancy import DenseCorrelation
+from tamis.select.mrmr.search import Search, Units
 
 CRITERIA = ["mid", "miq", "fcd", "fcq"]
 

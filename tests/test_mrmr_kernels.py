@@ -8,11 +8,11 @@ from hypothesis.extra.numpy import arrays
 
 from mrmr_oracle import correlation, information
 from tamis.base.seeds import generator
-from tamis.discretize.states import States
+from tamis.contingency.states import States
 from tamis.kernels.correlation import dense_correlation, stored_correlation
 from tamis.kernels.joint import FEW, dense_information, pack_states, stored_information
 from tamis.select import MRMR
-from tamis.select.redundancy import Information
+from tamis.select.mrmr.redundancy import Information
 
 
 def twin(codes: np.ndarray, columns, since, picks) -> np.ndarray:

@@ -11,10 +11,10 @@ from scipy.special import softmax
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 
 from tamis.base.errors import DataError, TamisError
+from tamis.bins.cuts import Cuts
 from tamis.classify import NaiveBayes
-from tamis.classify.additive import Lookup
-from tamis.discretize.cuts import Cuts
-from tamis.discretize.states import states
+from tamis.contingency.states import states
+from tamis.naive_bayes.additive import Lookup
 
 FORMS = [np.asarray, sp.csr_matrix, sp.csc_array]
 MODELS = ["gaussian", "bernoulli", "multinomial", "poisson", "states"]
@@ -154,7 +154,7 @@ def test_many_states_need_no_small_codes() -> None:
 def test_rows_come_in_blocks(model, monkeypatch) -> None:
     X, y = problem(3)
     whole = NaiveBayes(model).fit(X, y).predict_proba(X)
-    monkeypatch.setattr("tamis.classify.additive._BLOCK", 50)
+    monkeypatch.setattr("tamis.naive_bayes.additive._BLOCK", 50)
     np.testing.assert_allclose(NaiveBayes(model).fit(X, y).predict_proba(X), whole, rtol=1e-12)
 
 

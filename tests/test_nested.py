@@ -13,9 +13,9 @@ from tamis.base.errors import TamisError
 from tamis.base.seeds import spawn
 from tamis.classify import KNN
 from tamis.select import Ranking
-from tamis.validate.folds import StratifiedFolds
-from tamis.validate.nested import choose, validate_nested
-from tamis.validate.whole import validate
+from tamis.validation.folds import StratifiedFolds
+from tamis.validation.nested import choose, validate_nested
+from tamis.validation.whole import validate
 
 
 def test_it_is_a_grid_search_within_a_cross_validation() -> None:

@@ -9,10 +9,10 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_classification
 
-from tamis.base.choice import inner_folds
 from tamis.base.errors import TamisError
+from tamis.base.inner_cv import inner_folds
 from tamis.classify import NRBF
-from tamis.data.madelon import madelon
+from tamis.data.synthetic.madelon import madelon
 
 FORMS = [np.asarray, sp.csr_matrix, sp.csr_array]
 
@@ -224,16 +224,16 @@ def test_blocks_and_many_rows_change_little(form, monkeypatch, problem) -> None:
     Z, y, X = problem
     whole = NRBF(random_state=0).fit(form(Z), y)
     expected = whole.predict_proba(form(X))
-    monkeypatch.setattr("tamis.classify.nrbf.BLOCK", 2_000)
-    monkeypatch.setattr("tamis.classify.rbf_widths.BLOCK", 2_000)
-    monkeypatch.setattr("tamis.classify.nrbf._CACHED", 700)
-    monkeypatch.setattr("tamis.classify.rbf_widths._WHOLE", 10)
+    monkeypatch.setattr("tamis.classify.nrbf.nrbf.BLOCK", 2_000)
+    monkeypatch.setattr("tamis.classify.nrbf.widths.BLOCK", 2_000)
+    monkeypatch.setattr("tamis.classify.nrbf.nrbf._CACHED", 700)
+    monkeypatch.setattr("tamis.classify.nrbf.widths._WHOLE", 10)
     np.testing.assert_allclose(NRBF(whole.sigma_).fit(form(Z), y).predict_proba(form(X)), expected, rtol=1e-9)
     # The widths now come from 24 of the rows.
     blockwise = NRBF(random_state=0).fit(form(Z), y)
     np.testing.assert_allclose(blockwise.sigmas_, whole.sigmas_, rtol=0.5)
     np.testing.assert_allclose(blockwise.cv_accuracy_, whole.cv_accuracy_, atol=0.06)
-    monkeypatch.setattr("tamis.classify.rbf_widths._JUDGED", 100)
+    monkeypatch.setattr("tamis.classify.nrbf.widths._JUDGED", 100)
     some = NRBF(random_state=0).fit(form(Z), y)
     np.testing.assert_allclose(some.cv_accuracy_, whole.cv_accuracy_, atol=0.15)
     np.testing.assert_allclose(some.cv_accuracy_ * 100, np.rint(some.cv_accuracy_ * 100), atol=1e-9)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tamis.base.errors import TamisError
+from tamis.bins.value_tables import value_tables
 from tamis.discretize import Discretize
-from tamis.discretize.optimal import optimal_cuts
-from tamis.discretize.optimal_target import line_bins, mean_bins
-from tamis.discretize.rectangles import rectangles
-from tamis.discretize.value_tables import value_tables
+from tamis.discretize.optimal.numeric_target import line_bins, mean_bins
+from tamis.discretize.optimal.optimal import optimal_cuts
+from tamis.discretize.optimal.rectangles import rectangles
 from tamis.kernels.optimal_binning import best_bins, count_values
 from tamis.kernels.rectangles import best_rectangles
 from tamis.trees.columns import sorted_columns

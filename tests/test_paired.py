@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from tamis.base.errors import TamisError
-from tamis.validate.paired import bayesian_t, corrected_t, holm
+from tamis.validation.comparison.paired import bayesian_t, corrected_t, holm
 
 #: Ten differences with some spread; the correction for ten folds is 1/9.
 FOLDS = np.array([0.021, -0.004, 0.013, 0.030, 0.008, -0.011, 0.025, 0.017, 0.002, 0.019])

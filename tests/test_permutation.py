@@ -15,10 +15,10 @@ from sklearn.naive_bayes import GaussianNB
 
 from planted import chain, dataset, planted
 from tamis.base.errors import TamisError
-from tamis.validate.folds import SmallClass
-from tamis.validate.metrics import Metric, all_metrics
-from tamis.validate.permutation import PermutationTest, permutation_test
-from tamis.validate.whole import validate
+from tamis.validation.folds import SmallClass
+from tamis.validation.metrics import Metric, all_metrics
+from tamis.validation.permutation import PermutationTest, permutation_test
+from tamis.validation.whole import validate
 
 
 def found(null: list[float], observed: float = 0.8, metric: str = "accuracy") -> PermutationTest:

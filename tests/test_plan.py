@@ -21,20 +21,20 @@ from sklearn.svm import LinearSVC
 from alone import alone
 from tamis.base import workers
 from tamis.base.errors import TamisError
-from tamis.base.sweep import Sweep, Together, grouped, signature
+from tamis.base.shared_fit import Sweep, Together, grouped, signature
 from tamis.classify import KNN, NRBF, SVM
 from tamis.compose.catalog import catalog
 from tamis.compose.recipe import parse, to_text
 from tamis.select import FromModel, Ranking, Vote
-from tamis.validate.cases import cases
-from tamis.validate.evaluate import evaluate_all, try_all
-from tamis.validate.fold import FoldResult
-from tamis.validate.folds import StratifiedFolds
-from tamis.validate.models import as_estimators
-from tamis.validate.plan import plan
-from tamis.validate.remembered import Remembered
-from tamis.validate.rows import Ledger, Pair, Rows, size_of
-from tamis.validate.walk import Task, walk
+from tamis.validation.cases import cases
+from tamis.validation.execute.driver import evaluate_all, try_all
+from tamis.validation.execute.preparations import Remembered
+from tamis.validation.execute.rows import Ledger, Pair, Rows, size_of
+from tamis.validation.execute.walk import Task, walk
+from tamis.validation.fold_result import FoldResult
+from tamis.validation.folds import StratifiedFolds
+from tamis.validation.models import as_estimators
+from tamis.validation.plan import plan
 
 #: Recipes by the part that they try; every part of the catalog must be here.
 RECIPES = {

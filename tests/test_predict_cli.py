@@ -8,9 +8,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from tamis.base.answers import ask
-from tamis.compose.card import card_of
-from tamis.compose.line_up import line_up
+from tamis.base.predictions import ask
+from tamis.compose.align_columns import line_up
+from tamis.compose.model_card import card_of
 from tamis.compose.model_file import load_model, save_model
 from tamis.compose.recipe import recipe
 from tamis.data import load

@@ -5,7 +5,7 @@ import pytest
 
 from tamis.challenge.reproduce.ghostminer import GHOSTMINER, MADELON_CHOICE
 from tamis.challenge.reproduce.work import dataset
-from tamis.validate.whole import validate
+from tamis.validation.whole import validate
 
 pytestmark = pytest.mark.slow
 

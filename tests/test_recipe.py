@@ -14,8 +14,8 @@ import tamis
 from tamis.base.errors import RecipeError, TamisError
 from tamis.base.part import Part
 from tamis.base.score import Score
+from tamis.base.search_range import Choice, Range
 from tamis.base.selector import Selection, Selector
-from tamis.base.space import Choice, Range
 from tamis.compose.catalog import _score_entry, catalog, entry, register
 from tamis.compose.chain import Call, Chain
 from tamis.compose.recipe import completed, parse, recipe, to_text

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.base.kept import kept
+from tamis.base.feature_tracking import kept
 from tamis.compose.catalog import catalog
 from tamis.compose.chain import Call
 from tamis.data.dataset import Dataset
-from tamis.mine.mined import Mined
-from tamis.mine.search import mine
-from tamis.report.answer import _honest, mined_answer, validated_answer
-from tamis.report.plain import plain
-from tamis.report.sentence import sentence
-from tamis.validate.metrics import Metric, all_metrics
-from tamis.validate.result import Estimate
-from tamis.validate.whole import validate
+from tamis.mining.mined import Mined
+from tamis.mining.search import mine
+from tamis.reporting.answer import _honest, mined_answer, validated_answer
+from tamis.reporting.plain import plain
+from tamis.reporting.sentence import sentence
+from tamis.validation.metrics import Metric, all_metrics
+from tamis.validation.result import Estimate
+from tamis.validation.whole import validate
 
 COMMANDS = [{"what": "predict new rows", "command": "tamis predict model.skops new.csv"}]
 

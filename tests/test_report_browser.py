@@ -15,7 +15,7 @@ import pytest
 from browser import Opened, chromium, needs_chromium, opened
 from tamis.cli.report import kept_facts
 from tamis.data.named import names
-from tamis.report.html import page
+from tamis.reporting.html import page
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), needs_chromium]
 

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from tamis.cli import main as cli
-from tamis.report.facts import VERSION
+from tamis.reporting.facts import VERSION
 
 #: Names that would do something if they were taken for anything but text.
 SCRIPT, PICTURE, ENTITY = "<script>alert(1)</script>", "<img src=x onerror=alert(2)>", "a &lt; b & c"

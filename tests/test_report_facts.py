@@ -19,15 +19,15 @@ from tamis.base.errors import TamisError
 from tamis.compose.recipe import recipe
 from tamis.data.dataset import Dataset
 from tamis.data.load import load
-from tamis.mine.runner import STAGES
-from tamis.mine.search import mine
-from tamis.mine.store import Store
-from tamis.report.comparison import comparison
-from tamis.report.facts import VERSION, data_facts, mined_facts, most_often, validated_facts
-from tamis.validate.fold import FoldResult
-from tamis.validate.metrics import all_metrics
-from tamis.validate.permutation import PermutationTest, permutation_test
-from tamis.validate.whole import validate
+from tamis.mining.run.store import Store
+from tamis.mining.runner import STAGES
+from tamis.mining.search import mine
+from tamis.reporting.comparison import comparison
+from tamis.reporting.facts import VERSION, data_facts, mined_facts, most_often, validated_facts
+from tamis.validation.fold_result import FoldResult
+from tamis.validation.metrics import all_metrics
+from tamis.validation.permutation import PermutationTest, permutation_test
+from tamis.validation.whole import validate
 
 HEAD = {"version", "kind", "title", "made", "data"}
 PANELS = {"answer", "models", "features", "rows", "honesty", "story"}

@@ -14,11 +14,11 @@ from hypothesis.extra.numpy import arrays
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from tamis.data.dataset import Dataset
-from tamis.report.distributions import distributions
-from tamis.report.features import best, features, has_classes, scores
-from tamis.report.redundancy import redundancy
+from tamis.reporting.distributions import distributions
+from tamis.reporting.features import best, features, has_classes, scores
+from tamis.reporting.redundancy import redundancy
 from tamis.scores import cc, ssv
-from tamis.validate.stability import stability
+from tamis.validation.stability import stability
 
 HOSTILE = ["<script>alert(1)</script>", "x" * 300, "\u202eright to left \u05d0", "\U0001f600", "a\nb\t\"'&", ""]
 

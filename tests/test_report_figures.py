@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sample_facts import HOSTILE, sample
 from tamis.base.errors import TamisError
-from tamis.report import canvas, figures_features, figures_models, figures_rows
-from tamis.report.figures import FORMATS, draw
+from tamis.reporting import canvas, figures_features, figures_models, figures_rows
+from tamis.reporting.figures import FORMATS, draw
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed (pip install tamis[figures])")
 
@@ -349,7 +349,7 @@ def test_without_matplotlib_it_says_what_to_install(tmp_path, monkeypatch):
 
 def test_no_window_is_ever_opened(tmp_path):
     code = (
-        "import sys; from pathlib import Path; import tamis.report.figures as f;"
+        "import sys; from pathlib import Path; import tamis.reporting.figures as f;"
         "assert 'matplotlib' not in sys.modules;"
         "story = {'stages': [{'stage': 'a', 'begin': 0.0, 'end': 1.0, 'recipes': 1, 'best': None}]};"
         "empty = dict.fromkeys(('answer', 'models', 'features', 'rows', 'honesty'));"

@@ -16,10 +16,10 @@ from hypothesis.extra.numpy import arrays
 
 from planted import chain, dataset, planted
 from tamis.data.dataset import Dataset
-from tamis.report.honesty import _chance_of_separation, constant_columns, honesty, separators
-from tamis.validate.permutation import permutation_test
-from tamis.validate.result import Estimate
-from tamis.validate.whole import validate
+from tamis.reporting.honesty import _chance_of_separation, constant_columns, honesty, separators
+from tamis.validation.permutation import permutation_test
+from tamis.validation.result import Estimate
+from tamis.validation.whole import validate
 
 FORMS = [np.asarray, sp.csr_array, sp.csr_matrix]
 

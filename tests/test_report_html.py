@@ -16,8 +16,8 @@ import pytest
 
 from browser import chromium, needs_chromium, opened
 from sample_facts import HOSTILE, sample
-from tamis.report import html as view
-from tamis.report.html import page
+from tamis.reporting import html as view
+from tamis.reporting.html import page
 
 TEMPLATES = Path(view.__file__).with_name("templates")
 

@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 from tamis.classify import SSVTree
 from tamis.compose.recipe import recipe
 from tamis.data.dataset import Dataset
-from tamis.mine.mined import Mined, Run
-from tamis.mine.search import mine
-from tamis.mine.store import Store
-from tamis.report.models import family, models
-from tamis.report.story import story
-from tamis.validate.fold import FoldResult
-from tamis.validate.metrics import Metric, all_metrics, ber
-from tamis.validate.result import Estimate
-from tamis.validate.stability import stability
+from tamis.mining.mined import Mined, Run
+from tamis.mining.run.store import Store
+from tamis.mining.search import mine
+from tamis.reporting.models import family, models
+from tamis.reporting.story import story
+from tamis.validation.fold_result import FoldResult
+from tamis.validation.metrics import Metric, all_metrics, ber
+from tamis.validation.result import Estimate
+from tamis.validation.stability import stability
 
 FOLDS = 3
 FORMS = ("standardize | cc | {knn(metric=minkowski), svm(linear)}", "variance(2) | knn(3, metric=minkowski)")

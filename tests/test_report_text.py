@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from sample_facts import HOSTILE, sample
-from tamis.report.markdown import text
-from tamis.report.markup import cell, fence, name, prose, table
-from tamis.report.names import shown
+from tamis.reporting.markdown import text
+from tamis.reporting.markup import cell, fence, name, prose, table
+from tamis.reporting.names import shown
 
 READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 MARKS = str.maketrans("", "", "\N{FIRST STRONG ISOLATE}\N{POP DIRECTIONAL ISOLATE}")

@@ -23,7 +23,7 @@ from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
 from tamis.data.load import load
 from tamis.data.named import ENTRIES
-from tamis.validate.whole import validate
+from tamis.validation.whole import validate
 
 FINAL = {row.data: row.published for row in reversed(GHOSTMINER.rows) if row.published.f_feat is not None}
 FIRST = [row.published for row in FS_SVM.rows if row.split == "official"]

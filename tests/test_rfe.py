@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 
 from planted import planted
 from tamis.base.errors import TamisError
-from tamis.base.sweep import Together
+from tamis.base.shared_fit import Together
 from tamis.data import load
 from tamis.margins import elimination
 from tamis.margins.kernel import inner_products

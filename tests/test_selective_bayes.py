@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, logsumexp
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-from tamis.base.sweep import Together
+from tamis.base.shared_fit import Together
 from tamis.classify import ESNB, SNB, NaiveBayes
-from tamis.classify.lift import lift_curve
+from tamis.classify.esnb.lift import lift_curve
 from tamis.data import named
 from tamis.kernels.selective_bayes import (
     GRID,

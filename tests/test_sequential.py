@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 import tamis
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
-from tamis.base.sweep import Together
+from tamis.base.shared_fit import Together
 from tamis.classify import KNN
 from tamis.select import PTA, SBS, SFFS, SFS, trial
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.validate.stability import stability
+from tamis.validation.stability import stability
 
 
 def indices(masks: np.ndarray) -> list[np.ndarray]:

@@ -23,7 +23,7 @@ from tamis.base.cut import NothingPasses
 from tamis.base.errors import DataError, TamisError
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
-from tamis.base.sweep import Together
+from tamis.base.shared_fit import Together
 from tamis.compose.recipe import to_text
 from tamis.select import RFE, Ranking, SSVTreeSelector, StabilitySelection
 from tamis.select.stability_selection import error_bounds

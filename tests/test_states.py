@@ -11,9 +11,9 @@ from hypothesis.extra import numpy as hnp
 
 from ragged import NAN, layouts
 from tamis.base.errors import DataError, TamisError
+from tamis.bins.values import MOST
+from tamis.contingency.states import WAYS, states
 from tamis.discretize import Discretize
-from tamis.discretize.states import WAYS, states
-from tamis.discretize.values import MOST
 
 WHOLE = [0.0, 0.0, 0.0, -0.0, 1.0, 2.0, 3.0, -1.0, 70.0, -3e9, NAN]
 MIXED = [*WHOLE, 0.5, -2.25, 1e-3]

@@ -17,12 +17,12 @@ from sklearn.exceptions import ConvergenceWarning
 from findings import IDENTITY, result, same, same_array
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
-from tamis.classify.svm import NotSettled
-from tamis.mine import store
-from tamis.mine.packing import array_from_bytes, array_to_bytes
-from tamis.mine.store import Finding, OtherVersions, Store
-from tamis.validate.fold import FoldResult
-from tamis.validate.metrics import Answers
+from tamis.classify.svm.svm import NotSettled
+from tamis.mining import store
+from tamis.mining.run.packing import array_from_bytes, array_to_bytes
+from tamis.mining.run.store import Finding, OtherVersions, Store
+from tamis.validation.fold_result import FoldResult
+from tamis.validation.metrics import Answers
 
 WARNINGS = [UserWarning, RuntimeWarning, ConvergenceWarning, NothingPasses, NotSettled]
 

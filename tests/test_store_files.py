@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from findings import IDENTITY, check_integrity, result, same
 from fuzzing import damaged
 from tamis.base.errors import TamisError
-from tamis.mine.packing import array_to_bytes
-from tamis.mine.store import Store
+from tamis.mining.run.packing import array_to_bytes
+from tamis.mining.run.store import Store
 
 
 def refused(path: Path, sentence: str) -> None:
@@ -209,12 +209,12 @@ def test_a_run_that_is_cut_off_is_refused_in_a_sentence(intact: bytes, tmp_path:
 
 @settings(max_examples=200)
 @given(data=st.data())
-@pytest.mark.filterwarnings("ignore::tamis.mine.store.OtherVersions")
+@pytest.mark.filterwarnings("ignore::tamis.mining.run.store.OtherVersions")
 def test_a_damaged_run_gives_at_worst_a_sentence(data, intact: bytes, folder: Path) -> None:
     survives(folder / "damaged.tamis", data.draw(damaged([intact])))
 
 
-@pytest.mark.filterwarnings("ignore::tamis.mine.store.OtherVersions")
+@pytest.mark.filterwarnings("ignore::tamis.mining.run.store.OtherVersions")
 def test_a_flipped_bit_of_an_answer_is_noticed(intact: bytes, tmp_path: Path) -> None:
     answers = result(3).answers
     for array in (answers.scores, answers.probabilities):
@@ -225,7 +225,7 @@ def test_a_flipped_bit_of_an_answer_is_noticed(intact: bytes, tmp_path: Path) ->
             assert not survives(tmp_path / "a.tamis", bytes(content))
 
 
-@pytest.mark.filterwarnings("ignore::tamis.mine.store.OtherVersions")
+@pytest.mark.filterwarnings("ignore::tamis.mining.run.store.OtherVersions")
 @given(data=st.data())
 @settings(max_examples=40)
 def test_damage_to_the_journal_loses_at_most_what_it_holds(data, folder: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from findings import IDENTITY, check_integrity, child, logged, result, same, until, write_on
 from tamis.base.errors import TamisError
-from tamis.mine.store import Store
+from tamis.mining.run.store import Store
 
 
 def test_a_kill_at_any_moment_loses_nothing_that_was_put(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from tamis.challenge.reproduce.study import Piece, Sheet, Study, Task
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
 from tamis.data.named import ENTRIES
-from tamis.select.contrast_engines import Engine
-from tamis.select.contrast_trial import Trial
+from tamis.select.contrasts.rankers import Engine
+from tamis.select.contrasts.trial import Trial
 
 
 def count_rows(task):

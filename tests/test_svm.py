@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from tamis.base.classifier import one_vs_one
 from tamis.base.errors import TamisError
 from tamis.classify import SVM
-from tamis.classify.svm import NotSettled
+from tamis.classify.svm.svm import NotSettled
 from tamis.margins.kernel import kernel_values
 from tamis.scores import fisher
 
@@ -251,7 +251,7 @@ def test_predicting_in_blocks_changes_nothing(monkeypatch) -> None:
     X, y = three_classes()
     model = SVM("gaussian").fit(X, y)
     expected = model.decision_function(X)
-    monkeypatch.setattr("tamis.classify.margin_answers._BLOCK", 1000)
+    monkeypatch.setattr("tamis.classify.svm.predictions._BLOCK", 1000)
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-12)
 
 

@@ -17,14 +17,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-import tamis.validate
+import tamis
 from alone import alone
 from planted import chain, dataset, planted
 from tamis.base.errors import TamisError
 from tamis.select import Ranking
-from tamis.validate.folds import StratifiedFolds
-from tamis.validate.metrics import Answers, Metric, all_metrics, standard_error
-from tamis.validate.whole import validate
+from tamis.validation.folds import StratifiedFolds
+from tamis.validation.metrics import Answers, Metric, all_metrics, standard_error
+from tamis.validation.whole import validate
 
 SCORERS = {
     "balanced_accuracy": "balanced_accuracy",
@@ -305,4 +305,4 @@ def test_one_fold_by_itself() -> None:
 def test_the_room_is_callable_and_a_package() -> None:
     X, y = planted()
     assert tamis.validate(chain(), X, y, folds=3) == validate(chain(), X, y, folds=3)
-    assert tamis.validate.whole.validate is validate
+    assert tamis.validation.whole.validate is validate

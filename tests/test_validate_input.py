@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from planted import chain, dataset, planted
 from tamis.base.errors import RecipeError, TamisError
 from tamis.select import Ranking
-from tamis.validate.whole import validate
+from tamis.validation.whole import validate
 
 
 def test_every_kind_of_input_gives_the_same() -> None:

@@ -12,13 +12,13 @@ from sklearn.naive_bayes import GaussianNB
 
 from planted import chain, dataset, planted
 from tamis.base.errors import TamisError
-from tamis.validate.friedman import friedman
-from tamis.validate.mcnemar import mcnemar
-from tamis.validate.metrics import Metric, all_metrics
-from tamis.validate.paired import bayesian_t, corrected_t, holm
-from tamis.validate.result import Estimate, Predictions, Validation
-from tamis.validate.verdict import Comparison, compare
-from tamis.validate.whole import validate
+from tamis.validation.comparison.friedman import friedman
+from tamis.validation.comparison.mcnemar import mcnemar
+from tamis.validation.comparison.paired import bayesian_t, corrected_t, holm
+from tamis.validation.comparison.verdict import Comparison, compare
+from tamis.validation.metrics import Metric, all_metrics
+from tamis.validation.result import Estimate, Predictions, Validation
+from tamis.validation.whole import validate
 
 #: Ten folds of a good model.
 GOOD = np.array([0.10, 0.12, 0.14, 0.11, 0.13, 0.12, 0.10, 0.13, 0.12, 0.11])

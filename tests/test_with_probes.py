@@ -24,7 +24,7 @@ from tamis.base.cut import NothingPasses, benjamini_hochberg
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
-from tamis.base.sweep import Together
+from tamis.base.shared_fit import Together
 from tamis.compose.recipe import to_text
 from tamis.select import RFE, Ranking, SSVTreeSelector, WithProbes
 from tamis.select.with_probes import _Ranked

@@ -10,10 +10,10 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.utils._param_validation import InvalidParameterError
 
 from tamis.base.errors import TamisError
-from tamis.base.kept import kept
+from tamis.base.feature_tracking import kept
 from tamis.base.seeds import generator
+from tamis.base.wrapped import narrow
 from tamis.classify import Boost, ExtraTrees, Forest
-from tamis.classify.wrapped import narrow
 
 FORMS = [np.asarray, sp.csr_matrix, sp.csr_array]
 SEED = int(generator(3).integers(2**31))

@@ -1,8 +1,9 @@
 """tamis: find the few features that matter, build the model that uses them, validate both as one.
 
 ``tamis.recipe("standardize | cc(50) | svm(linear)")`` is an ordinary scikit-learn estimator;
-``tamis.validate(model, X, y)`` gives its error with everything supervised refitted inside each fold. Rooms are imported
-when first used, so that ``import tamis`` and ``tamis --help`` stay quick.
+``tamis.validate(model, X, y)`` gives its error with everything supervised refitted inside each fold;
+``tamis.mine(X, y)`` searches for the model. Functions and rooms are imported when first used, so that ``import tamis``
+stays quick.
 """
 
 from importlib import import_module
@@ -10,8 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tamis.compose.recipe import recipe as recipe
+    from tamis.data.load import load as load
+    from tamis.mining.search import mine as mine
+    from tamis.validation.whole import validate as validate
 
 __version__ = "0.1.0"
+
+#: The functions at the door, and the files that hold them.
+_FUNCTIONS = {
+    "load": "data.load",
+    "mine": "mining.search",
+    "recipe": "compose.recipe",
+    "validate": "validation.whole",
+}
 
 _ROOMS = (
     "challenge",
@@ -19,23 +31,25 @@ _ROOMS = (
     "compose",
     "data",
     "discretize",
-    "mine",
-    "report",
+    "mining",
+    "reporting",
     "scores",
     "select",
     "testing",
     "transform",
-    "validate",
+    "validation",
 )
+
+__all__ = ["__version__", *_FUNCTIONS]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _FUNCTIONS:
+        return getattr(import_module(f"tamis.{_FUNCTIONS[name]}"), name)
     if name in _ROOMS:
         return import_module(f"tamis.{name}")
-    if name == "recipe":
-        return import_module("tamis.compose.recipe").recipe
     raise AttributeError(f"module 'tamis' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*_ROOMS, "recipe", "__version__"])
+    return sorted([*_FUNCTIONS, *_ROOMS, "__version__"])

@@ -9,7 +9,7 @@ from sklearn.utils import check_array, check_consistent_length, get_tags
 from sklearn.utils.validation import validate_data
 
 from tamis.base.errors import DataError
-from tamis.base.mixed import MixedTable, all_numbers, assembled, columns_of, only_numbers, take_apart
+from tamis.base.mixed_columns import MixedTable, all_numbers, assembled, columns_of, only_numbers, take_apart
 from tamis.base.part import Part
 from tamis.base.types import FloatArray, Mask, Matrix
 
@@ -68,7 +68,7 @@ def coded(X: Any, who: str = "this method") -> Coded:
 class TakesNominal:
     """First base of a classifier or selector that takes nominal columns as they are.
 
-    Frames and arrays of objects with text columns are read as :class:`~tamis.base.mixed.MixedTransformer` reads
+    Frames and arrays of objects with text columns are read as :class:`~tamis.base.mixed_columns.MixedTransformer` reads
     them. `X` then arrives as a float64 array in which a nominal column holds the codes 0, 1, ... of its levels, -1
     for a level not seen in `fit`, and NaN where the value is missing. Rows of numbers alone arrive as they would
     without this base. Where the class does not accept missing values they are refused by the name of the column.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from tamis.base.space import Choice, Range
+from tamis.base.search_range import Choice, Range
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,14 @@ def members(room: str) -> Iterator[tuple[str, Any]]:
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
         module = importlib.import_module(f"{room}.{info.name}")
         for name, value in vars(module).items():
-            if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__:
+            if not name.startswith("_") and _is_from(value, module.__name__):
                 yield name, value
+
+
+def _is_from(value: Any, module: str) -> bool:
+    """Whether an object is defined in a module, or in a file of a folder."""
+    home = getattr(value, "__module__", None) or ""
+    return home == module or home.startswith(f"{module}.")
 
 
 @cache

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from tamis.base.errors import TamisError
-from tamis.base.kept import traced
+from tamis.base.feature_tracking import traced
 from tamis.base.nested import steps_of
 from tamis.base.selector import Selector
 from tamis.base.types import Mask

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from tamis.base.checks import check_whole
 from tamis.base.errors import DataError, TamisError
 from tamis.base.types import Mask
+from tamis.base.validation import check_whole
 from tamis.data.dataset import Dataset
 from tamis.data.matrices import MOST_COLUMNS, PARTS
-from tamis.validate.metrics import Answers, all_metrics, standard_error
+from tamis.validation.metrics import Answers, all_metrics, standard_error
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,9 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
-from tamis.base.answers import ask
 from tamis.base.errors import DataError, TamisError
-from tamis.base.kept import kept, traced
+from tamis.base.feature_tracking import kept, traced
+from tamis.base.predictions import ask
 from tamis.base.seeds import seeded, spawn
 from tamis.base.selector import Selector
 from tamis.challenge.score import Submission, official_parts, true_labels

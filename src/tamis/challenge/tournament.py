@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray
 from tamis.challenge.score import EntryScore
-from tamis.validate.mcnemar import Test, mcnemar
+from tamis.validation.comparison.mcnemar import Test, mcnemar
 
 #: The rules in the order in which they are asked.
 RULES = ("mcnemar", "features", "probes", "draw")
@@ -59,7 +59,7 @@ def match(first: EntryScore, second: EntryScore, *, test: Test = "exact") -> Mat
     first, second : EntryScore
         On the same rows in the same order.
     test : {"exact", "chi2"}, default="exact"
-        The form of McNemar's test, see :func:`tamis.validate.mcnemar.mcnemar`.
+        The form of McNemar's test, see :func:`tamis.validation.comparison.mcnemar.mcnemar`.
 
     Examples
     --------

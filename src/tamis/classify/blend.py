@@ -9,16 +9,16 @@ from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
-from tamis.base.answers import Said, ask
-from tamis.base.around import AroundModels, check_classifier
 from tamis.base.errors import TamisError
+from tamis.base.meta_estimators import AroundModels, check_classifier
 from tamis.base.numbered import Numbered
+from tamis.base.parallel import run_all
 from tamis.base.part import Part
+from tamis.base.predictions import Said, ask
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.types import FloatArray
-from tamis.base.workers import run_all
-from tamis.classify.knn import KNN
-from tamis.classify.svm import SVM
+from tamis.classify.knn.knn import KNN
+from tamis.classify.svm.svm import SVM
 
 
 class Blend(Numbered, AroundModels):

@@ -9,11 +9,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis.base.errors import TamisError
+from tamis.base.parallel import one_thread
 from tamis.base.part import Part
-from tamis.base.space import choice, geom
+from tamis.base.search_range import choice, geom
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.base.workers import one_thread
-from tamis.classify.wrapped import Wrapped
+from tamis.base.wrapped import Wrapped
 
 
 class Boost(Wrapped):

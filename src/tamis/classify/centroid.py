@@ -11,10 +11,10 @@ from sklearn.utils.extmath import safe_sparse_dot
 from tamis.base.classifier import Classifier
 from tamis.base.moments import ClassMoments
 from tamis.base.part import Part
+from tamis.base.row_weights import bearing_rows
+from tamis.base.search_range import choice, lin
 from tamis.base.selector import Weighted
-from tamis.base.space import choice, lin
 from tamis.base.types import FloatArray
-from tamis.margins.pairs import bearing_rows
 
 
 class Centroid(Weighted, Classifier):

@@ -10,9 +10,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis.base.errors import TamisError
 from tamis.base.part import Part
-from tamis.base.space import choice
+from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.classify.wrapped import Wrapped, mask_of
+from tamis.base.wrapped import Wrapped, mask_of
 
 #: What a search tries of a committee of trees.
 SEARCH = {"max_features": choice("sqrt", 0.1, 0.3), "min_leaf": choice(1, 3), "balance": choice(True, False)}

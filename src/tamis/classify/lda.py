@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
 from tamis.base.part import Part
-from tamis.base.space import choice
+from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray
 
 

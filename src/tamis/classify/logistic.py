@@ -15,10 +15,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 
 from tamis.base.part import Part
+from tamis.base.search_range import choice, geom
 from tamis.base.selector import Weighted
-from tamis.base.space import choice, geom
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
-from tamis.classify.wrapped import Wrapped
+from tamis.base.wrapped import Wrapped
 from tamis.margins.kernel import inner_products, squared_norms
 
 #: scikit-learn before 1.8 takes the name of the penalty; from then on the share of the absolute one.

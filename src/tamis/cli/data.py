@@ -39,7 +39,7 @@ def describe(
     dataset = load_data(data, target)
     if html is not None:
         from tamis.cli.report import this_command, write_page
-        from tamis.report.facts import data_facts
+        from tamis.reporting.facts import data_facts
 
         write_page(data_facts(dataset, command=this_command()), html)
         print_line(f"report: {html}")

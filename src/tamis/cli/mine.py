@@ -24,7 +24,7 @@ from tamis.cli.validate import print_features
 
 if TYPE_CHECKING:
     from tamis.data.dataset import Dataset
-    from tamis.mine.mined import Mined
+    from tamis.mining.mined import Mined
 
 #: Rows of the table of models.
 _SHOWN = 10
@@ -92,7 +92,7 @@ def mine(
 
     The search is itself judged on rows it has not seen. Stop it at any moment; the same command goes on.
     """
-    from tamis.mine.search import mine as search
+    from tamis.mining.search import mine as search
 
     dataset = load_data(data, target)
     if group is not None:

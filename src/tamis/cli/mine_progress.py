@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tamis.mine.runner import Standing
+    from tamis.mining.runner import Standing
 
 #: Models in the live table.
 _SHOWN = 8
@@ -74,7 +74,7 @@ class _Lines:
 
 
 def _rows(standing: "Standing") -> Iterator[tuple[str, str, str, str]]:
-    from tamis.mine.mined import leaderboard
+    from tamis.mining.mined import leaderboard
 
     board = standing.searches[-1].board
     for row in leaderboard(board).head(_SHOWN).iter_rows(named=True):

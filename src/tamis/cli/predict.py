@@ -9,8 +9,8 @@ import typer
 from tamis.cli.show import Data, Json, load_data, print_json, print_line, print_table, progress
 
 if TYPE_CHECKING:
-    from tamis.base.answers import Said
-    from tamis.compose.card import Card
+    from tamis.base.predictions import Said
+    from tamis.compose.model_card import Card
     from tamis.data.dataset import Dataset
 
 #: Rows that the table shows.
@@ -59,7 +59,7 @@ def predict(
 
 def _answers(fitted: Any, card: "Card", dataset: "Dataset") -> dict[str, Any]:
     """Everything there is to say of the rows, as plain values."""
-    from tamis.compose.line_up import line_up
+    from tamis.compose.align_columns import line_up
 
     parts = [(part, X) for part, X in dataset.unlabelled.items() if X.shape[0]]
     rows: list[dict[str, Any]] = []
@@ -84,8 +84,8 @@ def _ask(fitted: Any, X: Any, card: "Card", where: str) -> "Said":
     import numpy as np
     import polars as pl
 
-    from tamis.base.answers import ask
     from tamis.base.errors import DataError, TamisError
+    from tamis.base.predictions import ask
 
     if hasattr(fitted, "feature_names_in_") and isinstance(X, np.ndarray):
         X = pl.DataFrame(X, schema=[str(name) for name in fitted.feature_names_in_])
@@ -143,7 +143,7 @@ def _judge(said: "Said", card: "Card", dataset: "Dataset") -> tuple[dict[str, fl
     import numpy as np
 
     from tamis.data.fingerprint import fingerprint
-    from tamis.validate.metrics import Answers, all_metrics, standard_error
+    from tamis.validation.metrics import Answers, all_metrics, standard_error
 
     # Whether labels are words or numbers may differ between files: "1" is the class 1.
     known = {str(label): code for code, label in enumerate(card.classes)}

@@ -13,7 +13,7 @@ from tamis.cli.show import Json, print_json, print_line
 
 if TYPE_CHECKING:
     from tamis.data.dataset import Dataset
-    from tamis.mine.mined import Mined
+    from tamis.mining.mined import Mined
 
 #: Under this name a run keeps the facts of its report.
 _FACTS = "facts"
@@ -41,7 +41,7 @@ def report(
     """Write the report of RUN as one HTML file that works offline; as text, figures or JSON when asked."""
     facts = kept_facts(run)
     if compare is not None:
-        from tamis.report.comparison import comparison
+        from tamis.reporting.comparison import comparison
 
         with _at_fault(compare):
             facts["comparison"] = comparison(facts, kept_facts(compare))
@@ -50,12 +50,12 @@ def report(
         return
     with _at_fault(run):
         if markdown:
-            from tamis.report.markdown import text
+            from tamis.reporting.markdown import text
 
             typer.echo(text(facts))
             return
         if figures is not None:
-            from tamis.report.figures import draw
+            from tamis.reporting.figures import draw
 
             for path in draw(facts, figures, format=format_):
                 print_line(str(path))
@@ -98,7 +98,7 @@ def check_place(path: Path) -> None:
 def write_page(facts: dict[str, Any], path: Path) -> None:
     """Write the page of some facts, whole or not at all."""
     from tamis.data.write import write_text
-    from tamis.report.html import page
+    from tamis.reporting.html import page
 
     write_text(path, page(facts))
 
@@ -106,8 +106,8 @@ def write_page(facts: dict[str, Any], path: Path) -> None:
 def kept_facts(run: Path) -> dict[str, Any]:
     """The facts that a run keeps of itself."""
     from tamis.base.errors import TamisError
-    from tamis.mine.store import Store
-    from tamis.report.facts import VERSION
+    from tamis.mining.run.store import Store
+    from tamis.reporting.facts import VERSION
 
     with Store.read(run) as store:
         facts = store.noted(_FACTS)
@@ -122,10 +122,10 @@ def keep_facts(
     run: Path, found: "Mined", data: "Dataset", model: Path | None, *, split: str, folds: int
 ) -> dict[str, Any]:
     """Gather the facts of a search that is over, and keep them in its run."""
-    from tamis.mine.runner import STAGES
-    from tamis.mine.store import Store
-    from tamis.report.facts import mined_facts
-    from tamis.validate.fold import FoldResult
+    from tamis.mining.run.store import Store
+    from tamis.mining.runner import STAGES
+    from tamis.reporting.facts import mined_facts
+    from tamis.validation.fold_result import FoldResult
 
     commands = [{"what": "make the report again", "command": shlex.join(["tamis", "report", str(run)])}]
     if model is not None:
@@ -152,7 +152,7 @@ def keep_facts(
 def _leak(found: "Mined", data: "Dataset", split: str, folds: int) -> Any:
     """What the chosen model would claim with its steps fitted on all rows; None when it would take long to know."""
     from tamis.compose.recipe import recipe
-    from tamis.validate.whole import validate
+    from tamis.validation.whole import validate
 
     seconds = float(found.validation_.fit_seconds.sum() + found.validation_.predict_seconds.sum())
     if 2 * seconds > _LEAK_SECONDS:

@@ -47,7 +47,7 @@ def select(
     The list comes without an estimate of error: 'tamis validate' gives one, and fits the recipe anew in each fold.
     """
     from tamis.base.errors import TamisError
-    from tamis.base.kept import kept
+    from tamis.base.feature_tracking import kept
     from tamis.base.seeds import seeded
     from tamis.compose.catalog import entry
     from tamis.compose.recipe import parse
@@ -95,7 +95,7 @@ def _features(model: Any, mask: Any, dataset: "Dataset") -> list[dict[str, Any]]
     """The features in use, best first where the last selector ranks them, else in the order of the columns."""
     import numpy as np
 
-    from tamis.base.kept import Track
+    from tamis.base.feature_tracking import Track
 
     best: dict[int, tuple[int, float]] = {}
     track = Track(np.arange(dataset.n_features))

@@ -26,7 +26,7 @@ from tamis.cli.show import (
 if TYPE_CHECKING:
     from tamis.compose.chain import Chain
     from tamis.data.dataset import Dataset
-    from tamis.validate.result import Validation
+    from tamis.validation.result import Validation
 
 
 def validate(
@@ -93,7 +93,7 @@ def validate(
     from tamis.base.errors import TamisError
     from tamis.cli import validate_extra, validate_many
     from tamis.compose.recipe import parse
-    from tamis.validate.models import as_estimators
+    from tamis.validation.models import as_estimators
 
     written = list(dict.fromkeys(chain for text in recipes for chain in parse(text).variants()))
     for chain in written:
@@ -142,7 +142,7 @@ def validate(
     if learning_curve:
         found["learning_curve"] = validate_extra.learn(models, dataset, memory=limit, json=json, **options)
     if report is not None:
-        from tamis.report.facts import validated_facts
+        from tamis.reporting.facts import validated_facts
 
         facts = validated_facts(one, dataset, permutation=tests[0] if tests else None, command=this_command())
         write_page(facts, report)
@@ -174,7 +174,7 @@ def _judge_one(
     model: Any, dataset: Any, head: Callable[[], None] | None, *, leak_check: bool, **options: Any
 ) -> "Validation":
     """Validate one recipe; printed below a head when there is one."""
-    from tamis.validate.whole import validate as validate_whole
+    from tamis.validation.whole import validate as validate_whole
 
     with progress("validating") as report:
         found = validate_whole(model, dataset, leak_check=leak_check, progress=report, **options)

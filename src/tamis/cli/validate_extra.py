@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 from tamis.cli.show import print_line, print_table, progress
 
 if TYPE_CHECKING:
-    from tamis.validate.permutation import PermutationTest
+    from tamis.validation.permutation import PermutationTest
 
 
 def permute(models: list[Any], dataset: Any, n: int, *, json: bool, **options: Any) -> "list[PermutationTest]":
     """Whether the models do better than on classes dealt out at random; printed unless it is to be JSON."""
-    from tamis.validate.permutation import permutation_test
+    from tamis.validation.permutation import permutation_test
 
     with progress("dealing out the classes") as report:
         found = permutation_test(models, dataset, n=n, progress=report, **options)
@@ -24,7 +24,7 @@ def permute(models: list[Any], dataset: Any, n: int, *, json: bool, **options: A
 
 def learn(models: list[Any], dataset: Any, *, json: bool, **options: Any) -> list[dict[str, Any]] | None:
     """How well the models do when they learn from fewer rows."""
-    from tamis.validate.learning import learning_curve
+    from tamis.validation.learning import learning_curve
 
     with progress("learning from fewer rows") as report:
         found = learning_curve(models, dataset, progress=report, **options)

@@ -17,8 +17,8 @@ Head = Callable[[], None] | None
 
 def judge(models: list[Any], dataset: Any, head: Head, **options: Any) -> dict[str, Any] | None:
     """Validate many recipes on the same folds."""
-    from tamis.validate.many import validate_many
-    from tamis.validate.plan import plan
+    from tamis.validation.many import validate_many
+    from tamis.validation.plan import plan
 
     with progress(f"validating {len(models)} recipes") as report:
         found = validate_many(models, dataset, progress=report, **options)
@@ -39,7 +39,7 @@ def judge(models: list[Any], dataset: Any, head: Head, **options: Any) -> dict[s
 
 def choose(models: list[Any], dataset: Any, head: Head, **options: Any) -> dict[str, Any] | None:
     """Choose among the recipes in inner folds and judge the choice."""
-    from tamis.validate.nested import validate_nested
+    from tamis.validation.nested import validate_nested
 
     with progress(f"choosing among {len(models)} recipes") as report:
         found = validate_nested(models, dataset, progress=report, **options)

@@ -17,8 +17,8 @@ from tamis import scores
 from tamis.base.errors import TamisError
 from tamis.base.part import Part, estimators
 from tamis.base.score import Score
-from tamis.base.space import Choice, Range
-from tamis.compose.words import in_words
+from tamis.base.search_range import Choice, Range
+from tamis.compose.constraint_text import in_words
 from tamis.select.ranking import Ranking
 
 #: The rooms that hold parts, in the order of a chain, and what one part of each is called.

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from tamis.base.errors import RecipeError
-from tamis.base.space import Choice, Range
+from tamis.base.search_range import Choice, Range
 from tamis.compose.catalog import Entry, entry, entry_of
 
 #: Words of the language that stand for a value.

@@ -11,10 +11,10 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 import skops.io
 
 from tamis.base.errors import DataError, TamisError
-from tamis.base.versions import made_with
-from tamis.compose.card import Card, CardError, card_of
+from tamis.compose.model_card import Card, CardError, card_of
 from tamis.compose.sound import UnsoundError, check_sound
 from tamis.compose.trusted import RefusedError, check_types, trusted_types
+from tamis.compose.versions import made_with
 from tamis.data.write import whole
 
 __all__ = ["Card", "card_of", "load_model", "save_model"]

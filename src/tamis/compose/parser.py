@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from tamis.base.errors import RecipeError
-from tamis.base.space import Choice, Range
+from tamis.base.search_range import Choice, Range
 from tamis.compose.catalog import Entry, catalog, entry
 from tamis.compose.chain import CONSTANTS, Call, Chain, as_text, variants_of
 

@@ -11,9 +11,9 @@ from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistG
 from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.tree._tree import Tree as SklearnTree
 
-from tamis.classify.knn import KNN
-from tamis.classify.nrbf import NRBF
-from tamis.classify.symbols import MixedSpace
+from tamis.classify.knn.knn import KNN
+from tamis.classify.knn.symbols import MixedSpace
+from tamis.classify.nrbf.nrbf import NRBF
 from tamis.trees.tree import Tree
 
 #: They check the number of columns once and hand rows to their trees unseen.

@@ -9,7 +9,7 @@ from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
 
-from tamis.classify.symbols import MixedSpace
+from tamis.classify.knn.symbols import MixedSpace
 from tamis.compose.catalog import catalog
 from tamis.select.ranking import Ranking
 from tamis.trees.tree import Tree

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from tamis.base.checks import check_whole
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.types import Mask, Matrix
+from tamis.base.validation import check_whole
 from tamis.data.dataset import Dataset
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import min_max_axis
 
-from tamis.base.binning import binning
 from tamis.base.errors import DataError
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.discretize.cuts import Cuts
+from tamis.bins.cuts import Cuts
+from tamis.bins.method import binning
 from tamis.kernels.states import quantile_cuts
 from tamis.trees.columns import sorted_columns
 from tamis.trees.rows import counted

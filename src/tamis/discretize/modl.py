@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from tamis.base.binning import binning
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.discretize.cuts import Cuts
+from tamis.bins.cuts import Cuts
+from tamis.bins.method import binning
 from tamis.kernels.modl import interval_cuts
 from tamis.trees.columns import sorted_columns
 from tamis.trees.rows import counted

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from tamis.base.binning import binning
 from tamis.base.errors import TamisError
 from tamis.base.moments import ClassMoments, divide
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.discretize.cuts import Cuts
+from tamis.bins.cuts import Cuts
+from tamis.bins.method import binning
 
 #: Relative errors of a mean and of a deviation; a value nearer to a cut than that is at it but for rounding.
 _MEAN, _DEVIATION = 64 * np.finfo(np.float64).eps, 1e-12

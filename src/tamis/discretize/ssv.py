@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tamis.base.binning import binning
-from tamis.base.choice import inner_folds, most_confident
+from tamis.base.inner_cv import inner_folds, most_confident
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.bins.method import binning
 from tamis.kernels.cuts import column_cuts, cuts_right
 from tamis.trees.columns import SortedColumns, sorted_columns
 from tamis.trees.prune import degrees_to_try

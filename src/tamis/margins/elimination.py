@@ -57,7 +57,7 @@ class Remaining(Protocol):
 
 
 class Machines:
-    """Weighs columns for :func:`tamis.base.elimination.eliminate` by machines on those that remain.
+    """Weighs columns for :func:`tamis.incremental.elimination.eliminate` by machines on those that remain.
 
     Parameters
     ----------

@@ -5,11 +5,11 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
 from tamis.base.errors import DataError
-from tamis.base.information import mutual_information
 from tamis.base.moments import class_totals
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
-from tamis.discretize.tables import class_information
+from tamis.contingency.information import mutual_information
+from tamis.contingency.tables import class_information
 from tamis.scores.mi import STATES
 
 

@@ -7,8 +7,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
-from tamis.discretize.states import WAYS
-from tamis.discretize.tables import class_information
+from tamis.contingency.states import WAYS
+from tamis.contingency.tables import class_information
 
 #: What the options that say how features become states may be.
 STATES: dict[str, list[Any]] = {

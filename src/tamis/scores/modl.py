@@ -7,8 +7,8 @@ from tamis.base.moments import divide
 from tamis.base.score import score
 from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.bins.level_groups import level_groups
 from tamis.discretize.modl import modl_gains
-from tamis.discretize.modl_groups import level_groups
 
 
 @score("modl", paper="Boulle 2006; Boulle 2005 (nominal)", takes_nominal=True)
@@ -17,7 +17,7 @@ def modl(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, nominal: 
 
     A numeric feature is cut into the intervals that are most probable given the classes
     (:func:`tamis.discretize.modl.modl`), and the levels of a nominal one are put into groups by the same criterion
-    (:func:`tamis.discretize.modl_groups.level_groups`). The score is the logarithm of how many times more probable
+    (:func:`tamis.bins.level_groups.level_groups`). The score is the logarithm of how many times more probable
     they are than no partition at all, over the number of rows with a known value. It is 0 where no partition is: such a
     feature says nothing of the classes, and a ranking without a number of features leaves it out. Of a thousand
     features of noise about 12 score above 0 with 100 rows of two classes, 6 with 300 rows and 2 with 1000; some more

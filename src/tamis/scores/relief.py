@@ -5,9 +5,9 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis.base.neighbour_weights import neighbour_weights
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.neighbours.relief_weights import neighbour_weights
 
 
 @score(

@@ -12,17 +12,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from tamis.base.around import check_classifier, in_words
 from tamis.base.cut import Cut, rank
 from tamis.base.errors import TamisError
-from tamis.base.kept import traced
+from tamis.base.feature_tracking import traced
+from tamis.base.meta_estimators import check_classifier, in_words
 from tamis.base.nested import steps_of, takes_missing, takes_no_negative
 from tamis.base.part import Part
+from tamis.base.search_range import geom
 from tamis.base.seeds import generator, seeded
 from tamis.base.selector import Selection, Selector
-from tamis.base.space import geom
+from tamis.base.shared_fit import Sweep
 from tamis.base.sparse import canonical
-from tamis.base.sweep import Sweep
 from tamis.base.types import FloatArray, Matrix
 from tamis.scores.variance import variance
 

@@ -12,9 +12,9 @@ from tamis.base.cut import Cut, rank
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
 from tamis.base.score import Score, Scored
+from tamis.base.search_range import geom
 from tamis.base.selector import Selection, Selector, Weighted
-from tamis.base.space import geom
-from tamis.base.sweep import Sweep
+from tamis.base.shared_fit import Sweep
 from tamis.base.types import FloatArray
 
 

@@ -15,10 +15,10 @@ from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.base.part import Part
 from tamis.base.picks import Picks, picks
+from tamis.base.search_range import choice, geom
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
-from tamis.base.space import choice, geom
-from tamis.base.sweep import Sweep
+from tamis.base.shared_fit import Sweep
 from tamis.select.ranking import Ranking
 
 

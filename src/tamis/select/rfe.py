@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
-from tamis.base.elimination import Path, eliminate, size_to_keep
 from tamis.base.part import Part
+from tamis.base.row_weights import bearing_rows, row_terms
+from tamis.base.search_range import geom
 from tamis.base.selector import Selection, Selector, Weighted
-from tamis.base.space import geom
-from tamis.base.sweep import Sweep
+from tamis.base.shared_fit import Sweep
+from tamis.incremental.elimination import Path, eliminate, size_to_keep
 from tamis.margins.elimination import ByColumns, ByRows, Fit, Machines
-from tamis.margins.pairs import bearing_rows, row_terms, suits_columns
+from tamis.margins.pairs import suits_columns
 
 
 class RFE(Sweep, Weighted, Selector):

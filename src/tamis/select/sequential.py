@@ -9,10 +9,10 @@ from sklearn.utils._param_validation import Interval
 
 from tamis.base.errors import TamisError
 from tamis.base.part import Part
-from tamis.base.space import geom
+from tamis.base.search_range import geom
 from tamis.base.types import FloatArray
-from tamis.select.search import Met, Sequential, first, joined, left
-from tamis.select.trial import EQUAL, Trial
+from tamis.incremental.sequential import Met, Sequential, first, joined, left
+from tamis.incremental.subset_score import EQUAL, Trial
 
 #: How many features more a floating search tries before it answers for a size.
 _BEYOND = 2

@@ -10,9 +10,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamis.base.cut import Cut, rank
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
+from tamis.base.search_range import choice, geom
 from tamis.base.selector import Selection, Selector, Weighted
-from tamis.base.space import choice, geom
-from tamis.base.sweep import Sweep
+from tamis.base.shared_fit import Sweep
 from tamis.base.types import FloatArray
 from tamis.trees.grow import grow
 from tamis.trees.prune import gains

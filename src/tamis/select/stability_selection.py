@@ -15,13 +15,13 @@ from tamis.base.around_selector import AroundSelector
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import DataError, TamisError
 from tamis.base.nominal import TakesNominal
+from tamis.base.parallel import run_all
 from tamis.base.part import Part
 from tamis.base.picks import picks
+from tamis.base.search_range import choice
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
-from tamis.base.space import choice
-from tamis.base.sweep import Sweep
-from tamis.base.workers import run_all
+from tamis.base.shared_fit import Sweep
 from tamis.select.ranking import Ranking
 
 #: Where neither a threshold nor a number of false ones is given.

@@ -13,13 +13,13 @@ from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.base.nested import needs_classes, takes_missing, takes_no_negative
 from tamis.base.numbered import Numbered
+from tamis.base.parallel import run_all
 from tamis.base.part import Part
 from tamis.base.picks import Picks, check_selector, picks
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
-from tamis.base.sweep import Sweep, fit_together, grouped, signature
+from tamis.base.shared_fit import Sweep, fit_together, grouped, signature
 from tamis.base.types import FloatArray
-from tamis.base.workers import run_all
 from tamis.select.ranking import Ranking
 
 

@@ -12,20 +12,20 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from tamis.base.around import in_words
 from tamis.base.around_selector import AroundSelector
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
+from tamis.base.meta_estimators import in_words
 from tamis.base.nested import needs_classes
 from tamis.base.nominal import Levels, TakesNominal
+from tamis.base.parallel import run_all
 from tamis.base.part import Part
 from tamis.base.picks import picks
+from tamis.base.search_range import choice
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
-from tamis.base.space import choice
-from tamis.base.sweep import Sweep
+from tamis.base.shared_fit import Sweep
 from tamis.base.types import FloatArray
-from tamis.base.workers import run_all
 from tamis.select.ranking import Ranking
 
 

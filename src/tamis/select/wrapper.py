@@ -12,11 +12,11 @@ from tamis.base.cut import rank
 from tamis.base.errors import TamisError
 from tamis.base.named_columns import named_columns
 from tamis.base.part import Part
+from tamis.base.search_range import geom
 from tamis.base.selector import Selection
-from tamis.base.space import geom
-from tamis.base.sweep import Sweep
+from tamis.base.shared_fit import Sweep
 from tamis.base.types import FloatArray
-from tamis.select.trial import EQUAL, ByClassifier, Trial
+from tamis.incremental.subset_score import EQUAL, ByClassifier, Trial
 
 #: Features tried at once by a classifier that is not fitted for each.
 _AHEAD = 32
@@ -79,7 +79,7 @@ class Wrapper(Sweep, ByClassifier):
     -----
     The worth is no honest estimate of accuracy on new data: it is the best of many, seen by the choice. Validate
     the whole model instead (``tamis.validate``). The cost is up to two fits per feature and fold, or much less for a
-    classifier that need not be fitted for every set: see :mod:`tamis.select.judges`.
+    classifier that need not be fitted for every set: see :mod:`tamis.incremental.registry`.
 
     Features that are constant in the training rows of a fold tell nothing: without others they are judged as if they
     named the commonest class there.

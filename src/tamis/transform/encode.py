@@ -11,9 +11,9 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from tamis.base.errors import DataError
-from tamis.base.mixed import MixedTable, MixedTransformer
+from tamis.base.mixed_columns import MixedTable, MixedTransformer
 from tamis.base.part import Part
-from tamis.base.space import choice
+from tamis.base.search_range import choice
 from tamis.base.types import FloatArray, Matrix
 
 #: One-hot output is sparse when it has more columns than this ...

@@ -10,10 +10,10 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import _get_output_config
 
-from tamis.base.mixed import MixedTable, MixedTransformer
+from tamis.base.mixed_columns import MixedTable, MixedTransformer
 from tamis.base.moments import ClassMoments
 from tamis.base.part import Part
-from tamis.base.space import choice
+from tamis.base.search_range import choice
 from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
 

@@ -8,7 +8,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import StrOptions
 
 from tamis.base.part import Part
-from tamis.base.space import choice
+from tamis.base.search_range import choice
 from tamis.base.transformer import Transformer
 from tamis.base.types import Matrix
 

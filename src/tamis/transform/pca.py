@@ -15,9 +15,9 @@ from sklearn.utils._param_validation import Interval
 from tamis.base.errors import TamisError
 from tamis.base.moments import ClassMoments, divide
 from tamis.base.part import Part
+from tamis.base.search_range import geom
 from tamis.base.seeds import generator
-from tamis.base.space import geom
-from tamis.base.sweep import Sweep
+from tamis.base.shared_fit import Sweep
 from tamis.base.transformer import Transformer
 from tamis.base.types import FloatArray, Matrix
 

@@ -11,7 +11,7 @@ from sklearn.utils.sparsefuncs import inplace_column_scale
 from tamis.base.errors import TamisError
 from tamis.base.moments import ClassMoments, divide
 from tamis.base.part import Part
-from tamis.base.space import choice
+from tamis.base.search_range import choice
 from tamis.base.transformer import Transformer
 from tamis.base.types import FloatArray, Matrix
 

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
 from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
-from tamis.discretize.bin_means import BinMeans
+from tamis.discretize.bin_means.bin_means import BinMeans
 
 _SEED = 59137
 _MODULUS = 2**31 - 1

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from tamis.base.parallel import run_all
 from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
-from tamis.base.workers import run_all
 from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
-from tamis.data.friedman import friedman, friedman_participation
-from tamis.select.contrast_engines import Engine
-from tamis.select.contrast_rounds import contrasts_of
-from tamis.select.contrast_trial import Trial
+from tamis.data.synthetic.friedman import friedman, friedman_participation
+from tamis.select.contrasts.rankers import Engine
+from tamis.select.contrasts.rounds import contrasts_of
+from tamis.select.contrasts.trial import Trial
 
 #: Generated problems of Figure 1 and of each linear line, and how many make a piece.
 _SETS, _LINEAR_SETS, _TOGETHER = 50, 20, 10

@@ -21,7 +21,7 @@ from tamis.base.seeds import generator
 from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
 from tamis.compose.recipe import parse
 from tamis.transform import Impute, Standardize
-from tamis.validate.many import validate_many
+from tamis.validation.many import validate_many
 
 _FOLDS = 10
 _SHARES = (0.1, 0.2, 0.3)

@@ -13,8 +13,8 @@ import numpy as np
 
 from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
 from tamis.compose.recipe import parse
-from tamis.validate.result import Validation
-from tamis.validate.whole import validate
+from tamis.validation.result import Validation
+from tamis.validation.whole import validate
 
 _DATA = ("arcene", "dexter", "dorothea", "gisette_surrogate", "madelon")
 

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from tamis import scores
 from tamis.data.dataset import Dataset
-from tamis.validate.whole import validate
+from tamis.validation.whole import validate
 
 #: Costs of a slack in Figure 1, and numbers of features in Figure 4. The pictures' own are not printed.
 COSTS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)

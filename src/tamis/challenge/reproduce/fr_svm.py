@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tamis.base.sweep import Together
+from tamis.base.shared_fit import Together
 from tamis.base.types import FloatArray
 from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
-from tamis.classify.fr_svm import FRSVM
-from tamis.classify.svm import SVM
+from tamis.classify.fr_svm.fr_svm import FRSVM
+from tamis.classify.svm.svm import SVM
 from tamis.data.dataset import Dataset
 
 #: Training rows of MNIST, and those for the elimination among all 784 pixels, which takes the longest.

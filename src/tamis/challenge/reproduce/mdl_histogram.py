@@ -15,7 +15,7 @@ import numpy as np
 from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray
 from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
-from tamis.classify.mdl_histogram import MDLHistogram
+from tamis.classify.mdl_histogram.mdl_histogram import MDLHistogram
 
 #: Training rows of Figures 1 and 2, and the angle of their line.
 SIZES = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)

@@ -12,8 +12,8 @@ from typing import Any
 from tamis.base.errors import TamisError
 from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
 from tamis.compose.recipe import parse
-from tamis.validate.leak import leaky_twin
-from tamis.validate.many import validate_many
+from tamis.validation.leak import leaky_twin
+from tamis.validation.many import validate_many
 
 #: Numbers of genes.
 SIZES = (3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 36, 42, 48, 54, 60)

@@ -13,8 +13,8 @@ from tamis.challenge.reproduce.table import Row
 from tamis.challenge.reproduce.work import Job, Outcome, Report, Watch, run_jobs
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
-from tamis.validate.result import Validation
-from tamis.validate.whole import validate
+from tamis.validation.result import Validation
+from tamis.validation.whole import validate
 
 
 def run_rows(
@@ -28,7 +28,7 @@ def run_rows(
     again: bool = False,
     watch: Watch[Row] | None = None,
 ) -> Iterator[Outcome[Row]]:
-    """Run the rows in their order, each whole model validated by :func:`tamis.validate.whole.validate`.
+    """Run the rows in their order, each whole model validated by :func:`tamis.validation.whole.validate`.
 
     Parameters
     ----------

@@ -1,0 +1,205 @@
+"""Committee: the models of a cross-validation test stay together and vote."""
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tamis.base.errors import TamisError
+from tamis.base.inner_cv import inner_folds
+from tamis.base.meta_estimators import AroundModels, check_classifier, in_words
+from tamis.base.parallel import run_all
+from tamis.base.part import Part
+from tamis.base.predictions import ask
+from tamis.base.rates import accuracy, balanced_accuracy
+from tamis.base.search_range import choice
+from tamis.base.seeds import generator, seeded, spawn
+from tamis.base.types import Codes, FloatArray
+from tamis.classify.svm.svm import SVM
+
+
+class CVCommittee(AroundModels):
+    """Vote of one model per fold, each taught on the rows outside its fold.
+
+    The rows are dealt into stratified folds; a copy of the model is fitted without each of them, and all copies vote.
+    In a recipe: ``committee(9, cc(8000) | svm(linear))``.
+
+    Parameters
+    ----------
+    folds : int, default=9
+        Number of members; an odd number leaves no draws between two classes. Fewer are made when the largest class
+        has fewer rows.
+    model : estimator, optional
+        A classifier, or a pipeline that ends in one; it gets the rows as they come: data frames, text, missing
+        values and sparse matrices are its own affair. By default a linear ``SVM()``.
+    how : {"vote", "average"}, default="vote"
+        "vote": the class that most members name. "average": the class with the highest mean probability; the
+        model must give probabilities.
+    n_jobs : int, optional
+        Processes that fit members side by side; the result does not depend on it.
+    random_state : int, Generator, RandomState or None, default=None
+        Deals the rows into folds, and seeds a model that has no seed of its own, another seed for each member.
+
+    Attributes
+    ----------
+    classes_ : array
+    members_ : list of fitted estimators
+    cv_accuracy_, cv_ber_ : arrays of shape (n_members,)
+        Accuracy and balanced error rate of each member on the rows it has not seen.
+    cv_estimate_ : dict
+        ``{"accuracy": {"mean": ..., "sd": ...}, "ber": {...}}``, the deviation that of single members.
+
+    Notes
+    -----
+    The estimate comes without another run, and it is that of the *members*, each alone. It is not one of the committee,
+    which is usually a little better, and no row is left on which the committee as a whole could be judged:
+    ``tamis.validate`` does that, as for any model. Rows that belong together (groups) may come apart in the folds.
+
+    ``predict_proba`` is the share of votes, or the mean probability with ``how="average"``. With "vote" there is also
+    ``decision_function``: votes, plus the members' mean evidence squeezed into (-1/3, 1/3), which orders rows more
+    finely and never overturns a vote. Draws are decided by it; where the model gives no evidence, or equal evidence,
+    the first class of ``classes_`` wins. Evidence is the model's probabilities if it has them, else its
+    ``decision_function``. A class without rows in the training part of a small fold is never named by that member.
+
+    References
+    ----------
+    Grabczewski and Jankowski (2006), "Mining for complex models comprising feature selection and classification",
+    section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import CVCommittee, KNN
+    >>> X = np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]])
+    >>> model = CVCommittee(3, KNN(1), random_state=0).fit(X, ["low", "low", "low", "high", "high", "high"])
+    >>> model.predict([[1.5], [7.5]])
+    array(['low', 'high'], dtype='<U4')
+    >>> model.cv_estimate_["accuracy"]
+    {'mean': 1.0, 'sd': 0.0}
+    """
+
+    part: ClassVar[Part] = Part(
+        "committee",
+        positional=("folds", "model"),
+        search={"folds": choice(5, 9, 15)},
+        paper="Grabczewski and Jankowski 2006, section 3",
+    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "folds": [Interval(Integral, 2, None, closed="left")],
+        "model": [HasMethods(["fit", "predict"]), None],
+        "how": [StrOptions({"vote", "average"})],
+        "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        folds: int = 9,
+        model: Any = None,
+        *,
+        how: str = "vote",
+        n_jobs: int | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.folds = folds
+        self.model = model
+        self.how = how
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @property
+    def gives_probabilities(self) -> bool:  # type: ignore[override]
+        """Whether members' probabilities are averaged."""
+        return self.how == "average"
+
+    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+        model = self._model()
+        check_classifier(model, "committee: model")
+        if self.how == "average" and not hasattr(model, "predict_proba"):
+            raise TamisError(
+                f"committee: how='average' needs class probabilities, which {in_words(model)} does not give"
+            )
+        seed = int(generator(self.random_state).integers(2**31))
+        parts = self._parts(y, seed)
+        labels = self.classes_[y]
+        tasks = [
+            (seeded(clone(model), spawn(seed, fold)), X, labels, train, test)
+            for fold, (train, test) in enumerate(parts)
+        ]
+        found = run_all(_member, tasks, self.n_jobs)
+        self.members_ = [member for member, _ in found]
+        judged = [(y[test], self._codes(said)) for (_, said), (_, test) in zip(found, parts, strict=True)]
+        self.cv_accuracy_ = np.array([accuracy(truth, said) for truth, said in judged])
+        self.cv_ber_ = np.array([1.0 - balanced_accuracy(truth, said) for truth, said in judged])
+        self.cv_estimate_ = {
+            name: {"mean": float(values.mean()), "sd": float(values.std(ddof=1))}
+            for name, values in (("accuracy", self.cv_accuracy_), ("ber", self.cv_ber_))
+        }
+
+    def _parts(self, y: Codes, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        if np.bincount(y).max() < 2:
+            raise TamisError("committee needs a class with at least two rows to deal into folds")
+        parts = inner_folds(y, self.folds, seed, "committee")
+        if any(np.ptp(y[train]) == 0 for train, _ in parts):
+            raise TamisError(f"committee: a class is too small for {len(parts)} folds; some member would see one class")
+        return parts
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Share of the votes for each class, or mean probability, in the order of ``classes_``."""
+        if self.how == "average":
+            return self._checked_decision(X)
+        check_is_fitted(self)
+        X = self._read(X, reset=False)
+        return self._votes(self._answers(member, X)[0] for member in self.members_) / len(self.members_)
+
+    def _decision(self, X: Any) -> FloatArray:
+        answers = [self._answers(member, X) for member in self.members_]
+        evidence = [one for _, one in answers if one is not None]
+        mean = np.mean(evidence, axis=0) if evidence else 0.0
+        if self.how == "average":
+            return np.asarray(mean)
+        return self._votes(said for said, _ in answers) + mean / (3 * (np.abs(mean) + 1))
+
+    def _votes(self, answers: Any) -> FloatArray:
+        """Number of members that name each class, row by row."""
+        return np.sum([np.eye(self.classes_.shape[0])[said] for said in answers], axis=0)
+
+    def _answers(self, member: Any, X: Any) -> tuple[Codes, FloatArray | None]:
+        """The classes that a member names and its evidence for each class, if it gives any."""
+        found = ask(member, X)
+        codes = self._codes(found.labels)
+        if found.probabilities is not None:
+            said = np.asarray(found.probabilities, dtype=np.float64)
+            absent = np.zeros(said.shape[0])
+        elif found.decision is not None:
+            said = np.asarray(found.decision, dtype=np.float64)
+            absent = -np.abs(said) if said.ndim == 1 else said.min(axis=1)
+        else:
+            return codes, None
+        said = np.column_stack([-said, said]) if said.ndim == 1 else said
+        known = np.searchsorted(self.classes_, self.classes_ if found.classes is None else found.classes)
+        if said.shape[1] != known.shape[0]:
+            # One column per pair of classes, as some of scikit-learn's models can be told to give.
+            return codes, None
+        spread = np.repeat(absent[:, None], self.classes_.shape[0], axis=1)
+        spread[:, known] = said
+        return codes, spread
+
+    def _codes(self, labels: Any) -> Codes:
+        return np.searchsorted(self.classes_, np.asarray(labels)).astype(np.intp, copy=False)
+
+    def _model(self) -> Any:
+        return SVM() if self.model is None else self.model
+
+    def _models(self) -> list[Any]:
+        return [self._model()]
+
+
+def _member(model: Any, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> tuple[Any, np.ndarray]:
+    """The model fitted on some rows, and what it says of others."""
+    model.fit(_safe_indexing(X, train), y[train])
+    return model, np.asarray(model.predict(_safe_indexing(X, test)))

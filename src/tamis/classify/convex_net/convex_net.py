@@ -1,0 +1,360 @@
+"""Convex network: a penalised sum of basis functions with the smallest loss, and the few of them that matter."""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamis.base.classifier import Classifier
+from tamis.base.errors import TamisError
+from tamis.base.parallel import one_thread
+from tamis.base.part import Part
+from tamis.base.row_weights import bearing_rows
+from tamis.base.search_range import choice, geom
+from tamis.base.selector import Weighted
+from tamis.base.shared_fit import Sweep
+from tamis.base.types import Codes, FloatArray
+from tamis.classify.convex_net.basis import (
+    Problem,
+    Rows,
+    basis_values,
+    check_gram,
+    check_pairs,
+    check_size,
+    check_values,
+    given_matrix,
+    interval,
+    one_against_all,
+)
+from tamis.classify.convex_net.search import Candidates, Path, Steps, floating, forward, plus_minus
+from tamis.margins.convex import LOSSES, Objective, Point, minimise
+from tamis.margins.kernel import GROUNDS, apply, ground
+from tamis.margins.kernel_width import widths
+
+#: Kernel values that are held at a time when new rows are asked for.
+_BLOCK = 4_000_000
+
+
+class _Learnt(NamedTuple):
+    """One machine: its basis functions in the order in which they came in, the optimum, and CN on the way to it."""
+
+    chosen: Codes
+    at: Point
+    path: FloatArray
+
+
+class _Shared(NamedTuple):
+    """What nets that are fitted together rest on, and the machines of each net by its swept parameters."""
+
+    problem: Problem
+    signs: list[FloatArray]
+    sigma: float | None
+    found: dict[tuple[Any, ...], list[_Learnt]]
+
+
+class ConvexNet(Sweep, Weighted, Classifier):
+    """Add up basis functions so that a convex loss of the margins is smallest; several classes one against all.
+
+    For two classes, with signs s of +1 and -1 and basis functions f_j, it finds the coefficients a that minimise
+
+        sum_i L(s_i sum_j a_j f_j(x_i)) + penalty a'Aa,    low <= a_j <= high,
+
+    and answers with the sign of sum_j a_j f_j(x). The basis functions are f_j(x) = s_j k(x, x_j), one for each training
+    row x_j, with a kernel k (:class:`~tamis.classify.SVM` lists them), or those given as `basis`. The losses:
+
+    ============= ===================
+    logistic      ln(1 + exp(-m))
+    squared_hinge max(0, 1 - m)^2
+    exponential   exp(-m)
+    ============= ===================
+
+    With `sparsity` at most so many basis functions have a coefficient. They are found by a search on CN(I), the
+    smallest objective with the basis functions I alone.
+
+    Parameters
+    ----------
+    sparsity : int, float or None, default=None
+        How many basis functions to use for a class, as a number or a share of all; None uses all.
+    kernel : {"linear", "gaussian", "exponential", "polynomial", "cosine", "sigmoid"}, default="cosine"
+    sigma : float or "scale", default="scale"
+        As for :class:`~tamis.classify.SVM`, with `degree`, for the kernels that have them.
+    degree : int, default=3
+    offset : float, default=1.0
+    loss : {"logistic", "squared_hinge", "exponential"}, default="logistic"
+    penalty : float, default=1.0
+        Kovács and Kocsor's lambda.
+    shape : "identity", "gram" or array of shape (n_basis, n_basis), default="identity"
+        The matrix A. "gram" has s_i s_j k(x_i, x_j), which makes a'Aa the squared length of sum_j a_j f_j in the space
+        of the kernel. An array is symmetric, with no eigenvalue below zero.
+    low, high : float, array of shape (n_basis,) or None, default=None
+        The interval of each coefficient; None does not bound it. With `sparsity` it must hold 0. The basis functions of
+        a kernel are those of the distinct rows (see below) of some weight.
+    basis : callable, optional
+        A function that takes rows, as a float array or a CSR matrix, and returns an array with a line for each and a
+        column for each basis function.
+    search : {"sffs", "pta", "sfs"}, default="sffs"
+        How basis functions are chosen: floating, plus l take away r, or forward.
+    plus, minus : int, default=3 and 1
+        How many "pta" adds and then takes away in a turn.
+    balance : bool, default=False
+        Weigh the loss of a row by n / (k n_c) for the n_c of n rows in its class, of k classes.
+    tol : float, default=1e-9
+        The largest slope left at the optimum, as a share of the largest it could have been at the start.
+    max_iter : int, default=100
+        Rounds of steps. A warning says when they were not enough.
+
+    Attributes
+    ----------
+    classes_ : array
+    support_ : int array of shape (n_support,)
+        Training rows, or columns of `basis`, with a coefficient for any class.
+    coef_ : array of shape (n_machines, n_support)
+        What k(x, x_j) (or f_j) counts for a class: s_j a_j (or a_j). One machine for two classes.
+    support_vectors_ : array or CSR matrix of shape (n_support, n_features)
+        Those rows, unless `basis` is given.
+    sigma_ : float
+        The width in use, for the kernels that have one.
+    objective_ : array of shape (n_machines,)
+        The smallest objective.
+    n_iter_ : int array of shape (n_machines,)
+        Rounds that it took, with `sparsity` from the set before; 1 also where there was nothing left to do.
+    chosen_ : list of int arrays
+        With a `sparsity` below the number of basis functions: the training rows or columns that each machine uses, in
+        the order in which they came in.
+    path_ : array of shape (n_machines, n_chosen)
+        Likewise: CN of the sets of 1, 2, ... basis functions that the search found.
+
+    Notes
+    -----
+    A round of Newton steps along one coefficient after another, each projected into its interval, begins as Kovács and
+    Kocsor have it; steps of all coefficients together follow, and further rounds where these come to nothing. The
+    optimum is the same. There is no intercept, but a positive `offset` gives a kernel a constant part. Class
+    probabilities are not given.
+
+    A set that the search goes on from is solved, beginning with the set before. A set that is only tried gets
+    the smallest objective on the line along which its coefficients change as far as second derivatives tell, which is
+    no less than CN and mostly equal to it to several digits. Forward and floating search stop at `sparsity` basis
+    functions, the latter as Kovács and Kocsor print it; "pta" goes on to the turn that begins with so many or more,
+    and its best set of that size counts.
+
+    Rows that are equal and of one class count as one with their weights added: it has one basis function, with
+    A_jj = 1 / weight and an interval as many times as long. Without `sparsity` that is the same as one for each. So
+    a row of weight 2 counts like the row twice. With `basis`, or with an array as `shape`, weights multiply the
+    loss alone.
+
+    References
+    ----------
+    Kovács and Kocsor (2005), "Improving a basis function based classification method using feature selection
+    algorithms".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import ConvexNet
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2))
+    >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
+    >>> model = ConvexNet(5, kernel="gaussian", penalty=0.01).fit(X, y)
+    >>> model.support_.size, round(model.score(X, y), 2)
+    (5, 0.98)
+    """
+
+    part: ClassVar[Part] = Part(
+        "convex_net",
+        positional=("sparsity",),
+        search={"kernel": choice("cosine", "gaussian"), "penalty": geom(1e-2, 1e2, 5), "balance": choice(True, False)},
+        paper="Kovács and Kocsor 2005",
+    )
+    #: One matrix of basis functions serves all of them, one search every sparsity.
+    sweeps = ("sparsity", "loss", "penalty", "search", "plus", "minus", "balance")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "sparsity": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither"), None],
+        "kernel": [StrOptions(set(GROUNDS))],
+        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "offset": [Interval(Real, None, None, closed="neither")],
+        "loss": [StrOptions(set(LOSSES))],
+        "penalty": [Interval(Real, 0, None, closed="neither")],
+        "shape": [StrOptions({"identity", "gram"}), "array-like"],
+        "low": [Interval(Real, None, None, closed="both"), "array-like", None],
+        "high": [Interval(Real, None, None, closed="both"), "array-like", None],
+        "basis": [callable, None],
+        "search": [StrOptions({"sffs", "pta", "sfs"})],
+        "plus": [Interval(Integral, 1, None, closed="left")],
+        "minus": [Interval(Integral, 0, None, closed="left")],
+        "balance": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        sparsity: float | None = None,
+        *,
+        kernel: str = "cosine",
+        sigma: float | Literal["scale"] = "scale",
+        degree: int = 3,
+        offset: float = 1.0,
+        loss: str = "logistic",
+        penalty: float = 1.0,
+        shape: Any = "identity",
+        low: Any = None,
+        high: Any = None,
+        basis: Callable[[Any], Any] | None = None,
+        search: str = "sffs",
+        plus: int = 3,
+        minus: int = 1,
+        balance: bool = False,
+        tol: float = 1e-9,
+        max_iter: int = 100,
+    ) -> None:
+        self.sparsity = sparsity
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.offset = offset
+        self.loss = loss
+        self.penalty = penalty
+        self.shape = shape
+        self.low = low
+        self.high = high
+        self.basis = basis
+        self.search = search
+        self.plus = plus
+        self.minus = minus
+        self.balance = balance
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+        self._alone(X, y, *weight)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Shared:
+        rows = Rows(*bearing_rows(X, given[0], given[1], self.classes_, "ConvexNet"))
+        problem, sigma = self._problem(rows, sparse=any(one.sparsity is not None for one in asked))
+        if any(one._size(problem.n_basis) == problem.n_basis for one in asked):
+            check_pairs(problem.n_basis)
+        shared = _Shared(problem, one_against_all(problem.rows.y, self.classes_.shape[0]), sigma, {})
+        alike: dict[tuple[Any, ...], list[Self]] = {}
+        # Of those that ask for the same, if in other types, one is enough.
+        for one in {one._swept(): one for one in asked}.values():
+            alike.setdefault((one.loss, float(one.penalty), one.balance), []).append(one)
+        # The sets of a search are so small that a second thread would cost more than it brings.
+        with one_thread():
+            for signs in shared.signs:
+                for (loss, penalty, balance), nets in alike.items():
+                    objective = problem.objective(signs, loss, penalty, balance=balance)
+                    for one, learnt in zip(nets, self._learn(nets, objective), strict=True):
+                        shared.found.setdefault(one._swept(), []).append(learnt)
+        return shared
+
+    def _problem(self, rows: Rows, *, sparse: bool) -> tuple[Problem, float | None]:
+        """The basis functions, the matrix and the box, and the width of the kernel."""
+        named = isinstance(self.shape, str)
+        sigma: float | None = None
+        if self.basis is None:
+            rows = rows.distinct() if named else rows
+            check_size(rows.y.size, rows.y.size)
+            grounds = ground(self.kernel, rows.X)
+            (sigma,) = widths(self.kernel, self.sigma, rows.X, grounds, rows.y, rows.weight)
+            values = self._apply(grounds, sigma)
+        else:
+            values = np.ascontiguousarray(basis_values(self.basis, rows.X).T)
+            check_size(*values.shape)
+        check_values(values)
+        n_basis = values.shape[0]
+        counts = rows.weight if self.basis is None and named else np.ones(n_basis)
+        if not named:
+            matrix = given_matrix(self.shape, n_basis)
+        elif self.shape == "gram":
+            check_gram(self.kernel, self.offset, self.basis)
+            matrix = values
+        else:
+            with np.errstate(over="ignore"):
+                matrix = 1.0 / counts[None]
+        box = interval(self.low, self.high, counts, around_zero=sparse)
+        return Problem(rows, values, matrix, *box, of_rows=self.basis is None, of_kernel=matrix is values), sigma
+
+    def _learn(self, nets: Sequence[Self], objective: Objective) -> Iterator[_Learnt]:
+        """The machine of each net on one objective; what they share is found once."""
+        whole: _Learnt | None = None
+        paths: dict[tuple[Any, ...], Path] = {}
+        for one in nets:
+            size = one._size(objective.n_basis)
+            if size == objective.n_basis:
+                if whole is None:
+                    at = minimise(objective, tol=self.tol, max_iter=self.max_iter)
+                    whole = _Learnt(np.arange(size), at, np.empty(0))
+                yield whole
+                continue
+            how = (one.search, one.plus, one.minus)
+            if how not in paths:
+                paths[how] = Path(one._steps(Candidates(objective, tol=self.tol, max_iter=self.max_iter)))
+            met = paths[how].at(size)
+            yield _Learnt(met.chosen, met.at, np.array([paths[how].at(n).at.value for n in range(1, size + 1)]))
+
+    def _steps(self, candidates: Candidates) -> Steps:
+        if self.search == "sfs":
+            return forward(candidates)
+        if self.search == "sffs":
+            return floating(candidates)
+        if self.plus <= self.minus:
+            raise TamisError(
+                f"'plus' of convex_net must be larger than 'minus'; got plus={self.plus}, minus={self.minus}"
+            )
+        return plus_minus(candidates, int(self.plus), int(self.minus))
+
+    def _size(self, n_basis: int) -> int:
+        """How many basis functions a machine may use."""
+        if self.sparsity is None:
+            return n_basis
+        wanted = self.sparsity if isinstance(self.sparsity, Integral) else max(1, round(self.sparsity * n_basis))
+        return min(int(wanted), n_basis)
+
+    def _swept(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.sweeps)
+
+    def _answer(self, prepared: _Shared) -> None:
+        problem, machines = prepared.problem, prepared.found[self._swept()]
+        weights = [one.at.coef * problem.own(signs) for one, signs in zip(machines, prepared.signs, strict=True)]
+        coef = np.stack(weights)
+        used = np.flatnonzero(coef.any(axis=0))
+        names = problem.rows.places if problem.of_rows else np.arange(problem.n_basis)
+        self.support_, self.coef_ = names[used], coef[:, used]
+        if problem.of_rows:
+            self.support_vectors_ = problem.rows.X[used]
+        if prepared.sigma is not None:
+            self.sigma_ = prepared.sigma
+        self.objective_ = np.array([one.at.value for one in machines])
+        self.n_iter_ = np.array([max(1, one.at.rounds) for one in machines], dtype=np.intp)
+        if machines[0].path.size:
+            self.chosen_ = [names[one.chosen] for one in machines]
+            self.path_ = np.stack([one.path for one in machines])
+        self._n_basis = problem.n_basis
+        if not all(one.at.settled for one in machines):
+            message = f"convex_net is not settled to tol={self.tol:g}; raise 'max_iter' or 'penalty', or scale the data"
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+
+    def _decision(self, X: Any) -> FloatArray:
+        evidence = np.zeros((X.shape[0], self.coef_.shape[0]))
+        if self.basis is not None:
+            values = basis_values(self.basis, X)
+            if values.shape[1] != self._n_basis:
+                raise TamisError(
+                    f"'basis' of convex_net returned {values.shape[1]} columns; in the fit it returned {self._n_basis}"
+                )
+            evidence = values[:, self.support_] @ self.coef_.T
+        elif self.support_.size:
+            height = max(1, _BLOCK // self.support_.size)
+            for top in range(0, X.shape[0], height):
+                grounds = ground(self.kernel, X[top : top + height], self.support_vectors_)
+                evidence[top : top + height] = self._apply(grounds, getattr(self, "sigma_", None)) @ self.coef_.T
+        return evidence[:, 0] if evidence.shape[1] == 1 else evidence
+
+    def _apply(self, grounds: FloatArray, sigma: float | None) -> FloatArray:
+        width = 1.0 if sigma is None else sigma
+        return apply(self.kernel, grounds, sigma=width, degree=self.degree, offset=self.offset)

@@ -1,0 +1,189 @@
+"""Enhanced selective naive Bayes: columns join as long as the area under the lift curve grows."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.special import expit, gammaln, log_softmax, logit, softmax
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamis.base.part import Part
+from tamis.base.search_range import choice
+from tamis.base.types import FloatArray
+from tamis.classify.esnb.lift import lift_curve
+from tamis.contingency.states import WAYS
+from tamis.kernels.selective_bayes import areas_with, rest_areas_with
+from tamis.naive_bayes.selective import Selective, TrainingRows
+
+
+class ESNB(Selective):
+    """Naive Bayes on the columns with which rows of a class come first, found one after another (forward).
+
+    Boulle's enhancement of the selective naive Bayes classifier (``snb``) in three points. Columns are cut by MODL, and
+    those that MODL leaves in one piece tell nothing and are no candidates; the levels of nominal columns are put into
+    groups by the same criterion. The measure is the area under the lift curve of the training rows, TP / n against
+    (TP + FP) / n for all thresholds, which sees more than the share of right answers does. And when no column makes it
+    larger, the threshold is set where that curve is farthest above that of a random choice.
+
+    Parameters
+    ----------
+    k : int, optional
+        At most so many columns; by default as many as help.
+    bins : str, default="modl"
+        How columns become states: the ways of :func:`tamis.contingency.states.states`.
+    n_bins : int, optional
+        How many states, for the ways to cut that ask for it.
+    threshold : {"lift"} or float, default="lift"
+        With two classes, the probability above which the second one is the answer. "lift" finds it on the lift curve
+        of the training rows; a number is taken as it is, 0.5 being the likelier class. With more classes the likeliest
+        is the answer.
+    average : bool, default=False
+        Instead of counting all chosen columns alike, weigh each by the sets of the search that it is in; see below.
+    smoothing : float, default=1.0
+        Rows that are added in each state of a column, in every class.
+    gain : float, default=0.0
+        By how much the area must grow for a column to join; by anything at all for 0.
+
+    Attributes
+    ----------
+    classes_ : array
+    order_ : int array
+        The columns in the order in which they joined.
+    used_ : bool array of shape (n_features,)
+    path_ : float array, one longer than `order_`
+        The area under the lift curve without columns and after each that joined.
+    weights_ : float array, as long as `order_`
+        What the terms of each column are multiplied by: 1 unless averaged.
+    threshold_ : float or None
+        With two classes, the probability of the second one, by naive Bayes, above which it is the answer. What
+        ``predict_proba`` says is shifted, so that it is above 0.5 there.
+    cut_ : float or None
+        The same as log-odds, log(t / (1 - t)): naive Bayes is so sure that `threshold_` may round to 0 or 1.
+    prior_ : array of shape (n_classes,)
+    nominal_, levels_, level_states_
+        As in :class:`~tamis.classify.nb.NaiveBayes`.
+
+    Notes
+    -----
+    For the second of two classes, with the share p of the rows, the area is p^2 / 2 + p (1 - p) AUC. With several
+    classes each has a lift curve against the rest, by its probability, and the measure is the sum of the areas
+    multiplied by the classes' shares.
+
+    The slides by which the method came to us set the threshold where TP / n is largest, which is where every row is
+    taken. The distance from a random choice that is taken here is largest where the balanced error, by which the
+    challenge judged, is smallest. In the probabilities the threshold counts as a shift of the prior that makes it 0.5:
+    they are those of naive Bayes with that prior, and agree with the answers.
+
+    The rows are sorted by the evidence once for each column that joins. In a state of a candidate their order stays, so
+    that its area takes a merge and no sort, with two classes and up to eleven states. Of columns with the same area,
+    the one that makes the classes of the training rows likeliest joins, and of equals in this the one with the lower
+    number.
+
+    With `average`, each set on the way of the search, of s of all p columns, is weighed by what it saves,
+    max(0, 1 - L_s / L_0), where L_s is minus the log-likelihood of the training rows plus
+    log(p + 1) + log C(p + s - 1, s), and L_0 that without columns; a column's weight is the share of the sets that it
+    is in. If no set saves anything, all count alike.
+
+    References
+    ----------
+    Boulle (2006), "An enhanced selective naive Bayes method with optimal discretization", in Feature Extraction;
+    Boulle (2007), "Compression-based averaging of selective naive Bayes classifiers".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import ESNB
+    >>> X = np.array([[1, 7], [2, 3], [3, 8], [4, 2], [5, 9], [6, 1], [7, 4], [8, 6], [9, 5], [10, 10]])
+    >>> model = ESNB(bins="equal_frequency", n_bins=2).fit(X, ["a"] * 6 + ["b"] * 4)
+    >>> model.order_, model.path_.round(3), round(model.threshold_, 2)
+    (array([0]), array([0.2, 0.3]), 0.36)
+    >>> model.predict([[2, 5], [9, 5]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    part: ClassVar[Part] = Part(
+        "esnb",
+        positional=("k",),
+        search={"average": choice(True, False), "gain": choice(0.0, 1e-4, 1e-3)},
+        paper="Boulle 2006; Boulle 2007 (averaging)",
+    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "k": [Interval(Integral, 1, None, closed="left"), None],
+        "bins": [StrOptions(set(WAYS))],
+        "n_bins": [Interval(Integral, 2, None, closed="left"), None],
+        "threshold": [StrOptions({"lift"}), Interval(Real, 0, 1, closed="neither")],
+        "average": ["boolean"],
+        "smoothing": [Interval(Real, 0, None, closed="neither")],
+        "gain": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        k: int | None = None,
+        *,
+        bins: str = "modl",
+        n_bins: int | None = None,
+        threshold: float | Literal["lift"] = "lift",
+        average: bool = False,
+        smoothing: float = 1.0,
+        gain: float = 0.0,
+    ) -> None:
+        self.k = k
+        self.bins = bins
+        self.n_bins = n_bins
+        self.threshold = threshold
+        self.average = average
+        self.smoothing = smoothing
+        self.gain = gain
+
+    def _worth(self, rows: TrainingRows, evidence: FloatArray, candidates: np.ndarray | None) -> FloatArray:
+        size = np.bincount(rows.classes, weights=rows.weight)
+        share = size / size.sum()
+        if candidates is None:
+            # All rows are equal, and half of the pairs in order.
+            areas = share**2 / 2 + share * (1 - share) / 2
+            return np.atleast_1d(areas[1] if share.size == 2 else areas @ share)
+        asked = rows.asked(evidence, candidates)
+        if share.size == 2:
+            order = np.argsort(evidence[:, 1] - evidence[:, 0], kind="stable")
+            areas_with(*rows.listed, rows.table, order, rows.counted.first, *asked)
+            return np.asarray(share[1] ** 2 / 2 + asked[-1] / size.sum() ** 2)
+        rest_areas_with(*rows.listed, rows.table, share, *asked)
+        return np.asarray((share**3).sum() / 2 + asked[-1] / size.sum() ** 2)
+
+    def _end(self, rows: TrainingRows, start: FloatArray, chosen: np.ndarray) -> None:
+        self.weights_ = self._averaged(rows, start, chosen) if self.average else np.ones(chosen.size)
+        count, values, table = self._terms
+        self._terms = count, values, table * np.repeat(self.weights_, count + 2)[:, None]
+        self.cut_ = self.threshold_ = None
+        if self.classes_.size == 2:
+            evidence = start
+            for one, weight in zip(chosen, self.weights_, strict=True):
+                evidence = evidence + weight * (rows.joined(start, one) - start)
+            self.cut_ = self._cut(evidence[:, 1] - evidence[:, 0], rows)
+            self.threshold_ = float(expit(self.cut_))
+
+    def _cut(self, odds: FloatArray, rows: TrainingRows) -> float:
+        """The threshold as log-odds, given or where the lift curve is farthest above a random choice."""
+        if self.threshold != "lift":
+            return float(logit(self.threshold))
+        best = lift_curve(odds, rows.classes == 1, rows.weight).best
+        return 0.0 if best is None else best
+
+    def _averaged(self, rows: TrainingRows, start: FloatArray, chosen: np.ndarray) -> FloatArray:
+        """The weight of each column: what the sets of the search that it is in save, as a share of what all save."""
+        cost, evidence, p = [], start, float(self.n_features_in_)
+        for size in range(chosen.size + 1):
+            own = log_softmax(evidence, axis=1)[np.arange(rows.classes.size), rows.classes]
+            subset = np.log(p + 1) + gammaln(p + size) - gammaln(size + 1) - gammaln(p)
+            cost.append(subset - rows.weight @ own)
+            if size < chosen.size:
+                evidence = rows.joined(evidence, chosen[size])
+        saved = np.maximum(0.0, 1 - np.array(cost[1:]) / cost[0])
+        return np.cumsum(saved[::-1])[::-1] / saved.sum() if saved.any() else np.ones(chosen.size)
+
+    def _decision(self, X: Any) -> FloatArray:
+        evidence = self._evidence(X)
+        if self.cut_ is not None:
+            evidence[:, 1] -= self.cut_
+        return np.asarray(softmax(evidence, axis=1))

@@ -1,0 +1,369 @@
+"""FR-SVM: principal components, a few of them chosen for every pair of classes, and a small machine on these."""
+
+import math
+import warnings
+from collections.abc import Sequence
+from copy import copy
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tamis.base.classifier import Classifier, one_vs_one
+from tamis.base.errors import TamisError
+from tamis.base.labels import class_pairs
+from tamis.base.parallel import one_thread
+from tamis.base.part import Part
+from tamis.base.row_weights import row_terms
+from tamis.base.search_range import choice, geom
+from tamis.base.shared_fit import Sweep
+from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.classify.fr_svm.pairwise import Machine, elected
+from tamis.classify.svm.svm import NotSettled
+from tamis.incremental.elimination import Path, eliminate
+from tamis.margins.elimination import ByColumns, ByDistances, ByRows, Machines, Remaining
+from tamis.margins.kernel import kernel_values, squared_norms
+from tamis.margins.kernel_width import spread_width
+from tamis.margins.pairs import column_path, gram_path, suits_columns
+from tamis.margins.solve import Solution
+from tamis.transform.pca import PCA
+
+#: How much a margin of 1 may be missed where a solver does not go on to the optimum.
+_TOL = 1e-3
+
+#: Linear elimination goes through liblinear beyond so many rows of a pair, if the components are fewer than this share.
+_MANY_ROWS, _FEW_COLUMNS = 1_000, 1 / 8
+
+#: Numbers of centred rows that are held at a time: few enough to stay in the processor's cache.
+_BLOCK = 400_000
+
+#: Up to so many times the variance the squared length of the mean costs no more than a digit when the mean is
+#: subtracted from the projected rows, which is faster than from the rows.
+_NEAR = 100.0
+
+#: With no more classes than this there is next to nothing to save in the voting.
+_FEW_CLASSES = 3
+
+
+class _Pair(NamedTuple):
+    """Two classes: their rows, which of these are of the second, and how components leave (None where none does)."""
+
+    rows: np.ndarray
+    second: Codes
+    path: Path | None
+
+
+class _Projected(NamedTuple):
+    """The rows on their components, what that rests on, what slack costs them, and the pairs of classes."""
+
+    Z: FloatArray
+    learnt: dict[str, Any]
+    cost: FloatArray
+    pairs: list[_Pair]
+
+
+class FRSVM(Sweep, Classifier):
+    """Separate classes by small machines: principal components, of which every pair of classes uses the best few.
+
+    Lei and Govindaraju's feature reduced support vector machine, made for fast answers. All rows are projected on
+    P principal components. For every pair of classes recursive elimination by the weights of an SVM leaves F of
+    these, and an SVM is fitted on them; the machines of the pairs vote. What a new row costs falls with the number
+    of columns that its distances to the support vectors are computed on: from all columns to F.
+
+    Parameters
+    ----------
+    components : int, float, "columns" or None, default=50
+        P: a number, or strictly between 0 and 1 the share of the variance that the components must reach; all of
+        them when there are fewer. None keeps all, and then what of a new row lies outside the space of the training
+        rows counts too: with `features` at None the answers are those of ``svm`` on the columns. With "columns" there
+        is no projection: the elimination is among the columns themselves, which must be an array.
+    features : int, float or None, default=40
+        F: a number, or strictly between 0 and 1 a share of the components, rounded up; all of them when there are
+        fewer, or with None.
+    step : int or float, default=0.1
+        How many components a round of the elimination drops: a whole number, or a share of those that remain,
+        rounded down but at least one.
+    ranking : {"kernel", "linear"}, default="kernel"
+        Whose weights the elimination goes by: those of a machine with the same kernel, of which a component has the
+        change of |w|^2 when it is left out, or the squared weights of a linear machine, which takes less time but
+        drops components that a Gaussian machine has a use for.
+    kernel : {"gaussian", "linear"}, default="gaussian"
+        Of the machines that vote: exp(-d^2 / sigma) with d the distance of two rows, or their inner product.
+    C : float, default=1.0
+        What a unit of slack costs. In a linear elimination before Gaussian machines it is divided by the mean
+        squared length of the projected rows, so that it means much the same to a linear machine.
+    sigma : float or "scale", default="scale"
+        The width of the Gaussian kernel. "scale" takes the number of columns times the variance of all values, as
+        ``svm`` does, whatever is projected and eliminated.
+    balance : bool, default=False
+        Multiply C by n / (k n_c) for the n_c of n rows in a class, of k classes: every class weighs the same.
+
+    Attributes
+    ----------
+    classes_ : array
+    mean_ : array of shape (n_features,)
+    components_ : array of shape (n_components_, n_features)
+    explained_variance_ : array of shape (n_components_,)
+    n_components_ : int
+        Where the components start, their directions, the variance of the training rows along each, their number.
+        Without a projection there is only the last, the number of columns.
+    centres_ : array of shape (n_classes, n_components_)
+        The projected means of the classes.
+    features_ : list of int arrays
+        For each pair (0, 1), (0, 2), ..., (1, 2), ... of classes the components it uses, in ascending order.
+    n_support_ : int array of shape (n_pairs,)
+        Training rows that bear weight in each machine; not for pairs of so many rows that liblinear solved them.
+    intercept_ : array of shape (n_pairs,)
+        A decision above zero speaks for the second class of the pair.
+    coef_ : array of shape (n_pairs, n_components_)
+        Linear kernel only.
+    support_vectors_ : list of arrays of shape (n_support, n_used)
+    dual_coef_ : list of arrays of shape (n_support,)
+        Gaussian kernel only: for each pair the rows that bear weight, on its components, and their signed weights.
+    sigma_ : float
+        The width in use, for the Gaussian kernel.
+    evaluation_cost_ : int
+        Multiplications that a new row takes if all pairs vote: columns times components for the projection, and
+        for every pair support vectors times components used (components used, for the linear kernel). The
+        Gaussian ``svm`` takes its support vectors times the columns.
+
+    Notes
+    -----
+    ``predict`` gives the class with the most votes without asking all pairs: a class that wins all its duels has
+    more votes than any other. The class with the nearest mean begins, and meets the others until it loses. Where no
+    class wins all its duels, votes are counted. ``decision_function`` asks all pairs.
+
+    There are no class probabilities.
+
+    References
+    ----------
+    Lei and Govindaraju (2005), "Speeding up multi-class SVM evaluation by PCA and feature selection".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import FRSVM
+    >>> X = np.array([[0.0, 0.1, 5.0], [0.2, 0.0, 6.0], [3.0, 0.1, 5.1], [3.2, 0.0, 6.1]])
+    >>> model = FRSVM(2, 1).fit(X, ["left", "left", "right", "right"])
+    >>> model.features_, model.predict([[2.9, 0.0, 5.0]])
+    ([array([0])], array(['right'], dtype='<U5'))
+    """
+
+    part: ClassVar[Part] = Part(
+        "fr_svm",
+        positional=("components", "features"),
+        search={
+            "components": geom(10, 200),
+            "features": choice(0.5, 0.8),
+            "C": geom(1e-1, 1e3),
+            "sigma": geom(0.1, 10.0),
+            "balance": choice(True, False),
+        },
+        paper="Lei and Govindaraju 2005",
+        unit_rows=True,
+    )
+    #: One projection and one elimination serve every number of components that pairs use.
+    sweeps = ("features",)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "components": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            StrOptions({"columns"}),
+            None,
+        ],
+        "features": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither"), None],
+        "step": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
+        "ranking": [StrOptions({"kernel", "linear"})],
+        "kernel": [StrOptions({"linear", "gaussian"})],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
+        "balance": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        components: int | float | Literal["columns"] | None = 50,
+        features: int | float | None = 40,
+        *,
+        step: int | float = 0.1,
+        ranking: str = "kernel",
+        kernel: str = "gaussian",
+        C: float = 1.0,
+        sigma: float | Literal["scale"] = "scale",
+        balance: bool = False,
+    ) -> None:
+        self.components = components
+        self.features = features
+        self.step = step
+        self.ranking = ranking
+        self.kernel = kernel
+        self.C = C
+        self.sigma = sigma
+        self.balance = balance
+
+    def _fit(self, X: Any, y: Any, *_: Any) -> None:
+        self._alone(X, y)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Projected:
+        y = given[0]
+        # Those that are asked are not fitted yet, and this may be one of them.
+        made = copy(self)
+        made._learn_components(X)
+        Z = made._project(X)
+        made.centres_ = np.array([Z[y == code].mean(axis=0) for code in range(self.classes_.shape[0])])
+        cost = self.C * row_terms(y, np.ones(X.shape[0]), balance=self.balance, ridge=0.0)[0]
+        if self.kernel == "gaussian":
+            made.sigma_ = spread_width(X, np.ones(X.shape[0])) if self.sigma == "scale" else float(self.sigma)
+        linear = self.kernel == "linear" or self.ranking == "linear"
+        lighter = float(squared_norms(Z).mean()) or 1.0 if linear and self.kernel == "gaussian" else 1.0
+        sizes = {one._size(Z.shape[1]) for one in asked} - {Z.shape[1]}
+        pairs = []
+        for a, b in class_pairs(self.classes_.shape[0]):
+            rows = np.flatnonzero((y == a) | (y == b))
+            second = (y[rows] == b).astype(np.intp)
+            pairs.append(_Pair(rows, second, made._path(Z[rows], second, cost[rows] / lighter, sizes)))
+        names = ("mean_", "components_", "n_components_", "explained_variance_", "centres_", "sigma_")
+        return _Projected(Z, {name: vars(made)[name] for name in names if name in vars(made)}, cost, pairs)
+
+    def _answer(self, prepared: _Projected) -> None:
+        Z, learnt, cost, pairs = prepared
+        for name, value in learnt.items():
+            setattr(self, name, value)
+        size = self._size(Z.shape[1])
+        self.features_, machines = [], []
+        for (a, b), pair in zip(class_pairs(self.classes_.shape[0]), pairs, strict=True):
+            used = np.arange(Z.shape[1])
+            if size < Z.shape[1] and pair.path is not None:
+                used = np.sort(pair.path.down_to(size)[1].columns[:size])
+            self.features_.append(used)
+            part = Z[pair.rows][:, used]
+            by_columns = self.kernel == "linear" and suits_columns(part)
+            solved = self._solve(part, pair.second, cost[pair.rows], by_columns=by_columns)
+            self._warn_unsettled(solved, a, b)
+            machines.append((part, solved, by_columns))
+        self._keep(machines)
+
+    def _learn_components(self, X: Matrix) -> None:
+        if self.components == "columns":
+            self.n_components_ = X.shape[1]
+            return
+        found = PCA(X.shape[1] if self.components is None else self.components).fit(X)
+        self.mean_, self.components_, self.n_components_ = found.mean_, found.components_, found.n_components_
+        self.explained_variance_ = found.explained_variance_
+
+    def _size(self, most: int) -> int:
+        """How many components a pair uses, of so many."""
+        if self.features is None:
+            return most
+        return min(most, math.ceil(self.features * most) if self.features < 1 else int(self.features))
+
+    def _project(self, X: Matrix) -> FloatArray:
+        """The rows on the components, in float64."""
+        if self.components == "columns":
+            if sp.issparse(X):
+                raise TamisError('fr_svm: components="columns" takes an array; give a number of components instead')
+            return np.asarray(X, dtype=np.float64)
+        axes = self.components_.T
+        near = self.mean_ @ self.mean_ <= _NEAR * self.explained_variance_.sum()
+        if sp.issparse(X) or (near and X.dtype == np.float64):
+            return np.asarray(X @ axes - self.mean_ @ axes)
+        found = np.empty((X.shape[0], self.n_components_))
+        height = max(1, _BLOCK // X.shape[1])
+        for top in range(0, X.shape[0], height):
+            np.matmul(X[top : top + height] - self.mean_, axes, out=found[top : top + height])
+        return found
+
+    def _path(self, Z: FloatArray, y: Codes, cost: FloatArray, sizes: set[int]) -> Path | None:
+        """How the components of a pair of classes leave, down to the sizes that are asked."""
+        n_rows, most = Z.shape
+        if not sizes:
+            return None
+        remaining: Remaining
+        if self.kernel == "gaussian" and self.ranking == "kernel":
+            remaining = ByDistances(Z, y, cost, self.sigma_)
+        elif n_rows > _MANY_ROWS and most < _FEW_COLUMNS * n_rows:
+            remaining = ByColumns(Z, y, cost)
+        else:
+            remaining = ByRows(Z, y, cost)
+        return eliminate(Machines(remaining, most), most, self.step, sizes)
+
+    def _solve(self, Z: FloatArray, y: Codes, cost: FloatArray, *, by_columns: bool) -> Solution:
+        if by_columns:
+            return column_path(Z, y, [cost], tol=_TOL, max_iter=None)[0][0]
+        gram = kernel_values(self.kernel, Z, sigma=getattr(self, "sigma_", 1.0))
+        return gram_path(gram, y, [cost], np.zeros(y.shape[0]), tol=_TOL, max_iter=None)[0][0]
+
+    def _keep(self, machines: list[tuple[FloatArray, Solution, bool]]) -> None:
+        self.intercept_ = np.array([solved.intercept for _, solved, _ in machines])
+        used = np.array([columns.shape[0] for columns in self.features_])
+        if not any(by_columns for *_, by_columns in machines):
+            self.n_support_ = np.array([np.count_nonzero(solved.weights) for _, solved, _ in machines])
+        if self.kernel == "linear":
+            self.coef_ = np.zeros((used.shape[0], self.n_components_))
+            for pair, (Z, solved, by_columns) in enumerate(machines):
+                self.coef_[pair, self.features_[pair]] = solved.weights if by_columns else Z.T @ solved.weights
+        else:
+            bears = [solved.weights != 0 for _, solved, _ in machines]
+            self.support_vectors_ = [Z[rows] for (Z, *_), rows in zip(machines, bears, strict=True)]
+            self.dual_coef_ = [solved.weights[rows] for (_, solved, _), rows in zip(machines, bears, strict=True)]
+            used = used * self.n_support_
+        self.evaluation_cost_ = (0 if self.components == "columns" else self.components_.size) + int(used.sum())
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class with the most votes of each row; of equals the one that wins by more."""
+        check_is_fitted(self)
+        X = self._read(X, reset=False)
+        if self.kernel == "linear" or self.classes_.shape[0] <= _FEW_CLASSES:
+            return self.labels_from(self._decision(X))
+        Z, beyond = self._project(X), self._beyond(X)
+        half = squared_norms(self.centres_) / 2
+        favour, nearness = Z @ self.centres_.T - half, self.centres_ @ self.centres_.T - half
+
+        def duel(pair: int, rows: np.ndarray) -> FloatArray:
+            return self._machine(pair).decide(Z[rows], None if beyond is None else beyond[rows])
+
+        # Small products: to share each between threads takes longer than to compute it.
+        with one_thread():
+            return self.classes_[elected(duel, favour, nearness)]
+
+    def _decision(self, X: Any) -> FloatArray:
+        Z = self._project(X)
+        if self.kernel == "linear":
+            pairs = Z @ self.coef_.T + self.intercept_
+        else:
+            beyond = self._beyond(X)
+            every = range(self.intercept_.shape[0])
+            with one_thread():
+                pairs = np.column_stack([self._machine(pair).decide(Z, beyond) for pair in every])
+        return pairs[:, 0] if pairs.shape[1] == 1 else one_vs_one(pairs, self.classes_.shape[0])
+
+    def _machine(self, pair: int) -> Machine:
+        vectors, weights = self.support_vectors_[pair], self.dual_coef_[pair]
+        return Machine(self.features_[pair], vectors, weights, float(self.intercept_[pair]), self.sigma_)
+
+    def _beyond(self, X: Matrix) -> FloatArray | None:
+        """Squared distance of rows to the space of the training rows, where nothing else is left out either."""
+        if self.components is not None or self.features_[0].shape[0] < self.n_components_:
+            return None
+        found = np.empty(X.shape[0])
+        height = max(1, _BLOCK // X.shape[1])
+        for top in range(0, X.shape[0], height):
+            some = X[top : top + height]
+            within = squared_norms(self._project(some))
+            if sp.issparse(X):
+                length = squared_norms(some) - 2 * (some @ self.mean_) + self.mean_ @ self.mean_
+            else:
+                length = squared_norms(some - self.mean_)
+            found[top : top + height] = np.maximum(0.0, length - within)
+        return found
+
+    def _warn_unsettled(self, found: Solution, a: int, b: int) -> None:
+        if not found.settled:
+            first, second = self.classes_[[a, b]].tolist()
+            message = (
+                f"the margin between classes {first!r} and {second!r} is not settled; scale the columns or lower C"
+            )
+            warnings.warn(f"FRSVM: {message}", NotSettled, stacklevel=2)

@@ -1,0 +1,5 @@
+"""Nearest neighbours: the class most common among the k nearest training rows."""
+
+from tamis.classify.knn.knn import KNN
+
+__all__ = ["KNN"]

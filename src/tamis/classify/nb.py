@@ -1,0 +1,276 @@
+"""Naive Bayes: every column speaks for itself, and what the columns say is added up."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamis.base.classifier import Classifier
+from tamis.base.errors import DataError
+from tamis.base.moments import ClassMoments, class_totals, divide
+from tamis.base.nominal import TakesNominal
+from tamis.base.part import Part
+from tamis.base.row_weights import bearing_rows, class_prior
+from tamis.base.search_range import choice
+from tamis.base.selector import Weighted
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.bins.cuts import Cuts
+from tamis.contingency.states import WAYS
+from tamis.naive_bayes.additive import Counted, Lookup, Powers, above_zero
+from tamis.naive_bayes.level_states import in_states, level_states
+
+#: Origin, constant, linear and square part of the terms of numbers.
+_Arrays: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+
+#: Variances below this are taken for zero.
+_LEAST = 1e-290
+
+#: Models of numbers of zero and above.
+_OF_COUNTS = ("multinomial", "poisson")
+
+
+class NaiveBayes(Weighted, TakesNominal, Classifier):
+    """Class with the largest prior times the product of what each column's value is worth in it.
+
+    The columns are taken for independent within a class, so that the evidence for class c is a sum over columns,
+
+        log p_c + sum_j t_cj(x_j),
+
+    and softmax of it the probability. What a column adds:
+
+    =========== ================================================================================
+    gaussian    -(log v_cj + (x - m_cj)^2 / v_cj) / 2: mean and variance in the class
+    bernoulli   log q_cj where the value is above zero, else log(1 - q_cj); q_cj = (n_cj + a) / (n_c + 2 a),
+                of the n_c rows of the class n_cj being above zero
+    multinomial x log q_cj; q_cj = (N_cj + a) / (sum_j N_cj + a p), N_cj being the column's total in the class
+    poisson     x log r_cj - r_cj; r_cj = (N_cj + a r_j) / (n_c + a), r_j being the mean over all rows
+    states      log((n_cjs + a) / (n_cj + a V_j)), of the n_cj rows n_cjs being in the same of the V_j states
+    =========== ================================================================================
+
+    with `smoothing` a. Nominal columns may come as they are, in data frames and arrays of objects: each level is a
+    state, whatever the model of the others. Only states by "modl" are groups of levels that MODL finds.
+
+    Parameters
+    ----------
+    model : {"gaussian", "bernoulli", "multinomial", "poisson", "states"}, default="gaussian"
+        Multinomial and Poisson take counts, which are not negative.
+    bins : str, default="auto"
+        How columns become "states": "auto" takes those of a few whole numbers as they are and cuts the others half a
+        deviation below and above the mean; the other ways are those of :func:`tamis.contingency.states.states`.
+    n_bins : int, optional
+        How many states, for the ways to cut that ask for it.
+    smoothing : float, default=1.0
+        Rows, or counts, that are added to what was counted: a above. Nothing is impossible then.
+    widen : float, default=1e-9
+        For the Gaussian: what is added to the variance of a column in each class, as a share of its variance over all
+        rows, so that a column that is constant in a class can be told from in others.
+    balance : bool, default=False
+        Take the same prior p_c for all classes instead of their shares of the rows.
+
+    Attributes
+    ----------
+    classes_ : array
+    nominal_ : bool array of shape (n_features,)
+        Which columns are nominal.
+    levels_ : dict of int to array of str
+        The levels of each nominal column, by its number, in sorted order.
+    level_states_ : dict of int to array
+        The state of each of these levels; NaN where it has no rows of any weight.
+    prior_ : array of shape (n_classes,)
+    mean_, variance_ : arrays of shape (n_classes, n_features)
+        Of the Gaussian; NaN for nominal columns.
+    rate_ : array of shape (n_classes, n_features)
+        q_cj or r_cj of the Bernoulli, multinomial and Poisson; NaN for nominal columns.
+    used_ : bool array of shape (n_features,)
+        Where all columns are states: those of more than one state. The others say nothing.
+    cuts_ : list of arrays, one a column
+        Of columns that are counted as states, where they are cut; a value lies in the state that follows the last cut
+        which is not above it. Of nominal columns the cuts are between the numbers in `level_states_`.
+    shares_ : list of arrays of shape (n_classes, n_states), one a column
+        Of such columns, the shares of their states in each class.
+
+    Notes
+    -----
+    A missing value adds nothing, and is left out of what is counted. A level that the training rows do not have counts
+    as missing; a value outside theirs lies in an outer state. A constant column says nothing, but for the Bernoulli and
+    the multinomial, whose smoothing counts for more in a small class. Where a class has no known value of a column, the
+    Gaussian takes the mean and variance of all rows.
+
+    The answers are those of scikit-learn's ``GaussianNB``, ``BernoulliNB``, ``MultinomialNB`` and ``CategoricalNB``
+    where both take the data. ``GaussianNB`` adds a share of the largest variance of any column, so that its answers
+    change when one column is measured in other units; here each column is widened by its own. Sparse rows cost what
+    they store. Sample weights count as repeated rows, except in where "ssv" cuts.
+
+    References
+    ----------
+    Domingos and Pazzani (1997), "On the optimality of the simple Bayesian classifier under zero-one loss"; McCallum and
+    Nigam (1998), "A comparison of event models for naive Bayes text classification"; Eyheramendy and Madigan (2005),
+    "A novel feature selection score for text categorization" (Poisson).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import NaiveBayes
+    >>> X = np.array([[1.0, 0.0], [2.0, 5.0], [7.0, 5.0], [8.0, 5.0]])
+    >>> y = ["low", "low", "high", "high"]
+    >>> NaiveBayes().fit(X, y).predict([[1.5, 5.0], [np.nan, 5.0]])
+    array(['low', 'high'], dtype='<U4')
+    >>> NaiveBayes("states", bins="values").fit(X, y).predict_proba([[1.0, 0.0]]).round(2)
+    array([[0.2, 0.8]])
+    """
+
+    part: ClassVar[Part] = Part(
+        "nb",
+        positional=("model",),
+        search={
+            "model": choice("gaussian", "bernoulli", "states"),
+            "bins": choice("auto", "equal_frequency", "modl", "ssv"),
+            "widen": choice(1e-9, 1e-2, 1.0),
+            "smoothing": choice(0.01, 0.1, 1.0),
+            "balance": choice(True, False),
+        },
+        only={"bins": ("model", "states"), "widen": ("model", "gaussian")},
+        paper="Domingos and Pazzani 1997; McCallum and Nigam 1998; Eyheramendy and Madigan 2005 (Poisson)",
+    )
+    gives_probabilities = True
+    accepts_missing = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "model": [StrOptions({"gaussian", "bernoulli", "multinomial", "poisson", "states"})],
+        "bins": [StrOptions(set(WAYS))],
+        "n_bins": [Interval(Integral, 2, None, closed="left"), None],
+        "smoothing": [Interval(Real, 0, None, closed="neither")],
+        "widen": [Interval(Real, 0, None, closed="neither")],
+        "balance": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        model: str = "gaussian",
+        *,
+        bins: str = "auto",
+        n_bins: int | None = None,
+        smoothing: float = 1.0,
+        widen: float = 1e-9,
+        balance: bool = False,
+    ) -> None:
+        self.model = model
+        self.bins = bins
+        self.n_bins = n_bins
+        self.smoothing = smoothing
+        self.widen = widen
+        self.balance = balance
+
+    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+        X, y, cost, _ = bearing_rows(X, y, weight[0] if weight else None, self.classes_, "nb")
+        self.prior_ = class_prior(y, cost, balance=self.balance)
+        counted = self._as_states()
+        grouped = self.model == "states" and self.bins == "modl"
+        self.level_states_ = level_states(X, y, cost, self.levels_, grouped=grouped)
+        # Of plain arrays, which a model file can hold.
+        self._powers = None if counted.all() else self._fit_numbers(X[:, ~counted] if counted.any() else X, y, cost)
+        self._states: Any = None
+        if counted.any():
+            states = Counted.of(
+                in_states(X, counted, self.level_states_),
+                y,
+                cost,
+                by=self.bins,
+                n_bins=self.n_bins,
+                nominal=self.nominal_[counted],
+            )
+            self._states = states.cuts.count, states.cuts.values, states.shares(self.smoothing)
+            if counted.all():
+                self.used_ = states.cuts.count > 0
+
+    def _as_states(self) -> Mask:
+        """The columns that are counted as states."""
+        return np.ones_like(self.nominal_) if self.model == "states" else self.nominal_
+
+    def _fit_numbers(self, X: Matrix, y: Codes, weight: FloatArray) -> _Arrays:
+        """The terms of the columns that are not states."""
+        if self.model == "gaussian":
+            return self._fit_gaussian(ClassMoments.of(X, y, weight))
+        present = self.model == "bernoulli"
+        total, known, lowest = class_totals(above_zero(X) if present else X, y, weight, presence=present)
+        a = float(self.smoothing)
+        if present:
+            rate, absent = (total + a) / (known + 2 * a), (known - total + a) / (known + 2 * a)
+            constant, linear = np.log(absent), np.log(rate) - np.log(absent)
+        else:
+            if lowest < 0:
+                raise DataError(
+                    f"Negative values in data passed to nb, whose {self.model} model takes counts; the lowest is "
+                    f"{lowest:g}"
+                )
+            if self.model == "multinomial":
+                rate = (total + a) / (total + a).sum(axis=1, keepdims=True)
+                constant, linear = np.zeros_like(rate), np.log(rate)
+            else:
+                overall = divide(total.sum(axis=0), known.sum(axis=0))
+                rate = (total + a * overall) / (known + a)
+                # A column of zeros says nothing of a count, which it has never seen.
+                constant, linear = -rate, np.log(np.where(overall > 0, rate, 1.0))
+        self.rate_ = self._spread(rate)
+        return np.zeros(X.shape[1]), constant, linear, np.zeros_like(linear)
+
+    def _fit_gaussian(self, moments: ClassMoments) -> _Arrays:
+        overall = divide(moments.within + moments.between, moments.total)
+        unknown = moments.weight == 0
+        mean = np.where(unknown, moments.grand_mean, moments.mean)
+        variance = np.where(unknown, overall, moments.variance) + self.widen * overall
+        self.mean_, self.variance_ = self._spread(mean), self._spread(variance)
+        # Measured from the overall mean, a spread that is small beside it loses no digits.
+        away = mean - moments.grand_mean
+        # Smaller ones have lost their digits, or are lost when they are widened.
+        flat = overall < _LEAST
+        unit = np.where(flat, 1.0, variance)
+        constant = np.where(flat, 0.0, -(np.log(unit) + away**2 / unit) / 2)
+        linear, square = np.where(flat, 0.0, away / unit), np.where(flat, 0.0, -0.5 / unit)
+        return moments.grand_mean, constant, linear, square
+
+    def _spread(self, values: FloatArray) -> FloatArray:
+        """Figures of the numeric columns, NaN for nominal ones."""
+        out = np.full((values.shape[0], self.nominal_.size), np.nan)
+        out[:, ~self.nominal_] = values
+        return out
+
+    def _decision(self, X: Any) -> FloatArray:
+        counted = self._as_states()
+        evidence: FloatArray = np.tile(np.log(self.prior_), (X.shape[0], 1))
+        if self._powers is not None:
+            numbers = X[:, ~counted] if counted.any() else X
+            with np.errstate(over="ignore", invalid="ignore"):
+                evidence += Powers(*self._powers, presence=self.model == "bernoulli").evidence(numbers)
+            if not np.isfinite(evidence).all():
+                raise DataError(f"nb: the data has values that are too large for the {self.model} model")
+        if self._states is not None:
+            count, values, shares = self._states
+            lookup = Lookup(Cuts.counted(count, values), np.ascontiguousarray(np.log(shares).T))
+            evidence += lookup.evidence(in_states(X, counted, self.level_states_))
+        return np.asarray(softmax(evidence, axis=1))
+
+    @property
+    def cuts_(self) -> list[FloatArray]:
+        """Where the columns that are counted as states are cut."""
+        self._check_counted("cuts_")
+        return Cuts.counted(*self._states[:2]).apart()
+
+    @property
+    def shares_(self) -> list[FloatArray]:
+        """Shares of the states of such columns in each class."""
+        self._check_counted("shares_")
+        count, _, shares = self._states
+        return [own[:, 1:].copy() for own in np.split(shares, np.cumsum(count + 2)[:-1], axis=1)]
+
+    def _check_counted(self, name: str) -> None:
+        if getattr(self, "_states", None) is None:
+            raise AttributeError(f"{name} is there once columns are counted as states")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = self.model in _OF_COUNTS
+        # Where the classes differ in size and not in proportion, shares of a total do not tell them apart.
+        tags.classifier_tags.poor_score = self.model == "multinomial"
+        return tags

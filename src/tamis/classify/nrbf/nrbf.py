@@ -1,0 +1,239 @@
+"""Normalised radial basis functions: every training row votes for its class, the nearer the more."""
+
+import math
+from collections.abc import Iterator, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.extmath import safe_sparse_dot
+
+from tamis.base.classifier import Classifier
+from tamis.base.errors import TamisError
+from tamis.base.inner_cv import CAUTION, dealt, most_confident
+from tamis.base.part import Part
+from tamis.base.selector import Weighted
+from tamis.base.shared_fit import Sweep
+from tamis.base.sparse import canonical
+from tamis.base.types import FloatArray, Matrix
+from tamis.classify.nrbf.widths import BLOCK, FAR, ROUNDING, differences, from_mean, mean_row, relative, try_widths
+from tamis.margins.kernel import squared_norms
+
+#: Pair values that are summed at a time, while they are in the cache.
+_CACHED = 130_000
+
+#: Error of an exponent beyond which a row's distances are computed from differences, not from inner products.
+_LOST = 1e-7
+
+#: Distances closer than this share of themselves are equal, when they are computed from differences.
+_EQUAL = 1e-12
+
+#: When a row's highest exponent is further from 0 than this it is moved there, so that the sum of exp is a number.
+_DEEP = 600.0
+
+
+class NRBF(Sweep, Weighted, Classifier):
+    """Let every training row vote for its class, weighted by a Gaussian of its distance.
+
+    The probability of class c at x, with the sum over the training rows i of class c and that over all rows j, is
+
+        P(c | x) = sum_i G(x, x_i) / sum_j G(x, x_j),   G(x, x') = exp(-|x - x'|^2 / sigma).
+
+    Parameters
+    ----------
+    sigma : float or "auto", default="auto"
+        The width. Towards 0 the nearest row decides alone, towards infinity every class gets its share of the
+        rows. "auto" takes the width with the highest mean accuracy, less `caution` deviations, over the folds of an
+        internal stratified cross-validation on the training rows; of equals the largest, which is the smoothest.
+    n_sigmas : int, default=25
+        Widths that "auto" tries, in geometric progression. The smallest is a quarter of what the second nearest row
+        is further away than the nearest, in squared distance (geometric mean over the rows; equal distances count
+        once), so that little but the nearest is left; the largest is the mean squared distance between rows, where
+        all of them count about the same.
+    folds : int, default=10
+        Folds of the internal cross-validation; fewer when the largest class has fewer rows.
+    caution : float, default=0.0
+        How many deviations over the folds count against a width (Grabczewski and Jankowski, eq. 25).
+    random_state : int, Generator, RandomState or None, default=None
+        Deals the rows into the internal folds.
+
+    Attributes
+    ----------
+    classes_ : array
+    sigma_ : float
+        The width in use.
+    sigmas_ : array
+        With ``sigma="auto"``: the widths tried, from the smallest.
+    cv_accuracy_ : array
+        Their accuracy, averaged over the internal folds.
+
+    Notes
+    -----
+    A row of weight 2 counts as the row twice, in the search as well; a row of weight 0 as absent. Rows are dealt into
+    the internal folds in the order of their distance from the mean, so that neither the order of the rows nor that of
+    the columns matters, but for rows at the same distance. Beyond 6,000 rows, 6,000 of them are judged, each by all
+    rows outside its fold, and their distances are computed a block at a time.
+
+    Multiplying all values by a leaves every probability of a search as it is and multiplies its widths by a^2.
+    However small sigma is, the sums are taken relative to the nearest row; where inner products would be too coarse
+    for it, distances come from differences, and rows that are nearest to within twelve digits share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import NRBF
+    >>> X = np.array([[0.0], [1.0], [2.0], [7.0], [8.0]])
+    >>> model = NRBF(sigma=4.0).fit(X, ["low", "low", "low", "high", "high"])
+    >>> model.predict([[1.5], [7.5]])
+    array(['low', 'high'], dtype='<U4')
+    >>> model.predict_proba([[4.5]]).round(2)
+    array([[0.49, 0.51]])
+    """
+
+    part: ClassVar[Part] = Part("nrbf", ("sigma",), paper="Parzen 1962; Grabczewski and Jankowski 2006, eq. 17-18")
+    gives_probabilities = True
+    #: One set of distances serves every width.
+    sweeps = ("sigma",)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "n_sigmas": [Interval(Integral, 2, None, closed="left")],
+        "folds": [Interval(Integral, 2, None, closed="left")],
+        "caution": CAUTION,
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        sigma: float | Literal["auto"] = "auto",
+        *,
+        n_sigmas: int = 25,
+        folds: int = 10,
+        caution: float = 0.0,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.sigma = sigma
+        self.n_sigmas = n_sigmas
+        self.folds = folds
+        self.caution = caution
+        self.random_state = random_state
+
+    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+        self._alone(X, y, *weight)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *known: Any) -> tuple[dict[str, Any], Any]:
+        y, weight = known
+        given = np.ones(X.shape[0]) if weight is None else weight
+        # Class by class, so that the sum over a class is one over neighbouring places.
+        order = np.argsort(y, kind="stable")
+        order = order[given[order] > 0]
+        X, y, given = X[order], y[order], given[order]
+        size = np.bincount(y, weights=given, minlength=self.classes_.shape[0])
+        if not size.all():
+            empty = self.classes_.tolist()[int(np.argmin(size))]
+            raise TamisError(f"NRBF: no row of class {empty!r} has a sample weight above zero")
+        self._mean = None if sp.issparse(X) else mean_row(X, given)
+        rows = self._moved(X)
+        self._norms = norms = _finite_norms(rows)
+        # In the form that products need: column by column, or with a column for exponents from one product.
+        self._rows: Matrix = rows.tocsc() if sp.issparse(X) else np.column_stack([rows, -norms])
+        self._starts = np.searchsorted(y, np.arange(size.shape[0]))
+        self._weight = None if (given == given[0]).all() else relative(given)
+        learnt = {name: getattr(self, name) for name in ("_mean", "_norms", "_rows", "_starts", "_weight")}
+        tried = None
+        if any(one.sigma == "auto" for one in asked):
+            key = from_mean(rows, norms, given)
+            folds = dealt(key, y, given, self.folds, self.random_state, 'NRBF: sigma="auto"')
+            tried = try_widths(rows, norms, y, given, folds, size.shape[0], self.n_sigmas)
+        return learnt, tried
+
+    def _answer(self, prepared: tuple[dict[str, Any], Any]) -> None:
+        learnt, tried = prepared
+        self.__dict__.update(learnt)
+        if self.sigma == "auto":
+            self.sigmas_, accuracy = tried
+            self.cv_accuracy_ = accuracy.mean(axis=0)
+            last = self.sigmas_.shape[0] - 1
+            self.sigma_ = float(self.sigmas_[last - most_confident(accuracy[:, ::-1], self.caution)])
+        else:
+            self.sigma_ = float(self.sigma)
+
+    def _decision(self, X: Any) -> FloatArray:
+        return next(self._decide_all([self], X))
+
+    @classmethod
+    def _decide_all(cls, models: Sequence[Self], X: Any) -> Iterator[FloatArray]:
+        first = models[0]
+        shares = [np.empty((X.shape[0], model.classes_.shape[0])) for model in models]
+        widest = first._rows.shape[0] if sp.issparse(first._rows) else max(first._rows.shape)
+        height = max(1, BLOCK // widest)
+        coarse = ROUNDING * math.sqrt(X.shape[1])
+        for top in range(0, X.shape[0], height):
+            rows = first._moved(X[top : top + height] if height < X.shape[0] else X)
+            error = coarse * (_finite_norms(rows) + first._norms.max()) + np.finfo(np.float64).tiny
+            products = first._products(rows) if (error < _LOST * max(model.sigma_ for model in models)).any() else None
+            for model, out in zip(models, shares, strict=True):
+                fine = error < _LOST * model.sigma_
+                block = out[top : top + height]
+                if products is not None and fine.any():
+                    block[fine] = model._shares((products if fine.all() else products[fine]) * (1 / model.sigma_))
+                if not fine.all():
+                    block[~fine] = model._shares(model._by_differences(rows[~fine]))
+        return iter(shares)
+
+    def _moved(self, X: Matrix) -> Matrix:
+        """Rows in the form of the training rows: dense and moved by their mean, or canonical CSR; in float64.
+
+        Inner products of moved rows keep the digits that a common offset would take.
+        """
+        if self._mean is None:
+            return canonical(sp.csr_matrix(X, dtype=np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.subtract(X.toarray() if sp.issparse(X) else X, self._mean, dtype=np.float64)
+
+    def _products(self, X: Matrix) -> FloatArray:
+        """Sigma times the exponents, less what is the same for all training rows, from one product of matrices."""
+        # |x|^2 - |x - x'|^2 = 2 x.x' - |x'|^2: what a row's exponents have in common cancels in its shares.
+        if sp.issparse(X):
+            products = safe_sparse_dot(X * 2.0, self._rows.T, dense_output=True)
+            products -= self._norms
+            return products
+        left = np.empty((X.shape[0], self._rows.shape[1]))
+        np.multiply(X, 2.0, out=left[:, :-1])
+        left[:, -1] = 1.0
+        return left @ self._rows.T
+
+    def _by_differences(self, X: Matrix) -> FloatArray:
+        """Exponents where sigma is of the size of the rounding of inner products, or below; 0 for the nearest row."""
+        distances = differences(X, self._rows.tocsr() if sp.issparse(X) else self._rows[:, :-1])
+        nearest = distances.min(axis=1, keepdims=True)
+        beyond = np.where(distances <= nearest * (1 + _EQUAL), 0.0, distances - nearest)
+        with np.errstate(over="ignore"):
+            beyond /= -self.sigma_
+        return beyond
+
+    def _shares(self, exponents: FloatArray) -> FloatArray:
+        """Shares of the classes in the sums of exp; `exponents` are used up."""
+        sums = np.empty((exponents.shape[0], self._starts.shape[0]))
+        height = max(1, _CACHED // exponents.shape[1])
+        for top in range(0, exponents.shape[0], height):
+            block = exponents[top : top + height]
+            highest = block.max(axis=1)
+            if np.abs(highest).max() > _DEEP:
+                block -= highest[:, None]
+            np.maximum(block, -FAR, out=block)
+            np.exp(block, out=block)
+            if self._weight is not None:
+                block *= self._weight
+            np.add.reduceat(block, self._starts, axis=1, out=sums[top : top + height])
+        return sums / sums.sum(axis=1, keepdims=True)
+
+
+def _finite_norms(rows: Matrix) -> FloatArray:
+    """Squared length of every row; refused where a squared distance could not be written down."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms = squared_norms(rows)
+    if not (norms < np.finfo(np.float64).max / 8).all():
+        raise TamisError("NRBF: squared distances overflow on values this large; scale the columns first")
+    return norms

@@ -1,0 +1,5 @@
+"""Support vector machine: the widest margin between classes, in the space of a kernel."""
+
+from tamis.classify.svm.svm import SVM
+
+__all__ = ["SVM"]

@@ -1,0 +1,179 @@
+"""Kernel, width and cost of a support vector machine chosen by cross-validation on one set of distances.
+
+Inner products or distances are computed once. Each width turns them into one kernel matrix of all rows, of which the
+folds take their parts; on each part the costs are solved from the smallest to the largest.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis.base.classifier import one_vs_one
+from tamis.base.inner_cv import Fold
+from tamis.base.row_weights import row_terms
+from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.margins.kernel import inner_products, squared_norms
+from tamis.margins.pairs import column_path, gram_path
+from tamis.margins.solve import Solution
+
+#: Costs to try, for a kernel whose rows lie at a mean squared distance of 1 from their mean.
+COSTS = np.geomspace(1e-3, 1e4, 10)
+
+#: Limits of one solve of the search: steps of libsvm, multiplications of refining and of liblinear's passes.
+_STEPS, _REFINE, _PASSES = 50_000, 1e8, 2e8
+
+
+class Candidate(NamedTuple):
+    """A kernel, its width (None for one without) and what a unit of slack costs."""
+
+    kernel: str
+    sigma: float | None
+    C: float
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What the solves of a search have in common with each other and with the fit: parameters of the SVM."""
+
+    balance: bool
+    ridge: float
+    tol: float
+    max_iter: int | None
+
+
+#: Training rows, their codes, costs that grow, their ridge, test rows -> decisions (test rows, costs, pairs).
+Decide = Callable[[np.ndarray, Codes, Sequence[FloatArray], FloatArray, np.ndarray], FloatArray]
+
+
+def gram_spread(gram: FloatArray, y: Codes, weight: FloatArray, ridge: float) -> float:
+    """Mean squared distance of the rows to their mean in the space of a kernel, with the ridge; 1 if there is none."""
+    share = weight / weight.sum()
+    size = np.bincount(y, weights=share)
+    mean = float(share @ gram.diagonal())
+    spread = mean - float(share @ gram @ share) + ridge * float(size @ size)
+    return spread if spread > 1e-12 * mean else 1.0
+
+
+def column_spread(X: Matrix, weight: FloatArray) -> float:
+    """Mean squared distance of the rows to their mean; 1 if there is none."""
+    share = weight / weight.sum()
+    centre = np.asarray(X.T @ share).ravel()
+    mean = float(share @ squared_norms(X))
+    spread = mean - float(centre @ centre)
+    return spread if spread > 1e-12 * mean else 1.0
+
+
+def search_grams(
+    widths: Mapping[str, Sequence[float | None]],
+    values: Callable[[str, float | None], FloatArray],
+    y: Codes,
+    weight: FloatArray,
+    folds: Sequence[Fold],
+    C: float | None,
+    rule: Rule,
+) -> tuple[list[Candidate], FloatArray]:
+    """Accuracy in each fold of every kernel, width and cost, the simplest candidates first.
+
+    Parameters
+    ----------
+    widths : mapping of a kernel to its widths, wide ones first
+        (None,) for a kernel without one.
+    values : callable
+        The kernel matrix of all rows for a kernel and a width.
+    y, weight : arrays of shape (n_rows,)
+    folds : sequence of Fold
+    C : float, optional
+        The only cost; by default :data:`COSTS`, divided by the spread of the rows in the space of the kernel.
+    rule : Rule
+
+    Returns
+    -------
+    candidates : list of Candidate
+        In the order of the kernels; then from small costs (before that division) to large; then as `widths`.
+    accuracy : array of shape (n_folds, n_candidates)
+    """
+    candidates: list[Candidate] = []
+    found: list[FloatArray] = []
+    for kernel, sigmas in widths.items():
+        paths, accuracy = [], []
+        for sigma in sigmas:
+            gram = values(kernel, sigma)
+            costs = [C] if C is not None else (COSTS / gram_spread(gram, y, weight, rule.ridge)).tolist()
+            paths.append([Candidate(kernel, sigma, cost) for cost in costs])
+            accuracy.append(_accuracy(partial(_decide_gram, gram, rule), y, folds, costs, rule))
+        candidates += [one for same in zip(*paths, strict=True) for one in same]
+        found += list(np.stack(accuracy, axis=-1).transpose(1, 2, 0).reshape(-1, len(folds)))
+    return candidates, np.array(found).T
+
+
+def search_columns(
+    X: Matrix, y: Codes, weight: FloatArray, folds: Sequence[Fold], rule: Rule
+) -> tuple[list[Candidate], FloatArray]:
+    """The same for the linear kernel, solved on the columns: accuracy of every cost in each fold."""
+    costs = (COSTS / column_spread(X, weight)).tolist()
+    candidates = [Candidate("linear", None, cost) for cost in costs]
+    return candidates, _accuracy(partial(_decide_columns, X, rule), y, folds, costs, rule)
+
+
+def _accuracy(decide: Decide, y: Codes, folds: Sequence[Fold], costs: Sequence[float], rule: Rule) -> FloatArray:
+    """Weighted accuracy, or balanced accuracy, on the test part of each fold for each cost."""
+    accuracy = np.empty((len(folds), len(costs)))
+    for row, fold in enumerate(folds):
+        train, test = np.flatnonzero(fold.train), np.flatnonzero(fold.test)
+        # A class with fewer rows than folds may be missing from a training part.
+        present, codes = np.unique(y[train], return_inverse=True)
+        weight = fold.test[test]
+        if rule.balance:
+            weight = weight / np.bincount(y[test], weights=weight)[y[test]]
+        if present.shape[0] == 1:
+            accuracy[row] = np.average(y[test] == present[0], weights=weight)
+            continue
+        unit, ridge = row_terms(codes, fold.train[train], balance=rule.balance, ridge=rule.ridge)
+        decisions = decide(train, codes, [cost * unit for cost in costs], ridge, test)
+        for place in range(len(costs)):
+            guess = present[one_vs_one(decisions[:, place], present.shape[0]).argmax(axis=1)]
+            accuracy[row, place] = np.average(guess == y[test], weights=weight)
+    return accuracy
+
+
+def _decide_gram(
+    gram: FloatArray,
+    rule: Rule,
+    train: np.ndarray,
+    codes: Codes,
+    costs: Sequence[FloatArray],
+    ridge: FloatArray,
+    test: np.ndarray,
+) -> FloatArray:
+    # The search looks at labels, not at margins: a solution near the optimum will do, and the fit goes on to it.
+    limit = _STEPS if rule.max_iter is None else rule.max_iter
+    path = gram_path(gram[np.ix_(train, train)], codes, costs, ridge, tol=rule.tol, max_iter=limit, work=_REFINE)
+    weights, intercepts = _stacked(path)
+    outputs: FloatArray = gram[np.ix_(test, train)] @ weights.T
+    return outputs.reshape(test.size, *intercepts.shape) + intercepts
+
+
+def _decide_columns(
+    X: Matrix,
+    rule: Rule,
+    train: np.ndarray,
+    codes: Codes,
+    costs: Sequence[FloatArray],
+    ridge: FloatArray,
+    test: np.ndarray,
+) -> FloatArray:
+    stored = X.nnz if sp.issparse(X) else X.size
+    limit = int(np.clip(_PASSES / max(stored, 1), 20, 1000)) if rule.max_iter is None else rule.max_iter
+    path = column_path(X[train], codes, costs, tol=rule.tol, max_iter=limit)
+    weights, intercepts = _stacked(path)
+    return inner_products(X[test], weights).reshape(test.size, *intercepts.shape) + intercepts
+
+
+def _stacked(path: list[list[Solution]]) -> tuple[FloatArray, FloatArray]:
+    """Weights of every cost's pairs, one below the other, and their intercepts in the shape (costs, pairs)."""
+    weights = np.array([pair.weights for pairs in path for pair in pairs])
+    return weights, np.array([[pair.intercept for pair in pairs] for pairs in path])

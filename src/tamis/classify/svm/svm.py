@@ -1,0 +1,326 @@
+"""Support vector machine: the widest margin between classes, in the space of a kernel."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamis.base.classifier import Classifier
+from tamis.base.errors import TamisError
+from tamis.base.inner_cv import CAUTION, Fold, dealt, most_confident
+from tamis.base.labels import class_pairs
+from tamis.base.part import Part
+from tamis.base.row_weights import bearing_rows, row_terms
+from tamis.base.search_range import choice, geom
+from tamis.base.selector import Weighted
+from tamis.base.shared_fit import Sweep
+from tamis.base.types import FloatArray, Matrix
+from tamis.classify.svm.path import Candidate, Rule, search_columns, search_grams
+from tamis.classify.svm.predictions import decisions
+from tamis.classify.svm.shared import Problem, SharedRows
+from tamis.margins.kernel import GROUNDS, squared_norms
+from tamis.margins.kernel_width import check_width, widths
+from tamis.margins.pairs import column_path, suits_columns
+from tamis.margins.solve import Solution
+
+
+class NotSettled(ConvergenceWarning):
+    """The solver stopped short of the optimum, or a hard margin was asked of classes that overlap."""
+
+
+class SVM(Sweep, Weighted, Classifier):
+    """Separate classes by the widest margin; several classes pair by pair, each pair one vote.
+
+    For two classes, with signs s of +1 and -1 and the kernel's image phi of a row, it minimises
+
+        |w|^2 / 2 + C sum_i max(0, 1 - s_i (w.phi(x_i) + b)).
+
+    The kernels, with d the Euclidean distance and . the inner product of two rows:
+
+    ============ ================================
+    linear       x.x'
+    gaussian     exp(-d^2 / sigma)
+    exponential  exp(-d / sigma)
+    polynomial   (x.x' / sigma + offset)^degree
+    cosine       (cos(x, x') + offset)^degree
+    sigmoid      tanh(x.x' / sigma + offset)
+    ============ ================================
+
+    Parameters
+    ----------
+    kernel : str, default="linear"
+        One of the above, or "auto": linear or gaussian, with C and sigma chosen too unless they are given (a sigma
+        of "scale" does not count as given). Where `solver` comes to liblinear "auto" is linear.
+    C : float, "auto" or None, default=None
+        What a unit of slack costs; None is 1, or "auto" with ``kernel="auto"``. ``inf`` asks for a hard margin. When
+        the classes overlap there is none: a warning says so, and what the solver had by then is kept. "auto" tries
+        ten values between 1e-3 and 1e4 in geometric progression, divided by the mean squared distance of the
+        training rows to their mean in the space of the kernel (ridge included).
+    sigma : float, "scale", "classes" or "auto", default="scale"
+        The width of the kernels that have one. "scale" takes the number of columns times the variance of all values,
+        the mean squared distance of a row to the overall mean (scikit-learn's ``gamma="scale"`` upside down); for
+        the exponential kernel the square root of that. "classes" is Lal, Chapelle and Schölkopf's: with t the mean
+        over the rows of the distance to the nearest row of another class, 2 t^2 for the gaussian kernel and t for
+        the exponential; "scale" when t is 0. "auto" tries seven multiples of "scale", from 1/256 to 16 times it (for
+        the exponential kernel their roots).
+    degree : int, default=3
+        Of the polynomial and cosine kernels.
+    offset : float, default=0.0
+        Of the polynomial, cosine and sigmoid kernels. Below zero a kernel may stop being positive definite.
+    balance : bool, default=False
+        Multiply C by n / (k n_c) for the n_c of n rows in a class, of k classes: every class weighs the same.
+    ridge : float, default=0.0
+        Add to a training row's kernel with itself `ridge` times its class's share of the rows: a quadratic penalty
+        on slack, heavier for the smaller class. 1 is Lal, Chapelle and Schölkopf's.
+    solver : {"auto", "gram", "liblinear"}, default="auto"
+        "gram" solves on the kernel matrix of the training rows, with libsvm, to the optimum; it takes 8 n^2 bytes.
+        "liblinear" solves the linear kernel on the columns, which suits many rows with few values each. It weighs
+        the intercept a little too, and stops within `tol`. "auto" takes liblinear for a finite C without ridge beyond
+        4,000 rows when a row holds fewer stored values than an eighth of the rows, and beyond 15,000 rows always.
+    tol : float, default=1e-3
+        How much a margin of 1 may be missed.
+    max_iter : int, optional
+        Limit per pair of classes: steps for "gram", passes over the rows for "liblinear". By default what takes a
+        few seconds. A warning says when it was not enough.
+    folds : int, default=5
+        Folds of the cross-validation on the training rows by which "auto" chooses; fewer when the largest class has
+        fewer rows.
+    caution : float, default=0.0
+        How many deviations over the folds count against a candidate (Grabczewski and Jankowski, eq. 25).
+    random_state : int, Generator, RandomState or None, default=None
+        Deals the rows into those folds.
+
+    Attributes
+    ----------
+    classes_ : array
+    kernel_ : str
+    C_ : float
+    sigma_ : float
+        The kernel, the cost and, for the kernels that have one, the width in use.
+    candidates_ : list of (kernel, sigma, C)
+        What "auto" has tried.
+    cv_accuracy_ : array
+        Their accuracy, averaged over the folds; balanced accuracy with ``balance=True``.
+    intercept_ : array of shape (n_pairs,)
+        Pairs (0, 1), (0, 2), ..., (1, 2), ... of classes; a decision above zero speaks for the second.
+    coef_ : array of shape (n_pairs, n_features)
+        Linear kernel only.
+    support_ : array of shape (n_support,)
+        Training rows that bear weight, when solved on the Gram matrix.
+    dual_coef_ : array of shape (n_support, n_pairs)
+        Their signed weights.
+    support_vectors_ : array or CSR matrix of shape (n_support, n_features)
+        Those rows, for the kernels other than linear.
+    n_iter_ : array of shape (n_pairs,)
+        Steps or passes the solver took.
+
+    Notes
+    -----
+    Sample weights multiply C row by row and divide the ridge, so that a row of weight 2 counts like the row twice;
+    a row of weight 0 is as if absent. They do not change a hard margin. There are no class probabilities.
+
+    "auto" takes the candidate with the highest mean accuracy over the folds, each test row weighted; of equals the
+    linear kernel, then the smallest C, then the largest sigma. The classes are balanced and the ridge is added in
+    every training part anew. Widths are found on all training rows, as Lal, Chapelle and Schölkopf do. The folds do
+    not depend on the order of the rows unless some are equally long. When all weights are whole numbers a row's
+    copies are dealt to the folds one by one, and may be trained and tested on, as copies of rows may. Solutions are
+    held less exact in the search than in the fit, which alone warns when one is not settled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import SVM
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [2.0, 1.0]])
+    >>> model = SVM(C=np.inf).fit(X, ["left", "left", "right", "right"])
+    >>> model.coef_.round(6), model.intercept_.round(6)
+    (array([[1., 0.]]), array([-1.]))
+    >>> model.predict([[5.0, 5.0]])
+    array(['right'], dtype='<U5')
+    """
+
+    part: ClassVar[Part] = Part(
+        "svm",
+        positional=("kernel", "C"),
+        search={
+            "kernel": choice("linear", "gaussian"),
+            "C": geom(1e-2, 1e3),
+            "sigma": geom(0.1, 10.0),
+            "balance": choice(True, False),
+        },
+        paper="Boser, Guyon and Vapnik 1992; class ridge, sigma: Lal, Chapelle and Schölkopf 2006, section 1",
+        only={"sigma": ("kernel", "gaussian")},
+        unit_rows=True,
+    )
+    #: What kernels rest on is computed once; the solutions for many costs are found along a path.
+    sweeps = ("kernel", "C", "sigma", "degree", "offset", "balance", "ridge")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "kernel": [StrOptions({*GROUNDS, "auto"})],
+        "C": [Interval(Real, 0, np.inf, closed="right"), StrOptions({"auto"}), None],
+        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale", "classes", "auto"})],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "offset": [Interval(Real, None, None, closed="neither")],
+        "balance": ["boolean"],
+        "ridge": [Interval(Real, 0, None, closed="left")],
+        "solver": [StrOptions({"auto", "gram", "liblinear"})],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "folds": [Interval(Integral, 2, None, closed="left")],
+        "caution": CAUTION,
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        kernel: str = "linear",
+        C: float | Literal["auto"] | None = None,
+        *,
+        sigma: float | Literal["scale", "classes", "auto"] = "scale",
+        degree: int = 3,
+        offset: float = 0.0,
+        balance: bool = False,
+        ridge: float = 0.0,
+        solver: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        folds: int = 5,
+        caution: float = 0.0,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.sigma = sigma
+        self.degree = degree
+        self.offset = offset
+        self.balance = balance
+        self.ridge = ridge
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.folds = folds
+        self.caution = caution
+        self.random_state = random_state
+
+    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+        self._alone(X, y, *weight)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> tuple[SharedRows, Sequence[Self]]:
+        rows = bearing_rows(X, given[0], given[1], self.classes_, "SVM")
+        return SharedRows(*rows, {one.kernel for one in asked}, again=len(asked) > 1), asked
+
+    def _answer(self, prepared: tuple[SharedRows, Sequence[Self]]) -> None:
+        rows, asked = prepared
+        check_width(self.kernel, self.sigma)
+        if self._by_columns(rows.X):
+            self._fit_columns(rows)
+            return
+        self._choose(rows)
+        mates = (one for one in asked if all(getattr(one, p) == getattr(self, p) for p in self.sweeps if p != "C"))
+        costs = [cost for cost in (mate._given_cost() for mate in mates) if cost is not None]
+        problem = self._problem(self.kernel_, getattr(self, "sigma_", None))
+        weights = self._keep(rows.solve(problem, self.C_, costs, tol=self.tol, max_iter=self.max_iter))
+        bears = np.flatnonzero(weights.any(axis=1))
+        self.support_ = rows.places[bears]
+        self.dual_coef_ = weights[bears]
+        if self.kernel_ == "linear":
+            self.coef_ = np.ascontiguousarray((rows.X[bears].T.astype(np.float64, copy=False) @ self.dual_coef_).T)
+        else:
+            self.support_vectors_ = rows.X[bears]
+
+    def _fit_columns(self, rows: SharedRows) -> None:
+        C = self._given_cost()
+        if C is None:
+            folds = self._deal(rows)
+            self._settle_best(*search_columns(rows.X, rows.y, rows.weight, folds, self._rule()))
+        else:
+            self._settle(Candidate("linear", None, C))
+        unit, _ = row_terms(rows.y, rows.weight, balance=self.balance, ridge=0.0)
+        pairs = column_path(rows.X, rows.y, [self.C_ * unit], tol=self.tol, max_iter=self.max_iter)[0]
+        self.coef_ = np.ascontiguousarray(self._keep(pairs).T)
+
+    def _choose(self, rows: SharedRows) -> None:
+        """Kernel, width and cost, given or found by cross-validation on the kernel matrices of the rows."""
+        sigma = "auto" if self.kernel == "auto" and self.sigma == "scale" else self.sigma
+        # The simplest kernel first.
+        kernels = ("linear", "gaussian") if self.kernel == "auto" else (self.kernel,)
+        tried = {k: widths(k, sigma, rows.X, rows.ground(k), rows.y, rows.weight) for k in kernels}
+        C = self._given_cost()
+        if C is not None and sum(map(len, tried.values())) == 1:
+            self._settle(Candidate(self.kernel, tried[self.kernel][0], C))
+            return
+
+        def values(kernel: str, width: float | None) -> FloatArray:
+            return rows.values(self._problem(kernel, width))
+
+        folds = self._deal(rows)
+        self._settle_best(*search_grams(tried, values, rows.y, rows.weight, folds, C, self._rule()))
+
+    def _problem(self, kernel: str, sigma: float | None) -> Problem:
+        return Problem(kernel, sigma, self.degree, self.offset, self.balance, self.ridge)
+
+    def _given_cost(self) -> float | None:
+        """C as a number, or None when it is to be chosen."""
+        if self.C is None:
+            return None if self.kernel == "auto" else 1.0
+        return None if self.C == "auto" else float(self.C)
+
+    def _deal(self, rows: SharedRows) -> list[Fold]:
+        what = "C" if self._given_cost() is None else "kernel" if self.kernel == "auto" else "sigma"
+        key = squared_norms(rows.X)
+        return dealt(key, rows.y, rows.weight, self.folds, self.random_state, f'SVM: {what}="auto"')
+
+    def _rule(self) -> Rule:
+        return Rule(self.balance, self.ridge, self.tol, self.max_iter)
+
+    def _settle_best(self, candidates: list[Candidate], accuracy: FloatArray) -> None:
+        self.candidates_ = candidates
+        self.cv_accuracy_ = accuracy.mean(axis=0)
+        self._settle(candidates[most_confident(accuracy, self.caution)])
+
+    def _settle(self, best: Candidate) -> None:
+        self.kernel_, self.C_ = best.kernel, best.C
+        if best.sigma is not None:
+            self.sigma_ = best.sigma
+
+    def _keep(self, pairs: list[Solution]) -> FloatArray:
+        """Weights of the pairs side by side; intercepts and steps are kept, and what did not settle is told."""
+        for classes, found in zip(class_pairs(self.classes_.shape[0]), pairs, strict=True):
+            self._warn_unsettled(found, *classes)
+        self.intercept_ = np.array([found.intercept for found in pairs])
+        self.n_iter_ = np.array([found.steps for found in pairs], dtype=np.intp)
+        return np.column_stack([found.weights for found in pairs])
+
+    def _decision(self, X: Any) -> FloatArray:
+        return decisions([self], X)[0]
+
+    @classmethod
+    def _decide_all(cls, models: Sequence[Self], X: Any) -> Iterator[FloatArray]:
+        return iter(decisions(models, X))
+
+    def _by_columns(self, X: Matrix) -> bool:
+        linear = self.kernel == "linear" or (self.kernel == "auto" and self.solver == "auto")
+        possible = linear and self.ridge == 0 and self._given_cost() != np.inf
+        if self.solver == "liblinear" and not possible:
+            raise TamisError(
+                'solver="liblinear" takes the linear kernel, a finite C and no ridge; '
+                f"got kernel={self.kernel!r}, C={self.C}, ridge={self.ridge}"
+            )
+        if self.solver != "auto" or not possible:
+            return self.solver == "liblinear"
+        return suits_columns(X)
+
+    def _warn_unsettled(self, found: Solution, a: int, b: int) -> None:
+        first, second = self.classes_[[a, b]].tolist()
+        if np.isinf(self.C_) and (not found.settled or found.bounded):
+            message = f"no hard margin found between classes {first!r} and {second!r}: they overlap; give a finite C"
+        elif not found.settled:
+            message = (
+                f"the margin between classes {first!r} and {second!r} is not settled to tol={self.tol:g}; "
+                "scale the columns, lower C or raise max_iter"
+            )
+        else:
+            return
+        warnings.warn(message, NotSettled, stacklevel=2)

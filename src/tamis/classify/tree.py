@@ -1,0 +1,225 @@
+"""SSV tree: splits of the largest separability, grown to purity and pruned by cross-validation."""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tamis.base.classifier import Classifier
+from tamis.base.inner_cv import CAUTION, dealt, most_confident
+from tamis.base.named_columns import column_names
+from tamis.base.nominal import TakesNominal
+from tamis.base.part import Part
+from tamis.base.search_range import choice
+from tamis.base.selector import Weighted
+from tamis.base.shared_fit import Sweep
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.margins.kernel import squared_norms
+from tamis.trees.figure import figure
+from tamis.trees.grow import grow
+from tamis.trees.prune import degrees, degrees_to_try, pruned
+from tamis.trees.rows import counted
+from tamis.trees.rules import Rule, Wording, round_splits, rules
+from tamis.trees.split import CRITERIA
+from tamis.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+
+class SSVTree(Sweep, TakesNominal, Weighted, Classifier):
+    """Decision tree of splits that separate most pairs of rows of different classes.
+
+    The split of a node is the best of all columns (see :func:`tamis.trees.split.best_splits` for the criteria and
+    :func:`tamis.trees.grow.grow` for equals). The tree grows until its leaves are pure, so that it answers every
+    consistent training row rightly, and is then pruned: final splits that put no more than `prune` rows right are
+    deleted, then those that have become final, and so on. Nominal columns and missing values may come as they are.
+
+    Parameters
+    ----------
+    criterion : {"ssv", "balanced_error"}, default="ssv"
+        "balanced_error" splits where a stump's balanced error is smallest and counts the classes alike, however many
+        rows they have.
+    prune : float, "auto" or None, default="auto"
+        The degree of pruning: final splits that put no more than this weight of rows right are deleted. 0 deletes
+        those that put nothing right, inf all; None leaves the tree as it grew. "auto" takes the degree with the
+        highest accuracy (balanced accuracy for "balanced_error") in an internal stratified cross-validation on the
+        training rows; of equals the largest.
+    max_depth : int, optional
+        Splits between the root and a leaf at most.
+    folds : int, default=10
+        Folds of the internal cross-validation; fewer when the largest class has fewer rows.
+    caution : float, default=0.0
+        How many deviations over the folds count against a degree (Grabczewski and Jankowski, eq. 25).
+    random_state : int, Generator, RandomState or None, default=None
+        Deals the rows into the internal folds.
+
+    Attributes
+    ----------
+    classes_ : array
+    tree_ : tamis.trees.tree.Tree
+        The nodes as arrays.
+    used_ : bool array of shape (n_features,)
+        The columns that the tree splits.
+    splits_ : float array of shape (n_nodes,)
+        The splits as `rules` and `plot` print them, with as few digits as send every training row the way it went.
+    holes_ : bool array of shape (n_features,)
+        Columns with missing values among the training rows.
+    prune_ : float
+        The degree of pruning; minus infinity when there is none, infinity when one leaf is left.
+    degrees_, cv_accuracy_ : arrays
+        With ``prune="auto"``: the degrees compared, largest first, and their accuracy averaged over the folds.
+
+    Notes
+    -----
+    A row's class probabilities are the shares of the classes among the training rows of its leaf. A missing number, and
+    a level that training did not have, goes to the heavier side of a split; a missing name is a level like any other.
+    In the folds, which hold fewer rows, a degree counts for as much less. Rows of weight 2 count as two rows each, in
+    the folds as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import SSVTree
+    >>> X = np.array([[1.0, 7.0], [2.0, 5.0], [3.0, 7.0], [4.0, 5.0]])
+    >>> model = SSVTree(prune=None).fit(X, ["a", "a", "b", "b"])
+    >>> model.predict([[2.4, 0.0], [2.6, 0.0]])
+    array(['a', 'b'], dtype='<U1')
+    >>> for rule in model.rules():
+    ...     print(rule)
+    IF x0 < 2.5 THEN a  (2 rows)
+    IF x0 >= 2.5 THEN b  (2 rows)
+    """
+
+    part: ClassVar[Part] = Part(
+        "tree",
+        positional=("criterion",),
+        search={"criterion": choice(*CRITERIA)},
+        paper="Grabczewski and Jankowski 2006, section 2.1; Grabczewski and Duch 2000",
+    )
+    gives_probabilities = True
+    accepts_missing = True
+    #: One full tree serves every degree of pruning.
+    sweeps = ("prune",)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "criterion": [StrOptions(set(CRITERIA))],
+        "prune": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"}), None],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "folds": [Interval(Integral, 2, None, closed="left")],
+        "caution": CAUTION,
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        criterion: str = "ssv",
+        *,
+        prune: float | Literal["auto"] | None = "auto",
+        max_depth: int | None = None,
+        folds: int = 10,
+        caution: float = 0.0,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.prune = prune
+        self.max_depth = max_depth
+        self.folds = folds
+        self.caution = caution
+        self.random_state = random_state
+
+    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+        self._alone(X, y, *weight)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> tuple[Tree, Matrix, Codes, FloatArray]:
+        X, y, weight = counted(X, *given)
+        return self._grow(X, y, weight), X, y, weight
+
+    def _answer(self, prepared: tuple[Tree, Matrix, Codes, FloatArray]) -> None:
+        grown, X, y, given = prepared
+        if self.prune is None:
+            self.prune_ = -np.inf
+        elif self.prune == "auto":
+            self.degrees_ = degrees_to_try(degrees(grown)[~grown.is_leaf])
+            accuracy = self._try_all(X, y, given)
+            self.cv_accuracy_ = accuracy.mean(axis=0)
+            self.prune_ = float(self.degrees_[most_confident(accuracy, self.caution)])
+        else:
+            self.prune_ = float(self.prune)
+        self.tree_ = pruned(grown, self.prune_)
+        self.used_ = np.isin(np.arange(X.shape[1]), self.tree_.feature)
+        self.splits_ = round_splits(self.tree_, X)
+        self.holes_ = _columns_with_holes(X)
+
+    def rules(self) -> list[Rule]:
+        """The tree as logical formulae, one a leaf, from left to right; ``print`` shows a rule as a sentence.
+
+        The conditions of a path are merged feature by feature. Read literally the rules send every training row where
+        the tree sends it: splits are rounded no further than that. See :func:`tamis.trees.rules.rules` for nominal
+        columns and missing values.
+        """
+        check_is_fitted(self)
+        return rules(self.tree_, self._wording())
+
+    def plot(self) -> "Figure":
+        """The tree as a picture: a plotly figure, to be shown or written to a file (``write_html``).
+
+        Nodes ask, with *yes* to the left; leaves have the colour of their answer; the bar in a node shows the classes
+        of its training rows. Everything is told in full when the pointer rests on a node.
+        """
+        check_is_fitted(self)
+        return figure(self.tree_, self._wording())
+
+    def _wording(self) -> Wording:
+        return Wording(column_names(self), self.classes_, self.splits_, self.levels_, self.holes_)
+
+    def _decision(self, X: Any) -> FloatArray:
+        evidence = self.tree_.weight * self.tree_.priors
+        return (evidence / evidence.sum(axis=1, keepdims=True))[self.tree_.leaves(X)]
+
+    def _grow(self, X: Matrix, y: Codes, weight: FloatArray) -> Tree:
+        nominal = self.nominal_ if self.nominal_.any() else None
+        return grow(
+            X,
+            y,
+            weight,
+            n_classes=self.classes_.shape[0],
+            criterion=self.criterion,
+            nominal=nominal,
+            max_depth=self.max_depth,
+        )
+
+    def _try_all(self, X: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
+        """Accuracy of every degree of pruning in each fold; one tree a fold serves all of them."""
+        parts = dealt(_lengths(X), y, weight, self.folds, self.random_state, 'SSVTree: prune="auto"')
+        accuracy = np.zeros((len(parts), self.degrees_.shape[0]))
+        for fold, part in enumerate(parts):
+            train, test = np.flatnonzero(part.train), np.flatnonzero(part.test)
+            tree = self._grow(X[train], y[train], part.train[train])
+            worth = part.test[test] * tree.priors[y[test]]
+            for number, degree in enumerate(self.degrees_ * (part.train.sum() / weight.sum())):
+                smaller = pruned(tree, degree)
+                right = smaller.answer[smaller.leaves(X[test])] == y[test]
+                accuracy[fold, number] = np.average(right, weights=worth)
+        return accuracy
+
+
+def _columns_with_holes(X: Matrix) -> Mask:
+    """Which columns have missing values."""
+    if not sp.issparse(X):
+        return np.isnan(X).any(axis=0)
+    found = np.zeros(X.shape[1], dtype=bool)
+    found[X.indices[np.isnan(X.data)]] = True
+    return found
+
+
+def _lengths(X: Matrix) -> FloatArray:
+    """Squared length of every row, missing values left out; level codes count as the numbers they are."""
+    if not sp.issparse(X):
+        return squared_norms(np.nan_to_num(X))
+    known = X.copy()
+    known.data = np.nan_to_num(known.data)
+    return squared_norms(known)

@@ -1,0 +1,1 @@
+"""Columns as a few states, class-by-state tables, and the information in them."""

@@ -1,0 +1,200 @@
+"""Columns as a few states: the form in which mutual information is counted."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis.base.errors import TamisError
+from tamis.base.moments import in_rows
+from tamis.base.sparse import canonical
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.bins.cuts import Cuts
+from tamis.bins.values import few_whole, value_cuts
+from tamis.discretize.equal import frequency_cuts, width_cuts
+from tamis.discretize.modl import modl_cuts
+from tamis.discretize.sigma import sigma_cuts
+from tamis.discretize.ssv import ssv
+from tamis.kernels.states import row_states, segment_states, turned
+from tamis.trees.rows import counted
+
+_UNSUPERVISED = {"sigma": sigma_cuts, "equal_width": width_cuts, "equal_frequency": frequency_cuts}
+#: Those that look at the classes; the weights of rows count for all ways but the last.
+_SUPERVISED = ("modl", "ssv")
+
+#: The ways to make states of columns.
+WAYS = ("auto", "values", *_UNSUPERVISED, *_SUPERVISED)
+
+#: The most cuts of a column whose states fit into one byte.
+LARGEST = 126
+
+
+@dataclass(frozen=True)
+class States:
+    """Columns as whole numbers: state 0, 1, ... of each row; -1 is missing.
+
+    Made by :func:`states`. Dense columns are in `codes`. Of sparse ones (`codes` is None) `indptr`, `rows` and
+    `stored` list, column by column, the rows whose state is not that of the value zero.
+
+    Attributes
+    ----------
+    n_rows : int
+    sizes : int64 array of shape (n_columns,)
+        Number of states of each column, the highest state and one; 1 for a constant or one without known values.
+    codes : int8 or int32 array of shape (n_columns, n_rows), or None
+        The states of a column side by side.
+    indptr : int64 array of shape (n_columns + 1,), or None
+        Column j owns the entries ``indptr[j]`` up to ``indptr[j + 1]``.
+    rows, stored : int32 arrays, or None
+        Row number and state of each entry.
+    zero : int64 array of shape (n_columns,), or None
+        The state of the value zero, which all other rows of the column are in.
+    """
+
+    n_rows: int
+    sizes: np.ndarray
+    codes: np.ndarray | None = None
+    indptr: np.ndarray | None = None
+    rows: np.ndarray | None = None
+    stored: np.ndarray | None = None
+    zero: np.ndarray | None = None
+
+
+def states(
+    X: Matrix,
+    y: Codes | None = None,
+    by: str = "auto",
+    n_bins: int | None = None,
+    nominal: Mask | None = None,
+    sample_weight: FloatArray | None = None,
+) -> States:
+    """Put a state, a small whole number, in place of every value.
+
+    Sparse columns stay sparse, and their zeros take part. Missing values do not.
+
+    Parameters
+    ----------
+    X : float array, integer array or CSR/CSC matrix of shape (n_rows, n_columns)
+        Validated; NaN is missing.
+    y : int array of shape (n_rows,), optional
+        Class codes, for "modl" and "ssv".
+    by : {"auto", "values", "sigma", "equal_width", "equal_frequency", "modl", "ssv"}, default="auto"
+        "values" makes a state of each distinct value, in ascending order. "auto" does so for columns of whole numbers
+        with at most 32 distinct values, and cuts the others by "sigma". The rest are the ways of
+        :class:`tamis.discretize.Discretize`.
+    n_bins : int, optional
+        Number of bins where columns are cut, at most so many for "modl" and "ssv".
+    nominal : bool array of shape (n_columns,), optional
+        Columns of level codes, of which each level is a state whatever `by` says.
+    sample_weight : float array of shape (n_rows,), optional
+        Weights count as repeated rows in where columns are cut; for "ssv" a row counts once if it has any weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = states(np.array([[5.0, 0.1], [7.0, 0.5], [5.0, 0.9]]))
+    >>> found.codes, found.sizes
+    (array([[0, 1, 0],
+           [0, 1, 2]], dtype=int8), array([2, 3]))
+    """
+    X = in_columns(X)
+    cuts = cuts_of(X, y, by, n_bins, nominal, sample_weight)
+    if sp.issparse(X):
+        return _of_sparse(X, cuts)
+    parts = []
+    for columns, block in in_rows(X):
+        some = cuts.between(columns.start, columns.stop)
+        parts.append(column_codes(block, some) if some.count.max() > LARGEST else _turned(row_codes(block, some)))
+    codes = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return States(X.shape[0], np.maximum(codes.max(axis=1), 0).astype(np.int64) + 1, codes)
+
+
+def in_columns(X: Matrix) -> Matrix:
+    """The matrix as a float array or in canonical CSC form, which the functions below take."""
+    if sp.issparse(X):
+        return canonical(X.tocsc())
+    if X.dtype.kind == "f":
+        return X
+    return X.astype(np.float32 if X.itemsize < 4 else np.float64)
+
+
+def cuts_of(
+    X: Matrix,
+    y: Codes | None,
+    by: str,
+    n_bins: int | None,
+    nominal: Mask | None = None,
+    sample_weight: FloatArray | None = None,
+) -> Cuts:
+    """Where columns are cut so that their states lie between the cuts, for all ways of :func:`states`."""
+    # Rows of weight zero have no say in where columns are cut.
+    X, classes, weight = counted(X, np.zeros(X.shape[0], dtype=np.intp) if y is None else y, sample_weight)
+    named = np.zeros(X.shape[1], dtype=bool) if nominal is None else nominal
+    if by in ("auto", "values"):
+        few, cuts = few_whole(X)
+        others = ~few
+        if by == "auto" and (others & ~named).any():
+            cuts = cuts.where(few, sigma_cuts(X, n_bins, weight))
+            others &= named
+    elif by in _SUPERVISED and y is None:
+        raise TamisError(f'bins by "{by}" need the classes: pass y')
+    elif by == "modl":
+        cuts, others = modl_cuts(X, classes, sample_weight=weight, max_bins=n_bins), named
+    elif by == "ssv":
+        usual: dict[str, Any] = {"min_gain": "auto", "balance": False, "folds": 10, "caution": 1.0, "random_state": 0}
+        cuts, others = Cuts.of(ssv(X, classes, max_bins=n_bins, **usual)), named
+    else:
+        cuts, others = _UNSUPERVISED[by](X, n_bins, weight), named
+    return value_cuts(X, np.flatnonzero(others), named).where(others, cuts) if others.any() else cuts
+
+
+def row_codes(X: FloatArray, cuts: Cuts) -> np.ndarray:
+    """States of a float array laid out in rows, in rows too, for at most :data:`LARGEST` cuts a column."""
+    table = cuts.padded()
+    if X.dtype == np.float32:
+        # The least single that is not below a cut parts singles as the cut does.
+        single = table.astype(np.float32)
+        table = np.where(single < table, np.nextafter(single, np.float32(np.inf)), single)
+    out = np.empty(X.shape, dtype=np.int8)
+    row_states(X, table, out)
+    return out
+
+
+def column_codes(X: FloatArray, cuts: Cuts) -> np.ndarray:
+    """States of a float array column by column, for any number of cuts."""
+    n_rows, n_columns = X.shape
+    out = np.empty((n_columns, n_rows), dtype=np.int32)
+    begin = np.arange(n_columns) * n_rows
+    segment_states(np.ascontiguousarray(X.T).ravel(), begin, begin + n_rows, cuts.first, cuts.values, out.ravel())
+    return out
+
+
+def _turned(codes: np.ndarray) -> np.ndarray:
+    out = np.empty(codes.shape[::-1], dtype=np.int8)
+    turned(codes, out)
+    return out
+
+
+def stored_states(X: Matrix, cuts: Cuts) -> tuple[np.ndarray, np.ndarray]:
+    """State of each stored value of a canonical CSC matrix, -1 where missing, and that of zero in each column."""
+    begin, each = X.indptr.astype(np.int64), np.arange(X.shape[1] + 1)
+    stored, zero = np.empty(X.nnz, dtype=np.int32), np.empty(X.shape[1], dtype=np.int32)
+    segment_states(X.data, begin[:-1], begin[1:], cuts.first, cuts.values, stored)
+    segment_states(np.zeros(X.shape[1]), each[:-1], each[1:], cuts.first, cuts.values, zero)
+    return stored, zero.astype(np.int64)
+
+
+def _of_sparse(X: Matrix, cuts: Cuts) -> States:
+    n_rows = X.shape[0]
+    stored, zero = stored_states(X, cuts)
+    kept = stored != np.repeat(zero, np.diff(X.indptr))
+    indptr = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))[X.indptr]
+    stored = stored[kept]
+    count = np.diff(indptr)
+    top = np.where(count < n_rows, zero, 0)
+    some = np.flatnonzero(count)
+    if some.size:
+        top[some] = np.maximum(top[some], np.maximum.reduceat(stored, indptr[some]))
+    rows = X.indices[kept].astype(np.int32, copy=False)
+    return States(n_rows, top + 1, None, indptr, rows, stored, zero)

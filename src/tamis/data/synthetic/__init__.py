@@ -1,0 +1,18 @@
+"""The generators: data sets made on demand, with the truth about every column in their roles."""
+
+from collections.abc import Callable
+
+from tamis.data.dataset import Dataset
+from tamis.data.synthetic.friedman import friedman, friedman_participation
+from tamis.data.synthetic.madelon import madelon, madelon_fresh
+from tamis.data.synthetic.xor import xor
+
+__all__ = ["GENERATORS", "friedman", "friedman_participation", "madelon", "madelon_fresh", "xor"]
+
+#: The generators by the name of the data set they make; each takes `n_rows`, `seed` and sizes of its own.
+GENERATORS: dict[str, Callable[..., Dataset]] = {
+    "madelon-like": madelon,
+    "madelon-fresh": madelon_fresh,
+    "friedman": friedman,
+    "xor": xor,
+}

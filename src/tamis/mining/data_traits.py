@@ -1,0 +1,90 @@
+"""What the data is like, as far as it narrows the search."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis.base.mixed_columns import assembled, columns_of, only_numbers
+from tamis.base.types import FloatArray
+from tamis.validation.cases import Cases
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What narrows the search.
+
+    Attributes
+    ----------
+    n_rows, n_features, n_classes : int
+    smallest, largest : int
+        Rows of the smallest and of the largest class.
+    sparse : bool
+    nominal, missing : bool
+        Whether there are nominal columns, and missing values.
+    non_negative : bool
+        Whether no value is below zero.
+    counts : bool
+        Whether all values are whole numbers of zero and above: how often a word occurs, whether a bit is set.
+    """
+
+    n_rows: int
+    n_features: int
+    n_classes: int
+    smallest: int
+    largest: int
+    sparse: bool
+    nominal: bool
+    missing: bool
+    non_negative: bool
+    counts: bool
+
+    @property
+    def uneven(self) -> bool:
+        """Whether the classes differ so much in size that balancing them can matter."""
+        return self.largest > 1.25 * self.smallest
+
+    def of_rows(self, y: np.ndarray) -> "Facts":
+        """The same for a search on some rows, by their classes: what the others are of must not narrow it."""
+        _, sizes = np.unique(y, return_counts=True)
+        return replace(self, n_rows=y.size, n_classes=sizes.size, smallest=int(sizes.min()), largest=int(sizes.max()))
+
+
+def facts(given: Cases) -> Facts:
+    """Look at the data once.
+
+    Examples
+    --------
+    >>> from tamis.validation.cases import cases
+    >>> found = facts(cases(np.array([[0.0, 2.0], [1.0, 0.0], [3.0, 1.0]]), [0, 1, 1]))
+    >>> found.counts, found.sparse, found.smallest
+    (True, False, 1)
+    """
+    _, sizes = np.unique(given.y, return_counts=True)
+    nominal, missing, values = _values(given.X)
+    non_negative = bool(values.size) and bool(np.nanmin(values, initial=0.0) >= 0.0)
+    return Facts(
+        n_rows=given.X.shape[0],
+        n_features=given.X.shape[1],
+        n_classes=given.classes.size,
+        smallest=int(sizes.min()),
+        largest=int(sizes.max()),
+        sparse=bool(sp.issparse(given.X)),
+        nominal=nominal,
+        missing=missing,
+        non_negative=non_negative,
+        counts=non_negative and not nominal and bool((values == np.floor(values)).all()),
+    )
+
+
+def _values(X: Any) -> tuple[bool, bool, FloatArray]:
+    """Whether there are nominal columns, whether values are missing, and the numbers themselves."""
+    if sp.issparse(X):
+        return False, bool(np.isnan(X.data).any()), X.data
+    if only_numbers(X):
+        numbers = np.asarray(X, dtype=np.float64)
+        return False, bool(np.isnan(numbers).any()), numbers
+    table = assembled(X, columns_of(X, "mine"), "mine")
+    missing = bool(np.isnan(table.numbers).any()) or any(column.null_count() for column in table.text)
+    return bool(table.nominal.any()), missing, table.numbers

@@ -1,0 +1,103 @@
+"""What the user changes in the search: forms to try, parts to leave out, ranges of parameters."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tamis.base.errors import RecipeError, TamisError
+from tamis.base.search_range import Choice, Range
+from tamis.compose.catalog import catalog, entry
+from tamis.compose.chain import Call, as_text
+from tamis.compose.parser import parse
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Changes to the space that the data suggests.
+
+    Attributes
+    ----------
+    only : tuple of str
+        Recipes, perhaps open ones; when there are any, only recipes of these forms are tried, and what they leave open
+        is searched.
+    without : tuple of str
+        Names of parts that are not used.
+    ranges : mapping of (part, parameter) to Choice or Range
+        What is tried in place of the catalog's own range.
+    """
+
+    only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    ranges: Mapping[tuple[str, str], Choice | Range] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in self.without:
+            entry(name)
+        for text in self.only:
+            parse(text)
+
+    def and_(self, only: Iterable[str], without: Iterable[str]) -> "Edits":
+        """These and some more forms and parts."""
+        return Edits((*self.only, *only), (*self.without, *without), self.ranges)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain text, to tell one search from another."""
+        ranges = {f"{part}.{parameter}": as_text(domain) for (part, parameter), domain in sorted(self.ranges.items())}
+        return {"try": sorted(self.only), "without": sorted(self.without), "search": ranges}
+
+
+def read_edits(path: Path) -> Edits:
+    """Read changes from a TOML file.
+
+    The file may have a list ``try``, a list ``without``, and tables ``[search.PART]`` whose values are written as in
+    recipes::
+
+        try = ["cc | svm", "standardize | ssv | {knn, nrbf}"]
+        without = ["forest"]
+
+        [search.svm]
+        C = "geom(0.1, 1000, 5)"
+        kernel = "{linear, gaussian}"
+    """
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TamisError(f"{path}: {str(error).partition(chr(10))[0]}") from error
+    except OSError as error:
+        raise TamisError(f"{path}: {error.strerror or error}") from error
+    for key in found:
+        if key not in ("try", "without", "search"):
+            raise TamisError(f"{path}: there is no {key!r} to set; a search takes try, without and search")
+    try:
+        return Edits(_texts(found, "try"), _texts(found, "without"), _ranges(found.get("search", {})))
+    except RecipeError as error:
+        raise RecipeError(f"{path}: {error}") from error
+    except TamisError as error:
+        raise TamisError(f"{path}: {error}") from error
+
+
+def _texts(found: dict[str, Any], key: str) -> tuple[str, ...]:
+    given = found.get(key, [])
+    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+        raise TamisError(f"{key} takes a list of texts; got {given!r}")
+    return tuple(given)
+
+
+def _ranges(tables: Any) -> dict[tuple[str, str], Choice | Range]:
+    if not isinstance(tables, dict):
+        raise TamisError(f"search takes tables, one a part: [search.svm]; got {tables!r}")
+    found = {}
+    for part, table in tables.items():
+        if not isinstance(table, dict):
+            raise TamisError(f"search.{part} takes parameters and their values; got {table!r}")
+        if part not in catalog():
+            raise TamisError(f"no part is called {part!r}; 'tamis list' shows them all")
+        for parameter, value in table.items():
+            # A value is written as in a recipe, so the reader of recipes reads and checks it.
+            text = value if isinstance(value, str) else as_text(value)
+            call = parse(f"{part}({parameter}={text})").parts[0]
+            domain = dict(call.arguments)[parameter] if isinstance(call, Call) else None
+            found[part, parameter] = domain if isinstance(domain, Choice | Range) else Choice((domain,))
+    return found

@@ -1,0 +1,144 @@
+"""A blend of models that did well and differ: what it would say is computed from what its members said."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+import numpy as np
+
+from tamis.base.predictions import Said
+from tamis.base.types import FloatArray
+from tamis.classify.blend import as_probabilities
+from tamis.compose.chain import Call
+from tamis.compose.parser import parse
+from tamis.validation.fold_result import FoldResult, measured
+from tamis.validation.metrics import Answers, Metric, log_loss
+
+#: Votes that a blend gives away, one after another; a model may get several.
+_VOTES = 8
+
+#: The best models among which the first votes are shared.
+_BEGINNERS = 5
+
+#: A member may use so many times as many columns as the best model, or this share of all: a blend must not undo the
+#: selection.
+_MORE_COLUMNS, _FEW_COLUMNS = 1.25, 0.05
+
+#: Values closer than this are equal.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Blended:
+    """A blend and its results, in the order of the splits."""
+
+    recipe: str
+    results: list[FoldResult]
+
+
+def blend(members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], metric: Metric) -> Blended | None:
+    """Choose a blend greedily (Caruana, Niculescu-Mizil, Crew and Ksikes 2004).
+
+    The first votes go to the best models, to as many of them as do best together. Each further one goes to the model
+    with which the mean of the votes does best over the splits; of those that do as well, to the one with the smaller
+    log loss. It ends when a vote no longer helps. What a blend says of a row is the mean of what its members said of it
+    in the same fold, so nothing is fitted. Models that use many more columns than the best one are left out.
+
+    Parameters
+    ----------
+    members : sequence of str
+        Recipes, the best first.
+    results : sequence of mappings of recipe to FoldResult
+        One for each split.
+    metric : Metric
+
+    Returns
+    -------
+    Blended or None
+        None when no blend is better than the best model alone.
+    """
+    able = [m for m in members if all(m in found for found in results)]
+    if not able or not results:
+        return None
+    most = max(_MORE_COLUMNS * _columns(results, able[0]), _FEW_COLUMNS * results[0][able[0]].n_features)
+    able = [m for m in able if _columns(results, m) <= most]
+    if len(able) < 2:
+        return None
+    said = {m: [_probabilities(found[m].answers) for found in results] for m in able}
+    truths = [found[able[0]].answers for found in results]
+    sums = list(accumulate((said[m] for m in able[:_BEGINNERS]), _added))
+    worths = [_worth(total, truths, metric) for total in sums]
+    begin = max(range(len(sums)), key=lambda i: worths[i])
+    votes, total, best = list(able[: begin + 1]), sums[begin], worths[begin]
+    while len(votes) < _VOTES:
+        further = {m: _worth(_added(total, said[m]), truths, metric) for m in able}
+        winner = max(able, key=lambda m: further[m])
+        if not _better(further[winner], best):
+            break
+        best = further[winner]
+        votes.append(winner)
+        total = _added(total, said[winner])
+    counts = Counter(votes)
+    if len(counts) < 2:
+        return None
+    recipe = _text(counts)
+    return Blended(recipe, [_result(found, counts, p / len(votes)) for found, p in zip(results, total, strict=True)])
+
+
+def _added(total: list[FloatArray], more: list[FloatArray]) -> list[FloatArray]:
+    return [a + b for a, b in zip(total, more, strict=True)]
+
+
+def _columns(results: Sequence[Mapping[str, FoldResult]], member: str) -> float:
+    """Mean number of columns that a model uses; of one that does not tell, all."""
+    kept = [found[member] for found in results]
+    return float(np.mean([one.n_features if one.kept is None else one.kept.size for one in kept]))
+
+
+def _better(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    if abs(one[0] - other[0]) <= _ROUNDING:
+        return one[1] > other[1] + _ROUNDING
+    return one[0] > other[0]
+
+
+def _worth(total: Sequence[FloatArray], truths: Sequence[Answers], metric: Metric) -> tuple[float, float]:
+    """The mean of the metric over the splits, turned so that larger is better, and less the log loss."""
+    answers = [_answers(p / p.sum(axis=1, keepdims=True), truth) for p, truth in zip(total, truths, strict=True)]
+    values = np.array([metric(one) for one in answers])
+    mean = float(np.nanmean(values)) if not np.isnan(values).all() else -np.inf
+    surprise = float(np.mean([log_loss(one) for one in answers]))
+    return round(mean if metric.better == "high" else -mean, 12), -surprise
+
+
+def _answers(p: FloatArray, truth: Answers) -> Answers:
+    scores = p[:, 1] if truth.n_classes == 2 else p
+    return replace(truth, labels=p.argmax(axis=1), scores=scores, probabilities=p)
+
+
+def _probabilities(answers: Answers) -> FloatArray:
+    said = Said(answers.labels, answers.probabilities, answers.scores, np.arange(answers.n_classes))
+    return as_probabilities(said, answers.n_classes)
+
+
+def _result(found: Mapping[str, FoldResult], counts: Counter[str], p: FloatArray) -> FoldResult:
+    members = [found[m] for m in counts]
+    kept = [one.kept for one in members if one.kept is not None]
+    answers = _answers(p, members[0].answers)
+    return replace(
+        members[0],
+        answers=answers,
+        metrics=measured(answers, None),
+        kept=np.unique(np.concatenate(kept)) if len(kept) == len(members) else None,
+        fit_seconds=sum(one.fit_seconds for one in members),
+        predict_seconds=sum(one.predict_seconds for one in members),
+        alone_seconds=sum(one.alone_seconds for one in members),
+        warnings=tuple(dict.fromkeys(w for one in members for w in one.warnings)),
+    )
+
+
+def _text(counts: Counter[str]) -> str:
+    arguments: tuple[tuple[str, object], ...] = (("models", tuple(parse(m) for m in counts)),)
+    if len(set(counts.values())) > 1:
+        arguments += (("weights", tuple(counts.values())),)
+    return str(Call("blend", arguments))

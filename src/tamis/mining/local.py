@@ -1,0 +1,345 @@
+"""The local engine: processes of this machine that map the data from one file."""
+
+import os
+import queue
+import shutil
+import signal
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import joblib
+from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
+from joblib.externals.loky.backend import resource_tracker
+from joblib.externals.loky.process_executor import ShutdownExecutorError, TerminatedWorkerError
+
+from tamis.base.errors import TamisError
+from tamis.base.parallel import expect_replacements
+from tamis.mining.engine import CHANCES, Closing, Lost, perform
+
+Result = TypeVar("Result")
+
+#: One thread for everything that has threads of its own; read when these libraries are loaded.
+_ONE_THREAD = {
+    f"{library}_THREADS": "1"
+    for library in (
+        "OMP_NUM",
+        "OPENBLAS_NUM",
+        "MKL_NUM",
+        "BLIS_NUM",
+        "VECLIB_MAXIMUM",
+        "NUMBA_NUM",
+        "NUMEXPR_NUM",
+        "POLARS_MAX",
+    )
+}
+
+#: Shared memory as a folder, and the free bytes without which it is left alone.
+_SHARED, _ROOM = "/dev/shm", 2 << 30
+
+#: Seconds after which a process without work ends; the next task starts another one.
+_IDLE = 600.0
+
+#: Seconds between two looks at the clock, or at whether the process that is served still lives.
+_TICK = 0.25
+
+#: Processes that may die before they are ready, one after the other.
+_STARTS = 3
+
+
+class LocalEngine(Closing):
+    """Tasks in processes of this machine, which are started at the first run.
+
+    The data is written once to a folder, in shared memory where there is room; large arrays are mapped from it, so that
+    there is one copy of them for all processes. What a process writes to them stays its own.
+
+    Parameters
+    ----------
+    data : object
+    workers : int
+    """
+
+    def __init__(self, data: Any, workers: int) -> None:
+        self.workers = workers
+        self._data = data
+        self._crew = [_Worker() for _ in range(workers)]
+        self._remove: Callable[[], Any] | None = None
+        self._path = ""
+        self._run: _Run | None = None
+
+    def run(
+        self,
+        work: Callable[[Any, Any], Result],
+        tasks: Sequence[Any],
+        *,
+        until: float | None = None,
+        hard: float | None = None,
+    ) -> Iterator[tuple[int, Result | Lost]]:
+        """See :meth:`tamis.mining.engine.Engine.run`; a run ends the one before it."""
+        if self._run is not None:
+            _stop(self._run, self._crew)
+        if not tasks:
+            return
+        expect_replacements()
+        run = self._run = _Run(work, tasks, until, self._written())
+        crew = self._crew[: len(tasks)]
+        try:
+            for worker in crew:
+                threading.Thread(target=_serve, args=(worker, run), daemon=True).start()
+            yield from self._results(run, crew, hard)
+        finally:
+            if self._run is run:
+                _stop(run, crew)
+                self._run = None
+
+    def close(self) -> None:
+        """End the processes and remove the folder."""
+        if self._run is not None:
+            self._run.stopped.set()
+        for worker in self._crew:
+            worker.end()
+        if self._remove is not None:
+            self._remove()
+            self._remove = None
+
+    @staticmethod
+    def _results(run: "_Run", crew: list["_Worker"], hard: float | None) -> Iterator[Any]:
+        left, serving = len(run.tasks), len(crew)
+        while left and serving:
+            wait = _TICK if hard is None else min(_TICK, hard - time.time())
+            if wait <= 0 or (run.over and not any(worker.busy.locked() for worker in crew)):
+                _stop(run, crew)
+                wait = 0.0
+            try:
+                found = run.done.get(timeout=wait)
+            except queue.Empty:
+                if run.stopped.is_set():
+                    return
+                continue
+            if found is None:
+                serving -= 1
+            elif isinstance(found, BaseException):
+                raise found
+            else:
+                left -= 1
+                yield found
+
+    def _written(self) -> str:
+        if self._remove is None:
+            folder = _write(self._data)
+            self._path = str(folder / "data")
+            self._remove = weakref.finalize(self, _remove, folder)
+        return self._path
+
+
+class _Run:
+    """What the threads of a run share.
+
+    Parameters
+    ----------
+    work : callable
+    tasks : sequence
+    until : float or None
+    path : str
+        The file of the data.
+    """
+
+    def __init__(self, work: Callable[[Any, Any], Any], tasks: Sequence[Any], until: float | None, path: str) -> None:
+        self.work, self.tasks, self.until, self.path = work, tasks, until, path
+        self.stopped = threading.Event()
+        #: (number, result) for what is done, an error that ends the run, None from each thread that has ended.
+        self.done: queue.SimpleQueue[tuple[int, Any] | BaseException | None] = queue.SimpleQueue()
+        self._taken = 0
+        self._guard = threading.Lock()
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing may be begun any more."""
+        return self.stopped.is_set() or (self.until is not None and time.time() >= self.until)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is a task that nobody has and that may be begun."""
+        return self._taken < len(self.tasks) and not self.over
+
+    def take(self) -> int | None:
+        """The number of such a task."""
+        with self._guard:
+            if not self.waiting:
+                return None
+            self._taken += 1
+            return self._taken - 1
+
+
+class _Worker:
+    """A process that can be replaced.
+
+    When a process of a pool dies loky ends the pool, and nobody can tell whose task it was. Each worker is therefore a
+    pool of its own, with one task at a time.
+    """
+
+    def __init__(self) -> None:
+        self._pool: ProcessPoolExecutor | None = None
+        self._ready: Future[None]
+        self._last: Future[Any]
+        self._guard = threading.Lock()
+        #: Held while there is a task, from before it is taken until its result is out.
+        self.busy = threading.Lock()
+
+    def up(self, run: _Run) -> None:
+        """See to it that the process is there and has the data."""
+        for _ in range(_STARTS):
+            with self._guard:
+                if run.over:
+                    raise ShutdownExecutorError
+                if self._pool is None:
+                    self._pool = ProcessPoolExecutor(
+                        1, timeout=_IDLE, initializer=_begin, initargs=(os.getpid(),), env=_ONE_THREAD
+                    )
+                    self._ready = self._last = self._pool.submit(_load, run.path)
+                ready = self._ready
+            try:
+                return ready.result()
+            except TerminatedWorkerError:
+                self.end(ready)
+        raise TamisError(f"{_STARTS} local workers died before they could begin: is there memory for the data?")
+
+    def send(self, run: _Run, number: int) -> Future[Any]:
+        """Begin a task."""
+        with self._guard:
+            if self._pool is None or run.stopped.is_set():
+                raise ShutdownExecutorError
+            self._last = self._pool.submit(_perform, run.work, run.tasks[number], run.path, run.until)
+            return self._last
+
+    def end(self, after: Future[Any] | None = None) -> None:
+        """End the process, whatever it does, or only if it is still the one that got a call; a new one follows it."""
+        with self._guard:
+            if self._pool is None or (after is not None and after not in (self._ready, self._last)):
+                return
+            pool, self._pool = self._pool, None
+            # loky stumbles over calls that it has heard of and not yet passed on.
+            patience = time.time() + _TICK
+            while not (self._last.running() or self._last.done()) and time.time() < patience:
+                time.sleep(0.001)
+        pool.shutdown(wait=True, kill_workers=True)
+
+
+def _stop(run: _Run, crew: list[_Worker]) -> None:
+    """Let nothing more be begun and end what has begun; processes without a task are kept."""
+    run.stopped.set()
+    for worker in crew:
+        if worker.busy.locked():
+            worker.end()
+        with worker.busy:
+            pass
+
+
+def _serve(worker: _Worker, run: _Run) -> None:
+    """A thread: one task after the other through one worker."""
+    # The processes inherit it from here: an interrupt from the keyboard is for the process that started them.
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        while run.waiting:
+            worker.up(run)
+            with worker.busy:
+                number = run.take()
+                if number is None:
+                    break
+                run.done.put((number, _result(worker, run, number)))
+    except ShutdownExecutorError:
+        pass
+    except BaseException as error:
+        run.done.put(error)
+    finally:
+        run.done.put(None)
+
+
+def _result(worker: _Worker, run: _Run, number: int) -> Any:
+    deaths = 0
+    while deaths <= CHANCES:
+        worker.up(run)
+        try:
+            future = worker.send(run, number)
+        except TerminatedWorkerError:
+            worker.end()  # it died while it had nothing to do
+            continue
+        try:
+            return future.result()
+        except TerminatedWorkerError:
+            worker.end(future)
+            deaths += 1
+        except BrokenProcessPool:
+            worker.end(future)  # what was sent could not be read
+            raise
+    return Lost(number, deaths)
+
+
+def _write(data: Any) -> Path:
+    """A folder with the data, which goes away with this process however that ends."""
+    refused: OSError | None = None
+    for root in _roots():
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="tamis-", dir=root))
+        except OSError as error:
+            refused = error
+            continue
+        resource_tracker.register(str(folder), "folder")
+        try:
+            joblib.dump(data, folder / "data")
+        except OSError as error:
+            _remove(folder)
+            refused = error
+        except BaseException:
+            _remove(folder)
+            raise
+        else:
+            return folder
+    raise TamisError(f"the data cannot be written for the local workers: {refused}") from refused
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    resource_tracker.unregister(str(folder), "folder")
+
+
+def _roots() -> Iterator[str]:
+    if "JOBLIB_TEMP_FOLDER" in os.environ:
+        yield os.environ["JOBLIB_TEMP_FOLDER"]
+    elif os.access(_SHARED, os.W_OK) and shutil.disk_usage(_SHARED).free > _ROOM:
+        yield _SHARED
+    yield tempfile.gettempdir()
+
+
+def _begin(parent: int) -> None:
+    """The first thing that a worker does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+
+
+def _follow(parent: int) -> None:
+    # A process that is killed cannot end its workers.
+    while os.getppid() == parent:
+        time.sleep(_TICK)
+    os._exit(1)
+
+
+@lru_cache(maxsize=1)
+def _data(path: str) -> Any:
+    # Pages that are written to become the process's own: compiled code may refuse arrays that are for reading only.
+    return joblib.load(path, mmap_mode="c")
+
+
+def _load(path: str) -> None:
+    _data(path)
+
+
+def _perform(work: Callable[[Any, Any], Result], task: Any, path: str, until: float | None) -> Result:
+    return perform(work, task, _data(path), until)

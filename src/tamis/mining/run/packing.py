@@ -1,0 +1,294 @@
+"""One result as columns of the run file, and back: every number bit for bit, and nothing that could run code.
+
+An array is kept as its check sum (CRC-32), the number of its type and of the type it is written in, the number of its
+axes (one byte each), its shape (8 bytes an axis) and its values, all of them little-endian. Whole numbers are written
+in the shortest type that holds them. Used columns are an array of the steps from each to the next, from column 0 on, or
+when that is shorter an array of bytes with one bit a column, the first in the lowest bit. Where scores are the word
+"probabilities" they are the same; where used columns are the word "all" they are that.
+"""
+
+import json
+import math
+import struct
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tamis.base.errors import TamisError
+from tamis.base.types import Codes
+from tamis.validation.fold_result import FoldResult
+from tamis.validation.metrics import Answers
+
+#: Types of arrays, by the number that stands for them.
+_TYPES = ("|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f2", "<f4", "<f8")
+_NUMBERS = {np.dtype(name): number for number, name in enumerate(_TYPES)}
+
+#: Columns that data may have at most: a damaged number must not ask for all of the memory.
+_MOST_COLUMNS = 2**28
+
+#: In the place of scores that are the probabilities (of two classes those of the second), and of all columns.
+_THE_SAME = "probabilities"
+_ALL = "all"
+
+#: Where classes of warnings may come from: to look into any other module would run what a file names.
+_ROOMS = ("builtins", "sklearn.exceptions")
+
+
+class SplitColumns(NamedTuple):
+    """What the results of all recipes on one split have in common."""
+
+    repeat: int
+    fold: int
+    n_train: int
+    n_features: int
+    n_classes: int
+    rows: bytes
+    truth: bytes
+
+
+class ResultColumns(NamedTuple):
+    """What one recipe came to on one split; all but the error are None for a recipe that failed."""
+
+    error: str | None = None
+    metrics: str | None = None
+    n_kept: int | None = None
+    fit_seconds: float | None = None
+    predict_seconds: float | None = None
+    alone_seconds: float | None = None
+    warnings: str | None = None
+    labels: bytes | None = None
+    scores: bytes | str | None = None
+    probabilities: bytes | None = None
+    kept: bytes | str | None = None
+
+
+class Shared(NamedTuple):
+    """What the results on one split have in common, read from its columns."""
+
+    repeat: int
+    fold: int
+    n_train: int
+    n_features: int
+    n_classes: int
+    rows: np.ndarray
+    truth: Codes
+    columns: Codes
+
+
+def split_columns(result: FoldResult) -> SplitColumns:
+    """The columns that tell of the split of a result."""
+    answers = result.answers
+    return SplitColumns(
+        int(result.repeat),
+        int(result.fold),
+        int(result.n_train),
+        int(result.n_features),
+        int(answers.n_classes),
+        array_to_bytes(result.rows),
+        array_to_bytes(answers.truth),
+    )
+
+
+def result_columns(finding: FoldResult | TamisError) -> ResultColumns:
+    """The columns that tell of a recipe: its result without what the split tells, or its error."""
+    if isinstance(finding, TamisError):
+        # The name of a file in the message need not be proper text; the run file takes nothing else.
+        return ResultColumns(error=str(finding).encode("utf-8", "backslashreplace").decode())
+    answers, kept = finding.answers, finding.kept
+    probabilities: bytes | None = None
+    scores: bytes | str | None = None
+    if answers.probabilities is not None:
+        probabilities = array_to_bytes(answers.probabilities)
+    if answers.scores is not None:
+        scores = array_to_bytes(answers.scores)
+    if probabilities is not None and scores == array_to_bytes(_evidence(answers.probabilities, answers.n_classes)):
+        scores = _THE_SAME
+    said = [(_name_of(category), text) for category, text in finding.warnings]
+    return ResultColumns(
+        None,
+        _metrics_to_text(finding.metrics),
+        None if kept is None else kept.size,
+        float(finding.fit_seconds),
+        float(finding.predict_seconds),
+        float(finding.alone_seconds),
+        json.dumps(said) if said else None,
+        array_to_bytes(answers.labels),
+        scores,
+        probabilities,
+        None if kept is None else _kept_to_bytes(kept, finding.n_features),
+    )
+
+
+def shared_from(split: SplitColumns) -> Shared:
+    """What the columns of a split tell; errors are as for :func:`finding_from`."""
+    for number in split[:5]:
+        _checked(number, int)
+    if not 0 <= split.n_features <= _MOST_COLUMNS:
+        raise ValueError(f"there are no data with {split.n_features} columns")
+    rows, truth = (array_from_bytes(packed, "iu") for packed in (split.rows, split.truth))
+    return Shared(*split[:5], rows, _codes(truth, rows.size, split.n_classes), np.arange(split.n_features))
+
+
+def finding_from(result: ResultColumns, split: Shared | None) -> FoldResult | TamisError:
+    """The finding that columns tell of.
+
+    They may come from a file that is damaged or was made to do harm: any exception means that they cannot be read.
+    """
+    if result.error is not None:
+        return TamisError(_checked(result.error, str))
+    if split is None:
+        raise ValueError("nothing is known of the split")
+    n, n_classes = split.rows.size, split.n_classes
+    probabilities = scores = None
+    if result.probabilities is not None:
+        probabilities = _shaped(array_from_bytes(result.probabilities, "f"), (n, n_classes))
+    if result.scores == _THE_SAME:
+        scores = _evidence(probabilities, n_classes)
+    elif result.scores is not None:
+        scores = array_from_bytes(result.scores, "f")
+        _shaped(scores, (n,) if scores.ndim == 1 else (n, n_classes))
+    labels = _codes(array_from_bytes(result.labels, "iu"), n, n_classes)
+    return FoldResult(
+        repeat=split.repeat,
+        fold=split.fold,
+        rows=split.rows,
+        n_train=split.n_train,
+        answers=Answers(split.truth, labels, n_classes, scores, probabilities),
+        metrics=_metrics_from_text(result.metrics),
+        kept=None if result.kept is None else _kept_from_bytes(result.kept, split.columns, result.n_kept),
+        n_features=split.n_features,
+        fit_seconds=_checked(result.fit_seconds, float),
+        predict_seconds=_checked(result.predict_seconds, float),
+        alone_seconds=_checked(result.alone_seconds, float),
+        warnings=() if result.warnings is None else _warnings_from_text(result.warnings),
+    )
+
+
+def array_to_bytes(array: np.ndarray) -> bytes:
+    """An array of numbers as bytes.
+
+    Examples
+    --------
+    >>> packed = array_to_bytes(np.array([3, 0, 200]))
+    >>> len(packed), array_from_bytes(packed, "iu")
+    (18, array([  3,   0, 200]))
+    """
+    kind = array.dtype.newbyteorder("<")
+    written = kind
+    if kind.kind in "iu" and array.size and array.min() >= 0:
+        written = np.min_scalar_type(array.max()).newbyteorder("<")
+    head = struct.pack(f"<BBB{array.ndim}Q", _NUMBERS[kind], _NUMBERS[written], array.ndim, *array.shape)
+    body = head + array.astype(written).tobytes()
+    return struct.pack("<I", zlib.crc32(body)) + body
+
+
+def array_from_bytes(packed: Any, kinds: str) -> np.ndarray:
+    """The array that :func:`array_to_bytes` made bytes of, when its kind (numpy's letter) is one of `kinds`."""
+    body = _checked(packed, bytes)[4:]
+    if struct.pack("<I", zlib.crc32(body)) != packed[:4]:
+        raise ValueError("the check sum of an array is wrong")
+    kind, written, axes = struct.unpack_from("<BBB", body)
+    shape = struct.unpack_from(f"<{axes}Q", body, 3)
+    to = np.dtype(_TYPES[kind])
+    if to.kind not in kinds:
+        raise ValueError(f"an array of {to} is out of place")
+    # A copy: what is read in place could not be written to and might lie badly in memory.
+    return np.frombuffer(body, _TYPES[written], offset=3 + 8 * axes).reshape(shape).astype(to)
+
+
+def _evidence(probabilities: Any, n_classes: int) -> Any:
+    """What the scores are when they are the probabilities."""
+    return probabilities[:, 1] if n_classes == 2 else probabilities
+
+
+def _codes(codes: np.ndarray, n: int, n_classes: int) -> Codes:
+    """The codes, when they are those of `n` rows and of so many classes."""
+    if n and not 0 <= codes.min() <= codes.max() < n_classes:
+        raise ValueError("there is no such class")
+    return _shaped(codes, (n,))
+
+
+def _shaped(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    if array.shape != shape:
+        raise ValueError(f"an array has the shape {array.shape} in place of {shape}")
+    return array
+
+
+def _checked(value: Any, kind: type) -> Any:
+    # SQLite takes any type in any column.
+    if type(value) is not kind:
+        raise TypeError(f"there is {type(value).__name__} in place of {kind.__name__}")
+    return value
+
+
+def _kept_to_bytes(kept: np.ndarray, n_features: int) -> bytes | str:
+    if kept.size and not (kept[0] >= 0 and (kept[1:] > kept[:-1]).all() and kept[-1] < n_features):
+        raise ValueError("the columns used must be columns of the data in ascending order, each once")
+    if kept.size == n_features:
+        return _ALL
+    packed = array_to_bytes(np.diff(kept.astype(np.int64), prepend=0))
+    if len(packed) * 8 <= n_features:
+        return packed
+    mask = np.zeros(n_features, dtype=bool)
+    mask[kept] = True
+    return array_to_bytes(np.packbits(mask, bitorder="little"))
+
+
+def _kept_from_bytes(packed: Any, columns: Codes, n_kept: Any) -> Codes:
+    if packed == _ALL:
+        return columns
+    found = array_from_bytes(packed, "iu")
+    if found.dtype == np.uint8:
+        _shaped(found, ((columns.size + 7) // 8,))
+        kept = np.flatnonzero(np.unpackbits(found, count=columns.size, bitorder="little").view(bool))
+    else:
+        # No step is as long as the data are wide, so that their sum stays in the range of whole numbers.
+        if found.size and not (found[0] >= 0 and found[1:].min(initial=1) > 0 and found.max() < columns.size):
+            raise ValueError("the columns used do not ascend")
+        kept = np.cumsum(found, dtype=np.intp)
+    if kept.size != n_kept or (kept.size and kept[-1] >= columns.size):
+        raise ValueError("the columns used are not those of the data")
+    return kept
+
+
+def _metrics_to_text(metrics: Mapping[str, float]) -> str:
+    return "{" + ", ".join(f"{json.dumps(name)}: {_number(float(value))}" for name, value in metrics.items()) + "}"
+
+
+def _number(value: float) -> str:
+    """A number in JSON that every program reads, which has no word for what does not exist or has no end."""
+    if math.isnan(value):
+        return "null"
+    return repr(value) if math.isfinite(value) else f"{'-' if value < 0 else ''}1e999"
+
+
+def _metrics_from_text(text: Any) -> dict[str, float]:
+    found = _checked(json.loads(_checked(text, str)), dict)
+    return {name: math.nan if value is None else _checked(value, float) for name, value in found.items()}
+
+
+def _name_of(category: type[Warning]) -> str:
+    """The name of a class of warnings, or of the nearest one it stems from that can be found again."""
+    names = ((f"{one.__module__}.{one.__qualname__}", one) for one in category.__mro__)
+    return next((name for name, one in names if _category(name) is one), "builtins.UserWarning")
+
+
+def _warnings_from_text(text: Any) -> tuple[tuple[type[Warning], str], ...]:
+    pairs = json.loads(_checked(text, str))
+    return tuple((_category(_checked(name, str)), _checked(said, str)) for name, said in pairs)
+
+
+@lru_cache(maxsize=256)
+def _category(name: str) -> type[Warning]:
+    """The class of warnings with a name; a plain one where there is none, which may be so in another version."""
+    module, _, word = name.rpartition(".")
+    found: Any = None
+    if module in _ROOMS or module.startswith("tamis."):
+        with suppress(Exception):
+            found = getattr(import_module(module), word, None)
+    return found if isinstance(found, type) and issubclass(found, Warning) else UserWarning

@@ -1,0 +1,1 @@
+"""Machinery that the forms of naive Bayes share."""

@@ -1,0 +1,237 @@
+"""Naive Bayes on columns that are chosen one after another: the search, and what is common to its kinds."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import softmax
+
+from tamis.base.classifier import Classifier
+from tamis.base.nominal import TakesNominal
+from tamis.base.row_weights import bearing_rows, class_prior
+from tamis.base.selector import Weighted
+from tamis.base.shared_fit import Sweep
+from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.bins.cuts import Cuts
+from tamis.contingency.states import cuts_of, in_columns, stored_states
+from tamis.kernels.selective_bayes import GRID, likelihood_with
+from tamis.naive_bayes.additive import Counted, Lookup, dense_states
+from tamis.naive_bayes.level_states import LevelStates, in_states, level_states
+
+#: Values of dense columns whose states are listed at a time.
+_BLOCK = 4_000_000
+
+#: What differs by less is equal.
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """The training rows as states of the columns that have any, in the form that the kernels read.
+
+    Attributes
+    ----------
+    columns : int array of shape (n_candidates,)
+        The columns of more than one state; `counted`, `table` and `listed` are about them.
+    levels : dict of int to array
+        The states of the levels of all nominal columns.
+    counted : Counted
+    classes, weight : arrays of shape (n_rows,)
+    table : float array of shape (n_layers, n_places, n_classes)
+    listed : tuple of arrays
+        ``indptr``, ``rows``, ``places`` and ``base`` of the kernels.
+    """
+
+    columns: np.ndarray
+    levels: LevelStates
+    counted: Counted
+    classes: Codes
+    weight: FloatArray
+    table: FloatArray
+    listed: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+    def joined(self, evidence: FloatArray, candidate: int) -> FloatArray:
+        """The evidence with the terms of one more column."""
+        indptr, rows, places, base = self.listed
+        at = np.full(self.classes.size, base[candidate])
+        own = slice(indptr[candidate], indptr[candidate + 1])
+        at[rows[own]] = places[own]
+        layer = self.classes if len(self.table) > 1 else 0
+        return np.asarray(evidence + self.table[layer, at])
+
+    def asked(self, evidence: FloatArray, candidates: np.ndarray) -> tuple[Any, ...]:
+        """What the kernels take of the evidence there is, and where they write."""
+        return evidence, self.classes, self.weight, candidates, np.empty(candidates.size)
+
+    def likelihood(self, evidence: FloatArray, candidates: np.ndarray) -> FloatArray:
+        """Log-likelihood of the classes when each candidate joins."""
+        asked = self.asked(evidence, candidates)
+        likelihood_with(*self.listed, self.table, *asked)
+        found: FloatArray = asked[-1]
+        return found
+
+
+class Step(NamedTuple):
+    """A column that joined, as a place among the candidates, and what was reached with it."""
+
+    candidate: int
+    value: float
+
+
+class Found(NamedTuple):
+    """A finished search: the rows, the evidence without any column, its value, and the steps."""
+
+    rows: TrainingRows
+    start: FloatArray
+    nothing: float
+    steps: list[Step]
+
+
+class Selective(Sweep, Weighted, TakesNominal, Classifier):
+    """Base of naive Bayes on columns that join one after another, as long as that helps.
+
+    A subclass writes ``_worth(rows, evidence, candidates)``, the value of the measure when each candidate joins (or,
+    for None, without another), and may write ``_layers``, ``_begin_evidence`` and ``_end``.
+    """
+
+    gives_probabilities = True
+    accepts_missing = True
+    #: The columns for a smaller number are the first of those for a larger one.
+    sweeps = ("k",)
+    k: int | None
+    bins: str
+    n_bins: int | None
+    smoothing: float
+    gain: float
+    balance: bool = False
+
+    @abstractmethod
+    def _worth(self, rows: TrainingRows, evidence: FloatArray, candidates: np.ndarray | None) -> FloatArray:
+        """The measure, larger being better."""
+
+    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+        self._alone(X, y, *weight)
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> Found:
+        y, weight = given[0], given[1] if len(given) > 1 else None
+        X, y, weight, _ = bearing_rows(X, y, weight, self.classes_, self.part.name)
+        rows, start = self._held(X, y, weight)
+        most = max(rows.columns.size if one.k is None else one.k for one in asked)
+        nothing = float(self._worth(rows, start, None)[0])
+        return Found(rows, start, nothing, self._search(rows, start, nothing, most))
+
+    def _search(self, rows: TrainingRows, evidence: FloatArray, reached: float, most: int) -> list[Step]:
+        steps: list[Step] = []
+        left = np.arange(rows.columns.size)
+        while left.size and len(steps) < most:
+            worth = self._worth(rows, evidence, left)
+            if not worth.max() > reached + self.gain + _CLOSE:
+                break
+            equal = left[worth >= worth.max() - _CLOSE]
+            # Many columns may do as well on the measure; of these the most likely, so that their order is no matter.
+            likely = rows.likelihood(evidence, equal)
+            best = int(equal[np.flatnonzero(likely >= likely.max() - _CLOSE * abs(likely.max()))[0]])
+            reached = float(worth.max())
+            evidence = rows.joined(evidence, best)
+            steps.append(Step(best, reached))
+            left = left[left != best]
+        return steps
+
+    def _answer(self, prepared: Found) -> None:
+        rows, start, nothing, steps = prepared
+        steps = steps[: self.k]
+        self.level_states_ = rows.levels
+        chosen = np.array([step.candidate for step in steps], dtype=np.intp)
+        self.order_ = rows.columns[chosen]
+        self.used_ = np.zeros(self.n_features_in_, dtype=bool)
+        self.used_[self.order_] = True
+        self.path_ = np.array([nothing, *(step.value for step in steps)])
+        self.prior_ = class_prior(rows.classes, rows.weight, balance=self.balance)
+        first, cuts = rows.counted.first, rows.counted.cuts
+        places = [np.arange(first[c], first[c + 1]) for c in chosen]
+        table = self._plain(rows)[np.concatenate([np.empty(0, dtype=np.intp), *places])]
+        values = [cuts.values[cuts.first[c] : cuts.first[c + 1]] for c in chosen]
+        # Of plain arrays, which a model file can hold.
+        self._terms = cuts.count[chosen], np.concatenate([np.empty(0), *values]), table
+        self._end(rows, start, chosen)
+
+    def _end(self, rows: TrainingRows, start: FloatArray, chosen: np.ndarray) -> None:
+        """What is left to do when the columns are chosen."""
+
+    def _plain(self, rows: TrainingRows) -> FloatArray:
+        """What each place says to a new row, of shape (n_places, n_classes)."""
+        return on_grid(np.log(rows.counted.shares(self.smoothing))).T
+
+    def _layers(self, counted: Counted, y: Codes, weight: FloatArray) -> FloatArray:
+        """The table of the search: one layer, or one for the rows of each class."""
+        return on_grid(np.log(counted.shares(self.smoothing))).T[None]
+
+    def _begin_evidence(self, y: Codes, weight: FloatArray) -> FloatArray:
+        """What the training rows begin with."""
+        prior = np.log(class_prior(y, weight, balance=self.balance))
+        return np.tile(on_grid(prior), (y.size, 1))
+
+    def _held(self, X: Matrix, y: Codes, weight: FloatArray) -> tuple[TrainingRows, FloatArray]:
+        levels = level_states(X, y, weight, self.levels_, grouped=self.bins == "modl")
+        X = in_columns(in_states(X, np.ones_like(self.nominal_), levels))
+        nominal = self.nominal_ if self.nominal_.any() else None
+        cuts = cuts_of(X, y, self.bins, self.n_bins, nominal, weight)
+        # Where no column is cut one of them stands for all: it says nothing and will not join.
+        columns = np.flatnonzero(cuts.count) if cuts.values.size else np.zeros(1, dtype=np.intp)
+        cuts = Cuts.counted(cuts.count[columns], cuts.values)
+        X = X[:, columns]
+        counted = Counted.between(cuts, X, y, weight)
+        listed = sparse_places(X, counted) if sp.issparse(X) else dense_places(X, counted)
+        table = np.ascontiguousarray(self._layers(counted, y, weight))
+        return TrainingRows(columns, levels, counted, y, weight, table, listed), self._begin_evidence(y, weight)
+
+    def _evidence(self, X: Matrix) -> FloatArray:
+        """Evidence for the classes of new rows, on validated input."""
+        start: FloatArray = np.tile(on_grid(np.log(self.prior_)), (X.shape[0], 1))
+        if not self.order_.size:
+            return start
+        count, values, table = self._terms
+        X = in_states(X, np.ones_like(self.nominal_), self.level_states_)[:, self.order_]
+        return start + Lookup(Cuts.counted(count, values), table).evidence(X)
+
+    def _decision(self, X: Any) -> FloatArray:
+        return np.asarray(softmax(self._evidence(X), axis=1))
+
+
+def on_grid(values: FloatArray) -> FloatArray:
+    """Numbers rounded so that their sums are exact."""
+    return np.rint(values * GRID) / GRID
+
+
+def sparse_places(X: Matrix, counted: Counted) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The places of a canonical CSC matrix that are not those of zero: ``indptr``, ``rows``, ``places``, ``base``."""
+    stored, zero = stored_states(X, counted.cuts)
+    first = counted.first[:-1] + 1
+    base = first + zero
+    places = stored + np.repeat(first, np.diff(X.indptr))
+    kept = places != np.repeat(base, np.diff(X.indptr))
+    indptr = np.append(0, np.cumsum(kept, dtype=np.int64))[X.indptr]
+    return indptr, X.indices[kept].astype(np.int32, copy=False), places[kept].astype(np.int32), base
+
+
+def dense_places(X: FloatArray, counted: Counted) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The same of an array, without those of each column's commonest state."""
+    first, total = counted.first, counted.counts.sum(axis=0)
+    top = np.repeat(np.maximum.reduceat(total, first[:-1]), np.diff(first))
+    highest = np.flatnonzero(total == top)
+    owner = np.searchsorted(first, highest, side="right") - 1
+    base = highest[np.unique(owner, return_index=True)[1]].astype(np.int64)
+    width = max(1, _BLOCK // max(1, X.shape[0]))
+    count, rows, places = [np.empty(0, dtype=np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+    for left in range(0, X.shape[1], width):
+        some = slice(left, min(left + width, X.shape[1]))
+        at = (dense_states(X[:, some], counted.cuts.between(some.start, some.stop)) + first[some] + 1).T
+        other = at != base[some, None]
+        count.append(other.sum(axis=1))
+        rows.append(np.nonzero(other)[1].astype(np.int32))
+        places.append(at[other].astype(np.int32))
+    indptr = np.append(0, np.cumsum(np.concatenate(count), dtype=np.int64))
+    return indptr, np.concatenate(rows), np.concatenate(places), base

@@ -1,0 +1,139 @@
+"""Relief's weights: how much farther in a column a row's nearest neighbours of other classes are than those of its own.
+
+:func:`neighbour_weights` is the one core of the scores ``relief`` and ``relieff``, whose documentation has the formula.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+
+from tamis.base.errors import TamisError
+from tamis.base.moments import divide
+from tamis.base.seeds import generator
+from tamis.base.sparse import canonical
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.kernels.relief import offer
+from tamis.neighbours.ranged_rows import RangedRows, ranged_rows, some_known
+
+#: Neighbours kept at a time: asked rows, times groups, times neighbours.
+_KEPT = 8_000_000
+
+#: Bits of a rounded distance: two distances are equal when they agree to twelve digits of the largest there could be.
+_BITS = 40
+
+#: The key of no row.
+_NOBODY = np.iinfo(np.int64).max
+
+
+def neighbour_weights(
+    X: Matrix,
+    y: Codes,
+    sample_weight: FloatArray | None,
+    nominal: Mask | None,
+    *,
+    who: str,
+    neighbours: int,
+    two_groups: bool,
+    metric: str,
+    sample: int | None,
+    random_state: int | np.random.Generator | np.random.RandomState | None,
+) -> FloatArray:
+    """Weight of every column.
+
+    Parameters
+    ----------
+    X, y, sample_weight, nominal
+        What a score gets.
+    who : str
+        Named in messages.
+    neighbours : int
+        Rows to take from each group.
+    two_groups : bool
+        Whether all other classes are one group, or each is one by itself, which then counts by its share.
+    metric : {"manhattan", "euclidean"}
+    sample : int or None
+        Number of rows to ask; None asks all.
+    random_state
+        Draws them.
+    """
+    if sp.issparse(X):
+        X = canonical(X.tocsr())
+    keep = some_known(X) if sample_weight is None else some_known(X) & (sample_weight > 0)
+    if not keep.all():
+        X, y = X[np.flatnonzero(keep)], y[keep]
+    if not y.size:
+        return np.zeros(X.shape[1])
+    weight = np.ones(y.size) if sample_weight is None else np.ascontiguousarray(sample_weight[keep])
+    rows = ranged_rows(X, nominal, metric)
+    if np.bincount(y).max() == 1 and weight.max() <= 1:
+        raise TamisError(f"{who} needs a class with two rows or more; every class of y has one row")
+    asked = np.arange(y.size)
+    if sample is not None and sample < y.size:
+        asked = np.sort(generator(random_state).choice(y.size, sample, replace=False))
+    total, asked_weight = np.zeros(X.shape[1]), 0.0
+    for some, keys in _nearest(rows, asked, X.shape[1], y, weight, neighbours, two_groups):
+        near, share = _shares(some, keys, weight, neighbours)
+        factor = _factors(some, share.sum(axis=2), y, weight, two_groups)
+        total += rows.changes(some, near, share, factor)
+        asked_weight += weight[some[factor.any(axis=1)]].sum()
+    return total / asked_weight if asked_weight else total
+
+
+def _nearest(
+    rows: RangedRows, asked: np.ndarray, n_columns: int, y: Codes, weight: FloatArray, neighbours: int, two_groups: bool
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Some of the rows that ask, and for each the keys of the nearest rows of each group, nearest first."""
+    n_groups = 2 if two_groups else int(y.max()) + 1
+    size = _enough(weight, neighbours)
+    shift = y.size.bit_length()
+    scale = 2.0 ** min(_BITS, 62 - shift) / n_columns
+    at_a_time = max(rows.width, _KEPT // (n_groups * size))
+    # A distance serves both rows when the keys of all rows are at hand.
+    both_ways = asked.size == y.size <= at_a_time
+    for begin in range(0, asked.size, at_a_time):
+        some = asked[begin : begin + at_a_time]
+        keys = np.full((some.size, n_groups, size), _NOBODY)
+        for left in range(0, y.size, rows.width):
+            right = min(left + rows.width, y.size)
+            distances = rows.slab(left, right)
+            for top in range(0, right if both_ways else some.size, rows.width):
+                block = slice(top, top + rows.width)
+                found = distances(some[block])
+                offer(found, some[block], left, y, two_groups, weight, scale, shift, keys[block])
+                if both_ways and top < left:
+                    turned = np.ascontiguousarray(found.T)
+                    offer(turned, some[left:right], top, y, two_groups, weight, scale, shift, keys[left:right])
+        for top in range(0, some.size, rows.width):
+            yield some[top : top + rows.width], np.sort(keys[top : top + rows.width], axis=2)
+
+
+def _enough(weight: FloatArray, neighbours: int) -> int:
+    """How many rows weigh as much as the neighbours wanted, whichever they are and one of them the row itself."""
+    lightest = np.cumsum(np.sort(weight))
+    return min(int(np.searchsorted(lightest, neighbours * (1 - 1e-12))) + 1 + bool(weight.max() > 1), weight.size)
+
+
+def _shares(some: np.ndarray, keys: np.ndarray, weight: FloatArray, neighbours: int) -> tuple[np.ndarray, FloatArray]:
+    """The rows that are near, and how much each counts: its weight, until the weights reach the neighbours wanted."""
+    nobody = keys == _NOBODY
+    near = np.where(nobody, 0, keys & ((1 << weight.size.bit_length()) - 1))
+    # A row that stands for several has one neighbour less in itself.
+    heavy = np.where(nobody, 0.0, weight[near] - (near == some[:, None, None]))
+    before = np.cumsum(heavy, axis=2) - heavy
+    return near, np.clip(neighbours - before, 0.0, heavy)
+
+
+def _factors(some: np.ndarray, counted: FloatArray, y: Codes, weight: FloatArray, two_groups: bool) -> FloatArray:
+    """What each group's mean difference counts for in each row; nothing in a row that has no hit, or no miss."""
+    each = np.arange(some.size)
+    own, factor = np.zeros(some.size, dtype=np.intp), (counted > 0).astype(np.float64)
+    if not two_groups:
+        prior = np.bincount(y, weights=weight) / weight.sum()
+        own = y[some]
+        factor *= divide(prior, 1.0 - prior[own][:, None])
+    factor[each, own] = 0.0
+    comparable = (counted[each, own] > 0) & factor.any(axis=1)
+    factor[each, own] = -1.0
+    factor[~comparable] = 0.0
+    return factor * weight[some][:, None]

@@ -1,0 +1,140 @@
+"""How the values of a feature are spread in each class."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from tamis.base.types import Codes, FloatArray, Mask
+from tamis.data.dataset import Dataset
+from tamis.reporting.plain import plain
+
+__all__ = ["distributions", "numbers"]
+
+#: Features drawn, bins of a numeric one, and distinct values up to which each has a bin of its own.
+_FEATURES, _BINS, _FEW = 60, 24, 12
+#: Levels of a nominal feature, and classes, that are told apart; the rest are "other".
+_LEVELS, _CLASSES = 20, 12
+
+
+class _Bins(NamedTuple):
+    """Which rows are known, the bin of each of them, how many bins there are, and what they are."""
+
+    known: Mask
+    places: Codes
+    size: int
+    edges: FloatArray | None
+    levels: list[str] | None
+
+
+def distributions(data: Dataset, columns: Sequence[int] | np.ndarray) -> list[dict[str, Any]]:
+    """Count the rows of each class in bins of each feature.
+
+    A numeric feature has 24 bins of equal width from its 1st to its 99th percentile (from its lowest to its highest
+    value where these two are the same); the outermost bins take what lies beyond. One of at most 12 distinct values
+    has a bin for each, halfway to its neighbours. The levels of a nominal feature come with the commonest first; of
+    more than 20 the others are put together as "other". Of more than 12 classes the 11 largest are told apart.
+
+    Parameters
+    ----------
+    data : Dataset
+    columns : sequence of int
+        The first 60 are taken.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``kind`` ("numeric" or "nominal"), ``classes`` (``class`` and ``counts``), ``edges`` of the bins
+        (None if nominal), ``levels`` (None if numeric), ``missing``.
+
+    Examples
+    --------
+    >>> data = Dataset(np.array([[0.0], [1.0], [1.0]]), np.array(["a", "a", "b"]), np.array(["u"]))
+    >>> found = distributions(data, [0])[0]
+    >>> found["edges"], found["classes"][0]
+    ([-0.5, 0.5, 1.5], {'class': 'a', 'counts': [1, 1]})
+    """
+    words, codes = _classes(data.y)
+    nominal = data.nominal
+    shown = np.asarray(columns, dtype=np.intp)[:_FEATURES]
+    numeric = shown[~nominal[shown]]
+    values = dict(zip(numeric.tolist(), numbers(data, numeric).T, strict=True))
+    found = []
+    for column in shown.tolist():
+        bins = _nominal(data.X.to_series(column)) if nominal[column] else _numeric(values[column])
+        cells = codes[bins.known] * bins.size + bins.places
+        counts = np.bincount(cells, minlength=len(words) * bins.size).reshape(len(words), bins.size)
+        found.append(
+            {
+                "name": str(data.feature_names[column]),
+                "kind": "nominal" if nominal[column] else "numeric",
+                "classes": [{"class": word, "counts": plain(row)} for word, row in zip(words, counts, strict=True)],
+                "edges": plain(bins.edges),
+                "levels": bins.levels,
+                "missing": int((~bins.known).sum()),
+            }
+        )
+    return found
+
+
+def numbers(data: Dataset, columns: np.ndarray) -> FloatArray:
+    """A few numeric columns side by side, NaN where missing; of a sparse matrix no others are filled."""
+    if not columns.size:
+        return np.empty((data.n_rows, 0))
+    if data.is_sparse:
+        return np.asarray(data.X[:, columns].toarray(), dtype=np.float64)
+    if isinstance(data.X, pl.DataFrame):
+        return np.column_stack([data.X.to_series(j).cast(pl.Float64).to_numpy() for j in columns.tolist()])
+    return np.asarray(data.X[:, columns], dtype=np.float64)
+
+
+def _classes(y: np.ndarray) -> tuple[list[str], Codes]:
+    """What the classes are called, and the number of each row's class."""
+    classes, codes = np.unique(y, return_inverse=True)
+    words = [str(label) for label in classes.tolist()]
+    if len(words) <= _CLASSES:
+        return words, codes
+    largest = np.sort(np.argsort(-np.bincount(codes), kind="stable")[: _CLASSES - 1])
+    place = np.full(len(words), largest.size)
+    place[largest] = np.arange(largest.size)
+    return [*(words[c] for c in largest.tolist()), "other"], place[codes]
+
+
+def _numeric(values: FloatArray) -> _Bins:
+    known = ~np.isnan(values)
+    finite = values[np.isfinite(values)]
+    distinct = np.unique(finite)
+    if distinct.size == 0:
+        edges = np.array([0.0, 1.0])
+    elif distinct.size <= _FEW:
+        edges = _around(distinct)
+    else:
+        low, high = np.percentile(finite, [1, 99])
+        low, high = (low, high) if low < high else (distinct[0], distinct[-1])
+        edges = np.linspace(low, high, _BINS + 1)
+    return _Bins(known, np.searchsorted(edges[1:-1], values[known], side="right"), edges.size - 1, edges, None)
+
+
+def _around(distinct: FloatArray) -> FloatArray:
+    """Edges halfway between neighbouring values, and as far beyond the outermost ones."""
+    between = distinct[:-1] / 2 + distinct[1:] / 2
+    # A value by itself gets a bin that is wide enough to be seen among numbers of its size.
+    first, last = (
+        (distinct[1] - distinct[0], distinct[-1] - distinct[-2])
+        if distinct.size > 1
+        else (max(1.0, abs(distinct[0]) / 1000),) * 2
+    )
+    return np.concatenate([[distinct[0] - first / 2], between, [distinct[-1] + last / 2]])
+
+
+def _nominal(column: pl.Series) -> _Bins:
+    known = column.is_not_null().to_numpy()
+    text = column.drop_nulls().cast(pl.String)
+    levels, counts = np.unique(text.to_numpy().astype(object), return_counts=True)
+    common = [str(levels[k]) for k in np.argsort(-counts, kind="stable")[:_LEVELS]]
+    if not common:
+        return _Bins(known, np.empty(0, dtype=np.intp), 0, None, [])
+    places = text.replace_strict(common, list(range(len(common))), default=len(common), return_dtype=pl.Int64)
+    named = [*common, "other"] if levels.size > len(common) else common
+    return _Bins(known, places.to_numpy(), len(named), None, named)

@@ -1,0 +1,174 @@
+"""Panel 4, the features: which of them the model uses, how surely, and what selectors agree on."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tamis.base.errors import DataError
+from tamis.base.types import FloatArray
+from tamis.data.dataset import Dataset
+from tamis.reporting.distributions import distributions
+from tamis.reporting.plain import plain
+from tamis.reporting.redundancy import redundancy
+from tamis.scores import get
+from tamis.validation.stability import stability
+
+__all__ = ["best", "features", "has_classes", "scores"]
+
+#: Features that are listed for their score alone, and the most that are listed at all.
+_BY_SCORE, _LISTED = 1000, 20_000
+#: Combinations of selectors that are told apart.
+_COMBINATIONS = 30
+#: Rows up to which any number of classes is believed.
+_FEW_ROWS = 20
+
+
+def features(
+    data: Dataset,
+    *,
+    used: np.ndarray | None,
+    kept: Sequence[np.ndarray] | None,
+    sets: Mapping[str, np.ndarray],
+) -> dict[str, Any]:
+    """Put the features in order: those of the final model first, then by how often they were chosen, then by score.
+
+    Columns numbered beyond those of the data are probes that validation added: they count for the stability and are
+    not listed.
+
+    Parameters
+    ----------
+    data : Dataset
+    used : int array or None
+        Columns of the final model; None when it cannot be told.
+    kept : sequence of int arrays, or None
+        Columns used in each outer fold.
+    sets : mapping of str to int array
+        For the best model of each kind of selector the columns it keeps.
+
+    Returns
+    -------
+    dict
+        ``n``, ``table`` (its columns as lists, at most 20000 features long), ``left_out`` (features that were chosen
+        and are not in the table), ``score_name`` (empty when there are no classes to score by), ``stability``,
+        ``selectors``, ``redundancy``, ``distributions``.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0]])
+    >>> data = Dataset(X, np.array(["a", "a", "b", "b"]), np.array(["u", "v"]))
+    >>> found = features(data, used=np.array([1]), kept=[np.array([1]), np.array([0, 1])], sets={})
+    >>> found["table"]["name"], found["table"]["chosen"], found["table"]["score"]
+    (['v', 'u'], [1.0, 0.5], [0.0, 1.0])
+    """
+    n = data.n_features
+    score_name, values = scores(data)
+    rank = np.empty(n, dtype=np.intp)
+    rank[_ranked(values)] = np.arange(1, n + 1)
+    chosen = np.full(n, np.nan) if not kept else _shares(kept, n)
+    often = np.nan_to_num(chosen)
+    in_use = np.zeros(n, dtype=bool)
+    if used is not None:
+        in_use[_own(used, n)] = True
+    worth_listing = np.flatnonzero(in_use | (often > 0) | (rank <= _BY_SCORE))
+    order = worth_listing[np.lexsort((rank[worth_listing], -often[worth_listing], ~in_use[worth_listing]))]
+    order, rest = order[:_LISTED], order[_LISTED:]
+    probes = data.probes
+    return {
+        "n": n,
+        "table": {
+            "name": [str(name) for name in data.feature_names[order].tolist()],
+            "rank": plain(rank[order]),
+            "score": [_short(value) for value in values[order].tolist()],
+            "chosen": plain(chosen[order].round(4)),
+            "used": [None] * order.size if used is None else plain(in_use[order]),
+            "role": None if probes is None else ["probe" if probe else "real" for probe in probes[order].tolist()],
+        },
+        "left_out": int((in_use[rest] | (often[rest] > 0)).sum()),
+        "score_name": score_name,
+        "stability": None if not kept else _stability(kept, n),
+        "selectors": _agreement(sets),
+        "redundancy": redundancy(data, order),
+        "distributions": distributions(data, order),
+    }
+
+
+def scores(data: Dataset) -> tuple[str, FloatArray]:
+    """What a score is called and its value for every column, on all labelled rows.
+
+    ``cc`` where all columns are known numbers, else ``ssv``, which takes names and missing values. Without classes to
+    score by, or with values that are infinite, the name is empty and the values are NaN.
+    """
+    nothing = "", np.full(data.n_features, np.nan)
+    if not has_classes(data):
+        return nothing
+    name = "ssv" if data.nominal.any() or data.n_missing else "cc"
+    try:
+        return name, get(name)(data.X, data.y)
+    except DataError:
+        return nothing
+
+
+def best(data: Dataset, most: int) -> np.ndarray:
+    """The columns, in order of their numbers; the `most` of them with the best scores where there are more."""
+    if data.n_features <= most:
+        return np.arange(data.n_features)
+    return np.sort(_ranked(scores(data)[1])[:most])
+
+
+def has_classes(data: Dataset) -> bool:
+    """Whether the labels are two classes or more, rather than a number to predict or a name for every row."""
+    y, n = data.y, data.n_rows
+    if n == 0 or (y.dtype.kind == "f" and bool((y != np.round(y)).any())):
+        return False
+    classes = data.classes.size
+    return classes >= 2 and (n <= _FEW_ROWS or classes <= n // 2)
+
+
+def _ranked(values: FloatArray) -> np.ndarray:
+    """Columns with the largest value first, equals in their order."""
+    return np.argsort(-values, kind="stable")
+
+
+def _own(columns: np.ndarray, n: int) -> np.ndarray:
+    columns = np.asarray(columns, dtype=np.intp)
+    return columns[columns < n]
+
+
+def _shares(kept: Sequence[np.ndarray], n: int) -> FloatArray:
+    """Share of the folds that use each column."""
+    return np.bincount(np.concatenate([_own(columns, n) for columns in kept]), minlength=n) / len(kept)
+
+
+def _stability(kept: Sequence[np.ndarray], n: int) -> dict[str, float] | None:
+    sets = [np.asarray(columns, dtype=np.intp) for columns in kept]
+    found = stability(sets, max(n, *(int(columns.max(initial=-1)) + 1 for columns in sets)))
+    if np.isnan(found.index):
+        return None
+    low, high = found.interval
+    return {"index": found.index, "low": low, "high": high}
+
+
+def _agreement(sets: Mapping[str, np.ndarray]) -> dict[str, Any] | None:
+    """How many features were chosen by exactly which selectors; nothing to agree on for fewer than two of them."""
+    if len(sets) < 2:
+        return None
+    chosen = [np.unique(np.asarray(columns, dtype=np.intp)) for columns in sets.values()]
+    every = np.unique(np.concatenate(chosen))
+    by = np.column_stack([np.isin(every, columns) for columns in chosen])
+    combinations, counts = np.unique(by, axis=0, return_counts=True)
+    found = [
+        {"members": plain(np.flatnonzero(row)), "size": int(count)}
+        for row, count in zip(combinations, counts, strict=True)
+    ]
+    found.sort(key=lambda one: (-one["size"], one["members"]))
+    return {
+        "names": [str(name) for name in sets],
+        "sets": found[:_COMBINATIONS],
+        "sizes": [int(columns.size) for columns in chosen],
+    }
+
+
+def _short(value: float) -> float | None:
+    """Six digits: a table of thousands of features must not be heavy."""
+    return float(f"{value:.6g}") if np.isfinite(value) else None

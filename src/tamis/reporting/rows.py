@@ -1,0 +1,187 @@
+"""Panel 5, the rows: in two dimensions, the answers of the honest folds against the truth."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.metrics import auc, roc_curve
+
+from tamis.base.parallel import one_thread
+from tamis.base.rates import balanced_accuracy
+from tamis.base.seeds import generator
+from tamis.base.types import Codes, FloatArray, Mask
+from tamis.data.dataset import Dataset
+from tamis.reporting.distributions import numbers
+from tamis.reporting.features import best
+from tamis.reporting.plain import plain
+from tamis.transform import PCA, Impute, Standardize
+from tamis.validation.result import Predictions
+
+__all__ = ["rows"]
+
+#: Rows drawn, and values of a dense matrix up to which so many are; a wide one has fewer, but not below `_LEAST`.
+_ROWS, _VALUES, _LEAST = 3000, 10_000_000, 300
+#: Columns that are looked at when it is not known which are used.
+_COLUMNS = 200
+#: Points of a curve, bins of a calibration curve, and classes that have curves.
+_POINTS, _BINS, _CLASSES = 200, 10, 12
+#: Evidence beyond this is taken for it: there must be numbers above it.
+_LARGEST = 1e300
+
+
+def rows(data: Dataset, predictions: Predictions | None, classes: Any, *, used: np.ndarray | None) -> dict[str, Any]:
+    """Draw the rows in two dimensions, and hold the answers against the truth.
+
+    Parameters
+    ----------
+    data : Dataset
+    predictions : Predictions or None
+        The answers of the honest folds, all repeats together; None gives the projection alone.
+    classes : array
+        The class labels, sorted.
+    used : int array or None
+        Columns of the model. By default all, or the 200 with the best scores where there are more.
+
+    Returns
+    -------
+    dict
+        ``projection`` (the first two principal components of the standardised columns; None where there is nothing to
+        project), ``classes``, ``confusion`` (truth by answer), ``roc``, ``threshold`` (two classes: the balanced error
+        when the rows with a ``score`` at or above each value are called the second class, ``share`` of all rows; the
+        ``best`` such value, and what the model's own labels ``used``), ``calibration``. What does not exist is None.
+
+    Examples
+    --------
+    >>> data = Dataset(np.arange(8.0).reshape(4, 2), np.array(["a", "a", "b", "b"]), np.array(["u", "v"]))
+    >>> rows(data, None, data.classes, used=None)["projection"]["explained"]
+    [1.0, 0.0]
+    """
+    words = [str(label) for label in np.asarray(classes).tolist()]
+    found: dict[str, Any] = {
+        "projection": _projection(data, _codes(data.y, words), best(data, _COLUMNS) if used is None else used),
+        "classes": words,
+        **dict.fromkeys(("confusion", "roc", "threshold", "calibration")),
+    }
+    if predictions is None:
+        return found
+    truth, said = _codes(predictions.truth, words), _codes(predictions.label, words)
+    k = len(words)
+    found["confusion"] = plain(np.bincount(truth * k + said, minlength=k * k).reshape(k, k))
+    scores, probabilities = predictions.scores, predictions.probabilities
+    if scores is not None and not np.isnan(scores).any():
+        scores = np.clip(scores, -_LARGEST, _LARGEST)
+        curves = [{"class": words[c], **_roc(truth == c, own)} for c, own in _by_class(truth, scores, k)]
+        found["roc"] = {"curves": curves} if curves else None
+        found["threshold"] = _threshold(truth, said, scores) if k == 2 and curves else None
+    if probabilities is not None:
+        found["calibration"] = {
+            "curves": [
+                {"class": words[c], **_calibration(truth == c, own)} for c, own in _by_class(truth, probabilities, k)
+            ]
+        }
+    return found
+
+
+def _codes(labels: np.ndarray, words: list[str]) -> Codes:
+    """The number of each label's class."""
+    place = {word: number for number, word in enumerate(words)}
+    distinct, inverse = np.unique(labels, return_inverse=True)
+    return np.array([place[str(label)] for label in distinct.tolist()], dtype=np.intp)[inverse]
+
+
+def _projection(data: Dataset, codes: Codes, columns: np.ndarray) -> dict[str, Any] | None:
+    columns = np.asarray(columns, dtype=np.intp)
+    columns = columns[columns < data.n_features]
+    columns = columns[~data.nominal[columns]]
+    if data.n_rows < 2 or not columns.size:
+        return None
+    most = _ROWS if data.is_sparse else min(_ROWS, max(_LEAST, _VALUES // columns.size))
+    shown = _drawn(codes, most)
+    part = data.rows(shown)
+    X = part.X[:, columns].tocsr() if data.is_sparse else numbers(part, columns)
+    X = Standardize().fit_transform(Impute("mean").fit_transform(X))
+    # Threads that wait for each other on a busy machine take longer than one does for so small a task.
+    with one_thread():
+        pca = PCA(2).fit(X)
+    place, explained = np.zeros((shown.size, 2)), np.zeros(2)
+    place[:, : pca.n_components_] = pca.transform(X)
+    explained[: pca.n_components_] = pca.explained_variance_ratio_
+    return {
+        "x": plain(place[:, 0].round(4)),
+        "y": plain(place[:, 1].round(4)),
+        "class": plain(codes[shown]),
+        "row": [f"row {number}" for number in (shown + 1).tolist()],
+        "explained": plain(explained.round(6)),
+        "shown": int(shown.size),
+        "of": data.n_rows,
+    }
+
+
+def _drawn(codes: Codes, most: int) -> np.ndarray:
+    """Rows, at most so many, with about the same share of every class and at least one of each while there is room."""
+    n = codes.size
+    if n <= most:
+        return np.arange(n)
+    rng = generator(0)
+    shuffled = rng.permutation(n)
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    sizes = np.bincount(codes)
+    place = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    share = place / np.repeat(sizes, sizes)
+    return np.sort(by_class[np.lexsort((rng.permutation(n), share))[:most]])
+
+
+def _by_class(truth: Codes, values: FloatArray, n_classes: int) -> Iterator[tuple[int, FloatArray]]:
+    """The classes that have a curve, with the values that speak for them: the second of two, else the largest."""
+    sizes = np.bincount(truth, minlength=n_classes)
+    shown = [1] if n_classes == 2 else np.sort(np.argsort(-sizes, kind="stable")[:_CLASSES]).tolist()
+    for c in shown:
+        if 0 < sizes[c] < truth.size:
+            yield c, values if values.ndim == 1 else values[:, c]
+
+
+def _roc(positive: Mask, scores: FloatArray) -> dict[str, Any]:
+    fpr, tpr, _ = roc_curve(positive, scores)
+    area = float(auc(fpr, tpr))
+    if fpr.size > _POINTS:
+        # Points at equal distances along the curve, which misses no bend by more than one of them.
+        walked = fpr + tpr
+        stops = np.linspace(0.0, 2.0, _POINTS)
+        fpr, tpr = np.interp(stops, walked, fpr), np.interp(stops, walked, tpr)
+    return {"fpr": plain(fpr.round(5)), "tpr": plain(tpr.round(5)), "auc": area}
+
+
+def _threshold(truth: Codes, said: Codes, scores: FloatArray) -> dict[str, Any]:
+    """The balanced error for every number of rows called positive."""
+    fpr, tpr, cut = roc_curve(truth == 1, scores, drop_intermediate=False)
+    cut[0] = np.nextafter(cut[1], np.inf)  # where no row is called positive
+    ber = (fpr + 1.0 - tpr) / 2
+    share = fpr * (truth == 0).mean() + tpr * (truth == 1).mean()
+    own = float((said == 1).mean())
+    # Of equally good values the one that changes least.
+    good = np.flatnonzero(ber <= ber.min() + 1e-12)
+    lowest = int(good[np.argmin(np.abs(share[good] - own))])
+    nearest = int(np.argmin(np.abs(share - own)))
+    stops = np.searchsorted(share, np.linspace(0.0, 1.0, _POINTS - 1)).clip(max=share.size - 1)
+    shown = np.unique(np.append(stops, lowest)) if share.size > _POINTS else np.arange(share.size)
+    return {
+        "score": plain(cut[shown]),
+        "share": plain(share[shown].round(6)),
+        "ber": plain(ber[shown].round(6)),
+        "best": plain({"score": cut[lowest], "share": share[lowest], "ber": ber[lowest]}),
+        "used": plain({"score": cut[nearest], "share": own, "ber": 1.0 - balanced_accuracy(truth, said)}),
+    }
+
+
+def _calibration(positive: Mask, probability: FloatArray) -> dict[str, Any]:
+    """Mean probability and share of the class in ten bins of the same number of rows; equals share a bin."""
+    n = probability.size
+    place = ((rankdata(probability) - 0.5) * _BINS / n).astype(np.intp)
+    count = np.bincount(place, minlength=_BINS)
+    filled = count > 0
+    predicted, observed = (
+        np.bincount(place, weights=values, minlength=_BINS)[filled] / count[filled]
+        for values in (probability, positive)
+    )
+    return {"predicted": plain(predicted.round(6)), "observed": plain(observed.round(6)), "count": plain(count[filled])}

@@ -1,0 +1,181 @@
+"""How a model came about: the stages of its search, what failed on the way, and what it is made of."""
+
+from base64 import b64decode
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from tamis.classify.blend import Blend
+from tamis.classify.committee import CVCommittee
+from tamis.classify.tree import SSVTree
+from tamis.compose.catalog import entry_of
+from tamis.compose.chain import Call, Chain
+from tamis.compose.recipe import parse, to_text
+from tamis.mining.mined import Mined
+from tamis.reporting.plain import plain
+from tamis.select.ssv_tree import SSVTreeSelector
+from tamis.select.vote import Vote
+from tamis.trees.figure import figure
+from tamis.trees.rules import Wording, rules
+
+__all__ = ["story"]
+
+#: Failures told, trees shown, their rules, and the leaves up to which a tree is drawn.
+_FAILED, _TREES, _RULES, _LEAVES = 200, 6, 60, 60
+
+#: Digits of the splits of a tree that selects: what rounding its rows allow is not known any more.
+_DIGITS = 4
+
+#: Transforms that leave the values they get as they are, or name what they make.
+_KEEP = ("impute", "encode")
+
+#: Where the recipe of a part names its members.
+_MEMBERS = {"blend": "models", "vote": "members", "committee": "model"}
+
+
+class _Found(NamedTuple):
+    """A tree inside a model: where, behind which steps, and the columns that reach it."""
+
+    place: str
+    steps: tuple[Any, ...]
+    names: np.ndarray
+
+
+def story(found: Mined, stages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Tell how a search went and what the model it chose is made of.
+
+    Parameters
+    ----------
+    found : Mined
+    stages : sequence of mappings with "stage" and "begin"
+        The stages in order, and the seconds after which each began.
+
+    Returns
+    -------
+    dict
+        The entry "story" of the facts. A search comes back to some stages: "recipes" and "best" are those of all
+        visits to the stage. "best" is among the recipes of the stage that were judged on most folds. Each tree also has
+        "leaves", their number, for not all rules of a large one are told.
+    """
+    told = {
+        "stages": _stages(found, stages),
+        "choices": found.run_.choices,
+        "trees": [_told(one) for one in islice(_trees_of(found), _TREES)],
+        "members": _members(found),
+        "failed": [{"recipe": text, "why": why} for text, why in list(found.run_.failed.items())[:_FAILED]],
+    }
+    facts: dict[str, Any] = plain(told)
+    return facts
+
+
+def _stages(found: Mined, stages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    ends = [*(one["begin"] for one in stages[1:]), found.run_.seconds]
+    return [
+        {
+            "stage": one["stage"],
+            "begin": one["begin"],
+            "end": max(one["begin"], end),
+            **_yield(found, one["stage"]),
+        }
+        for one, end in zip(stages, ends, strict=False)
+    ]
+
+
+def _yield(found: Mined, stage: str) -> dict[str, Any]:
+    """How many recipes a stage brought, and the best value among those judged on most folds."""
+    metric = found.validation_.metrics[0]
+    # The last stage makes committees of two kinds.
+    named = (stage, "blend") if stage == "committee" else (stage,)
+    rows = found.leaderboard_.filter(pl.col("stage").is_in(named))
+    judged = rows.filter(pl.col("folds") == pl.col("folds").max())[metric.name].drop_nans().drop_nulls()
+    return {"recipes": rows.height, "best": judged.min() if metric.better == "low" else judged.max()}
+
+
+def _members(found: Mined) -> list[dict[str, Any]]:
+    """The members of the blend or committee that ends the model, or of the vote that selects for it."""
+    steps = _steps(found.model)
+    ending = steps[-1] if isinstance(steps[-1], Blend | CVCommittee) else None
+    around = ending or next((one for one in steps if isinstance(one, Vote)), None)
+    if around is None:
+        return []
+    calls = [part for part in parse(found.recipe_).parts if isinstance(part, Call)]
+    call = calls[next(i for i, one in enumerate(steps) if one is around)]
+    written = dict(call.arguments).get(_MEMBERS[call.name])
+    if isinstance(written, Chain):
+        texts = [str(written)] * len(around.members_)
+    elif written is not None and len(written) == len(around.members_):
+        texts = [str(one) for one in written]
+    else:
+        texts = [_recipe(one) for one in around.members_]
+    weights = around.weights_ if isinstance(around, Blend) else [None] * len(texts)
+    return [{"recipe": text, "weight": weight} for text, weight in zip(texts, weights, strict=True)]
+
+
+def _trees_of(found: Mined) -> Iterator[_Found]:
+    names = getattr(found, "feature_names_in_", None)
+    if names is None:
+        names = np.array([f"x{j}" for j in range(found.n_features_in_)])
+    return _trees(found.model, "", np.asarray(names, dtype=object))
+
+
+def _trees(model: Any, place: str, names: np.ndarray) -> Iterator[_Found]:
+    """The trees of a fitted model, from its first step to its last."""
+    steps = _steps(model)
+    for number, step in enumerate(steps):
+        if isinstance(step, SSVTree | SSVTreeSelector):
+            yield _Found(place, tuple(steps[: number + 1]), names)
+        elif isinstance(step, Blend | CVCommittee | Vote):
+            for member, one in enumerate(step.members_, 1):
+                yield from _trees(one, f"{place}member {member} of {step.part.name}: ", names)
+        if number + 1 < len(steps):
+            names = step.get_feature_names_out(names)
+
+
+def _told(found: _Found) -> dict[str, Any]:
+    tree = found.steps[-1]
+    nodes = tree.tree_
+    if isinstance(tree, SSVTree):
+        wording = Wording(found.names, tree.classes_, tree.splits_, tree.levels_, tree.holes_)
+    else:
+        splits = np.array([float(f"{split:.{_DIGITS}g}") for split in nodes.split])
+        wording = Wording(found.names, tree.classes_, splits, tree.levels_)
+    leaves = int(nodes.is_leaf.sum())
+    return {
+        "title": found.place + " | ".join(_recipe(step) for step in found.steps) + _scale(found.steps[:-1]),
+        "rules": [str(rule) for rule in rules(nodes, wording)[:_RULES]],
+        "figure": _unpacked(figure(nodes, wording).to_plotly_json()) if leaves <= _LEAVES else None,
+        "leaves": leaves,
+    }
+
+
+def _scale(steps: Sequence[Any]) -> str:
+    """In which values the splits are, where these are not those of the data."""
+    known = [entry_of(step) for step in steps]
+    changed = [one.name for one in known if one is not None and one.kind == "transform" and one.name not in _KEEP]
+    return f" (in values after {', '.join(changed)})" if changed else ""
+
+
+def _unpacked(value: Any) -> Any:
+    """A figure with its numbers as arrays, which plotly packs into text: a reader of the facts should see numbers."""
+    if isinstance(value, dict):
+        if value.keys() >= {"dtype", "bdata"}:
+            packed = b64decode(value["bdata"])
+            return np.frombuffer(packed, dtype=np.dtype(value["dtype"]).newbyteorder("<"))
+        return {key: _unpacked(inner) for key, inner in value.items()}
+    return [_unpacked(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _steps(model: Any) -> list[Any]:
+    return [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+
+
+def _recipe(estimator: Any) -> str:
+    """A part as a recipe, without the seeds that it was given before it was fitted."""
+    bare = clone(estimator)
+    seeds = [name for name in bare.get_params(deep=True) if name.split("__")[-1] == "random_state"]
+    return to_text(bare.set_params(**dict.fromkeys(seeds)))

@@ -1,0 +1,5 @@
+"""Artificial contrasts: keep the columns that ensembles of trees rank above permuted copies of all columns."""
+
+from tamis.select.contrasts.contrasts import Contrasts
+
+__all__ = ["Contrasts"]

@@ -1,0 +1,223 @@
+"""Artificial contrasts: keep the columns that ensembles of trees rank above permuted copies of all columns."""
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tamis.base.cut import Cut, rank
+from tamis.base.errors import TamisError
+from tamis.base.named_columns import column_names
+from tamis.base.nominal import TakesNominal
+from tamis.base.part import Part
+from tamis.base.seeds import generator
+from tamis.base.selector import Selection, Selector
+from tamis.select.contrasts.figure import figure
+from tamis.select.contrasts.rankers import ENGINES, Engine
+from tamis.select.contrasts.rounds import contrasts_of
+from tamis.select.contrasts.trial import Trial
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+
+class Contrasts(TakesNominal, Selector):
+    """Keep the columns that are worth more to ensembles of trees than columns known to be worth nothing.
+
+    Tuv and Torkkola's Algorithm 1. In each of `repeats` repeats every column gets a contrast, which is a copy of it in
+    an order drawn anew, and an ensemble learns the classes from columns and contrasts together. All are ranked by
+    their importance. A column passes when it ranks above the `quantile` of the contrasts by Wilcoxon's one-sided
+    signed-rank test over the repeats. The effect of the columns that passed is then taken out of the target,
+
+        residual = class indicator - probability predicted from them,
+
+    one for each class, and the search is repeated among the other columns with the residual as the target, until
+    nothing passes: a column that strong ones have hidden comes up in a later round.
+
+    Parameters
+    ----------
+    engine : {"extra_trees", "forest", "boost", "lightgbm"}, default="extra_trees"
+        Extremely randomised trees, a random forest or stochastic gradient boosting by scikit-learn, or gradient
+        boosting by LightGBM, which comes with ``pip install tamis[boost]``.
+    trees : int, optional
+        Trees of an ensemble. By default 100 if they are boosted; else 50, and on more than 150 columns, contrasts
+        included, fewer, down to 15 on 500 and more, because more columns are then tried at each split.
+    repeats : int, default=6
+        The smallest p-value is ``2 ** -repeats``: 5 is the least that can reach ``alpha=0.05``.
+    quantile : float, default=1.0
+        Which of the contrasts a column must outrank: 1 is the best of them, 0.5 the median one.
+    alpha : float, default=0.05
+        Level of the rank test.
+    own : bool, default=False
+        Count importances in multiples of what the column's own contrasts get. Trees favour columns of many values; in
+        a table of mixed kinds this makes columns comparable.
+    redundant : {"report", "skip"}, default="report"
+        Keep all columns that pass, those too that say the same, or of the columns that pass in a round those alone
+        without which the predictions would become worse.
+    rounds : int, default=10
+        Rounds at most; 1 makes no use of residuals.
+    max_features : float, default=0.3
+        Share of the columns, contrasts included, that are tried at a split. Where columns tell something only together,
+        a small share rarely brings them together.
+    min_leaf : int, optional
+        Rows in a leaf at least; by default 5, and 10 where a residual is learnt.
+    batch : int, default=5000
+        Columns that are tested together at most.
+    at_least : int, default=1
+        When fewer pass, keep this many of the best all the same, with a warning.
+    n_jobs : int, optional
+        Threads in which trees of a forest or extra trees grow; the result does not depend on them.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    round_ : int array of shape (n_features,)
+        The round in which the column passed, from 1 on; 0 if in none.
+    pvalues_ : float array of shape (n_features,)
+        P-value of the rank test in that round; of a column that never passed in the first.
+    importances_ : float array of shape (n_features,)
+        Share of the column in what the splits of an ensemble gain, in the same round, averaged over the repeats.
+    contrast_importance_ : float array of shape (n_features,)
+        What it was held against: the quantile of the contrasts' importances, averaged over the same repeats.
+    scores_ : float array of shape (n_features,)
+        ``-log10(pvalues_)``. Columns of one p-value are told apart by round and importance, by adding less than any
+        two p-values differ by. 0 for a column that passed and was skipped.
+
+    Notes
+    -----
+    A noise column that goes along with the classes by chance does so in all repeats, so that the rank test does not
+    guard against it: the quantile does. Up to ``1 - quantile`` of the noise columns pass. With the default a noise
+    column has to be ahead of the best of as many contrasts as there are columns in nearly every repeat: with 20 to 1000
+    columns of noise, 0 to 0.3 of them passed in a round, on average over data sets. A smaller `alpha`, with more
+    `repeats`, asks for still more repeats in which it is ahead: at 0.01, of 8, about half as many passed.
+
+    A column that could not pass even if it came first in all repeats to come leaves them, with the p-value of those it
+    took part in, never one that would pass. The contrasts of all columns stay, so that what is left has no less to
+    beat; when no column is left the round is over.
+
+    For tables of mixed kinds the paper compares a column with contrasts of itself alone. These are as few as the
+    repeats, and of noise columns one in a few would pass. With ``own=True`` they give the unit instead, and the
+    contrasts of all columns, each in its own unit, are still to be beaten; no column leaves early.
+
+    Of more than `batch` columns random batches are tested by themselves. Those that pass are tested once more
+    together, against the best contrasts of all batches too. What columns of different batches say only together may
+    be missed.
+
+    Predictions for the residual are made for rows that the ensemble has not learnt from. With ``redundant="skip"`` the
+    columns of a round, the least important first, are left out if the squared error of these predictions does not
+    become larger by a paired one-sided test at level `alpha`.
+
+    Nominal columns are taken as the numbers of their levels in sorted order. Missing values are taken by "extra_trees"
+    and "forest" in dense data, and by "lightgbm".
+
+    References
+    ----------
+    Tuv and Torkkola (2005), "Feature filtering with ensembles using artificial contrasts".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.select import Contrasts
+    >>> X = np.random.default_rng(0).normal(size=(100, 12))
+    >>> found = Contrasts(random_state=0).fit(X, X[:, 3] + X[:, 7] > 0)
+    >>> found.get_support(indices=True), found.pvalues_[[3, 7]]
+    (array([3, 7]), array([0.015625, 0.015625]))
+    """
+
+    part: ClassVar[Part] = Part(
+        "contrasts",
+        positional=("engine",),
+        paper="Tuv and Torkkola 2005, Algorithm 1",
+    )
+    #: As far as the engine does.
+    accepts_missing = True
+    #: Trees draw columns by their number, so that the same columns in another order give other trees.
+    draws_columns: ClassVar[bool] = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "engine": [StrOptions(set(ENGINES))],
+        "trees": [Interval(Integral, 1, None, closed="left"), None],
+        "repeats": [Interval(Integral, 1, 1000, closed="both")],
+        "quantile": [Interval(Real, 0, 1, closed="both")],
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
+        "own": ["boolean"],
+        "redundant": [StrOptions({"report", "skip"})],
+        "rounds": [Interval(Integral, 1, None, closed="left")],
+        "max_features": [Interval(Real, 0, 1, closed="right")],
+        "min_leaf": [Interval(Integral, 1, None, closed="left"), None],
+        "batch": [Interval(Integral, 1, None, closed="left")],
+        "at_least": [Interval(Integral, 0, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        engine: Literal["extra_trees", "forest", "boost", "lightgbm"] = "extra_trees",
+        *,
+        trees: int | None = None,
+        repeats: int = 6,
+        quantile: float = 1.0,
+        alpha: float = 0.05,
+        own: bool = False,
+        redundant: Literal["report", "skip"] = "report",
+        rounds: int = 10,
+        max_features: float = 0.3,
+        min_leaf: int | None = None,
+        batch: int = 5000,
+        at_least: int = 1,
+        n_jobs: int | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.engine = engine
+        self.trees = trees
+        self.repeats = repeats
+        self.quantile = quantile
+        self.alpha = alpha
+        self.own = own
+        self.redundant = redundant
+        self.rounds = rounds
+        self.max_features = max_features
+        self.min_leaf = min_leaf
+        self.batch = batch
+        self.at_least = at_least
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
+        self._check_missing(X)
+        engine = Engine(self.engine, self.trees, self.max_features, self.min_leaf, self.n_jobs)
+        trial = Trial(engine, self.repeats, self.quantile, self.alpha, self.own, self.batch)
+        seed = int(generator(self.random_state).integers(2**31))
+        found = contrasts_of(X, y, trial, redundant=self.redundant, rounds=self.rounds, seed=seed)
+        self.round_, self.pvalues_ = found.round, found.pvalues
+        self.importances_, self.contrast_importance_ = found.importances, found.thresholds
+        scores = found.scores(self.repeats)
+        order = rank(scores)
+        support = Cut(threshold=0.5, at_least=self.at_least).apply(found.kept.astype(float), order)
+        return Selection(support, scores, order)
+
+    def plot(self, most: int = 40) -> "Figure":
+        """What columns are worth beside their contrasts: a plotly figure, to be shown or written (``write_html``).
+
+        The `most` best columns, those that are kept first; the mark is what a column was held against. P-value and
+        round are told when the pointer rests on a bar.
+        """
+        check_is_fitted(self)
+        numbers = (self.importances_, self.contrast_importance_, self.pvalues_, self.round_, self.support_)
+        return figure(column_names(self), *numbers, most)
+
+    def _check_missing(self, X: Any) -> None:
+        sparse = sp.issparse(X)
+        if not ENGINES[self.engine][sparse] and np.isnan(X.data if sparse else X).any():
+            form = "sparse" if sparse else "these"
+            raise TamisError(
+                f"contrasts: engine={self.engine} takes no missing values in {form} rows; put impute in front of it"
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = any(ENGINES.get(self.engine, ()))
+        return tags

@@ -1,0 +1,263 @@
+"""mRMR: pick one column after another, each as relevant to the classes and as little a repetition as can be."""
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tamis.base.cut import rank
+from tamis.base.errors import DataError
+from tamis.base.named_columns import column_names, named_columns
+from tamis.base.nominal import TakesNominal
+from tamis.base.part import Part
+from tamis.base.search_range import choice, geom
+from tamis.base.selector import Selection, Selector
+from tamis.base.shared_fit import Sweep
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.contingency.states import WAYS, states
+from tamis.scores.f import f
+from tamis.select.mrmr.figure import figure
+from tamis.select.mrmr.redundancy import DenseCorrelation, Information, Redundancy, SparseCorrelation
+from tamis.select.mrmr.search import Search, Units
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+#: Binary digits of an F that count; what is smaller is rounding.
+_BITS = 30
+
+
+class MRMR(Sweep, TakesNominal, Selector):
+    """Keep columns that are relevant to the classes and do not repeat each other.
+
+    Peng and Ding's minimum redundancy, maximum relevance. The first column is the most relevant one. After that each
+    is the one with the largest
+
+        V_i - W_i  ("mid", "fcd")  or  V_i / W_i  ("miq", "fcq"),
+
+    where V_i is its relevance and W_i its mean redundancy with those that are picked. By mutual information ("mid",
+    "miq") V_i = I(class, i) and W_i is the mean of I(i, j), in nats, of columns as states; by F and correlation
+    ("fcd", "fcq") V_i is the F statistic of ``f`` and W_i the mean of the absolute correlations. Of equals the column
+    with the lower number is picked.
+
+    Parameters
+    ----------
+    k : int, default=50
+        Columns to keep; all of them when there are fewer.
+    criterion : {"mid", "miq", "fcd", "fcq"}, default="mid"
+        Mutual information difference or quotient; F and correlation difference or quotient.
+    bins : str, default="auto"
+        How columns become states: "auto" takes nominal columns and those of a few whole numbers as they are and cuts
+        the others as "sigma" does; "values", "sigma", "equal_width", "equal_frequency", "modl" and "ssv" are as in
+        :func:`tamis.contingency.states.states`. It does not matter to "fcd" and "fcq".
+    n_bins : int, optional
+        How many states, for the ways to cut that ask for it.
+    candidates : int, optional
+        Only so many of the most relevant columns are candidates; by default all.
+    groups : sequence of shape (n_features,), optional
+        A label for each column. Columns of one label come in together: V and W are means over them, and the fewest
+        whole groups are kept that make `k` columns or more.
+    include : column, list of columns, optional
+        Numbers (from 0) or names of columns that are always kept. They come first, as given, and count among the `k`.
+
+    Attributes
+    ----------
+    order_ : int array
+        The picked columns, in the order in which they came in.
+    relevance_ : float array of shape (n_features,)
+        V_i of every column.
+    redundancy_ : float array, as long as `order_`
+        Mean redundancy of each picked column with those before it; 0 for the first.
+    relevance_curve_, redundancy_curve_ : float arrays, as long as `order_`
+        Fig. 1 of the paper: relevance V (eq. 2) and redundancy W (eq. 1) of the set after each pick. In eq. 1 a column
+        repeats itself too: its entropy, or a correlation of 1, takes part in the mean.
+    ranking_ : int array of shape (n_features,)
+        The picked columns in order, then the others by their relevance.
+    scores_ : float array of shape (n_features,)
+        How many columns are ranked below.
+
+    Notes
+    -----
+    A mean redundancy below 0.001 is divided by as if it were 0.001. Constant columns tell nothing and repeat nothing;
+    they are no candidates, for a difference would put them before every column that repeats more than it tells. When
+    the candidates are used up, the rest of the `k` are the next by relevance. A column that is constant within each
+    class has an infinite F, which counts as twice the largest finite one.
+
+    A redundancy is computed once, and only when it can matter: what is known of a candidate's redundancy bounds its
+    worth from above, and a candidate whose bound is below the best worth met needs no more in that round. The picks
+    are those of a search that computes all. Differences of 1e-9 count as rounding.
+
+    "mid" and "miq" take missing values, which are left out of each pair, and nominal columns as they are; "fcd" and
+    "fcq" take neither. Sparse columns are counted and multiplied from their stored values alone.
+
+    The wrapper stage on the list that mRMR makes is a recipe of two selectors: ``mrmr(50) | sfs(knn(5)) | knn(5)``
+    lets the classifier choose, step by step, which of the 50 it takes and how many; ``sbs`` takes away from the list
+    instead. ``mrmr({5, 10, 20}) | knn(5)`` stands for three models that share one search.
+
+    References
+    ----------
+    Peng and Ding (2005), "Minimum redundancy and maximum relevance feature selection and recent advances in cancer
+    classification"; Ding and Peng (2005), "Minimum redundancy feature selection from microarray gene expression data".
+
+    Examples
+    --------
+    The second column is the first one again, and comes last though it is as relevant:
+
+    >>> import numpy as np
+    >>> from tamis.select import MRMR
+    >>> X = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 0], [1, 1, 1], [1, 1, 1], [0, 0, 1], [1, 1, 1]])
+    >>> found = MRMR(3).fit(X, [0, 0, 0, 0, 1, 1, 1, 1])
+    >>> found.order_, found.relevance_.round(2), found.redundancy_.round(2)
+    (array([2, 0, 1]), array([0.13, 0.13, 0.38]), array([0.  , 0.03, 0.36]))
+    """
+
+    part: ClassVar[Part] = Part(
+        "mrmr",
+        positional=("k",),
+        search={"k": geom(1, 200), "criterion": choice("mid", "miq", "fcq")},
+        paper="Peng and Ding 2005",
+    )
+    #: The picks for a smaller number are the first of those for a larger one.
+    sweeps = ("k",)
+    accepts_missing = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "k": [Interval(Integral, 1, None, closed="left")],
+        "criterion": [StrOptions({"mid", "miq", "fcd", "fcq"})],
+        "bins": [StrOptions(set(WAYS))],
+        "n_bins": [Interval(Integral, 2, None, closed="left"), None],
+        "candidates": [Interval(Integral, 1, None, closed="left"), None],
+        "groups": ["array-like", None],
+        "include": [Interval(Integral, 0, None, closed="left"), str, "array-like", None],
+    }
+
+    def __init__(
+        self,
+        k: int = 50,
+        *,
+        criterion: str = "mid",
+        bins: str = "auto",
+        n_bins: int | None = None,
+        candidates: int | None = None,
+        groups: Sequence[Any] | None = None,
+        include: Any = None,
+    ) -> None:
+        self.k = k
+        self.criterion = criterion
+        self.bins = bins
+        self.n_bins = n_bins
+        self.candidates = candidates
+        self.groups = groups
+        self.include = include
+
+    def plot(self) -> "Figure":
+        """Relevance V and redundancy W after each pick: a plotly figure, to be shown or written (``write_html``)."""
+        check_is_fitted(self)
+        names = column_names(self)
+        return figure([names[j] for j in self.order_], self.relevance_curve_, self.redundancy_curve_)
+
+    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
+        found: Selection = self._alone(X, y)
+        return found
+
+    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> "_Picked":
+        units = Units.of(self.groups, X.shape[1])
+        forced = self._forced(units)
+        relevance, pairs = self._measured(X, given[0])
+        candidates = self._candidates(units, relevance, pairs.flat, forced)
+        search = Search(pairs, units, units.mean(relevance), candidates, quotient=self.criterion.endswith("q"))
+        search.take(forced)
+        most = max(one.k for one in asked)
+        while search.ends[-1] < most and search.pick():
+            pass
+        return _Picked(units, relevance, *map(np.array, (search.ends, search.order, search.totals, search.own)))
+
+    def _answer(self, prepared: "_Picked") -> Selection:
+        units, relevance = prepared.units, prepared.relevance
+        size = _reaching(prepared.ends, self.k)
+        order, total, own = prepared.order[:size].astype(np.intp), prepared.totals[:size], prepared.own[:size]
+        count = np.arange(1, size + 1)
+        self.order_, self.relevance_ = order, relevance
+        self.redundancy_ = total / np.maximum(count - 1, 1)
+        self.relevance_curve_ = np.cumsum(relevance[order]) / count
+        self.redundancy_curve_ = np.cumsum(2 * total + own) / count**2
+        left = rank(np.delete(units.mean(relevance), units.of_column[order]))
+        left = np.delete(np.arange(units.sizes.size), units.of_column[order])[left]
+        ranking = np.concatenate((order, units.within(left)))
+        kept = _reaching(np.append(size, size + np.cumsum(units.sizes[left])), self.k)
+        return Selection.first(ranking, kept)
+
+    def _measured(self, X: Matrix, y: Codes) -> tuple[FloatArray, Redundancy]:
+        """Relevance of every column, and the redundancy of pairs."""
+        if self._informed():
+            found = states(X, y, self.bins, self.n_bins, self.nominal_ if self.nominal_.any() else None)
+            pairs = Information(found)
+            return pairs.with_classes(y), pairs
+        values = f.evaluate(X, y).values
+        finite = np.isfinite(values)
+        values = np.where(finite, values, 2 * values.max(where=finite, initial=0.5))
+        return _rounded(values), (SparseCorrelation if sp.issparse(X) else DenseCorrelation)(X)
+
+    def _candidates(self, units: Units, relevance: FloatArray, flat: Mask, forced: np.ndarray) -> Mask:
+        """The units that may be picked."""
+        found = units.mean(np.where(flat, 0.0, 1.0)) > 0
+        found[units.of_column[forced]] = False
+        if self.candidates is not None:
+            best = np.flatnonzero(found)[rank(units.mean(relevance)[found])]
+            # Columns of those before it: a unit is in as long as these are too few.
+            before = np.cumsum(units.sizes[best]) - units.sizes[best]
+            found[best[before >= self.candidates]] = False
+        return found
+
+    def _forced(self, units: Units) -> np.ndarray:
+        """The columns meant by `include`, in whole units."""
+        names = list(getattr(self, "feature_names_in_", []))
+        found = named_columns(self.include, units.columns.size, names, "mrmr: include")
+        return units.within(
+            np.array(list(dict.fromkeys(units.of_column[np.array(found, dtype=np.intp)])), dtype=np.intp)
+        )
+
+    def _informed(self) -> bool:
+        """Whether by mutual information."""
+        return self.criterion in ("mid", "miq")
+
+    def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
+        found = super()._read(X, y, reset=reset)
+        if self.nominal_.any() and not self._informed():
+            column = int(np.flatnonzero(self.nominal_)[0])
+            name = column_names(self)[column]
+            raise DataError(
+                f"mrmr: criterion {self.criterion!r} takes numbers and column {str(name)!r} is nominal; "
+                "put encode in front of mrmr, or take 'mid' or 'miq'"
+            )
+        return found
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._informed()
+        return tags
+
+
+class _Picked(NamedTuple):
+    """The units and the relevance of every column; of a finished search what :class:`Search` has under these names."""
+
+    units: Units
+    relevance: FloatArray
+    ends: np.ndarray
+    order: np.ndarray
+    totals: FloatArray
+    own: FloatArray
+
+
+def _reaching(ends: np.ndarray, k: int) -> int:
+    """The first of some rising sizes that is `k` or more; the last when none is."""
+    return int(ends[min(int(np.searchsorted(ends, k)), ends.size - 1)])
+
+
+def _rounded(values: FloatArray) -> FloatArray:
+    """Numbers to as many binary digits as are sure: columns that say the same in other words are equal."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS)

@@ -1,0 +1,144 @@
+"""How much columns repeat of each other, pair by pair as it is asked for: by mutual information or by correlation."""
+
+from typing import Protocol
+
+import numpy as np
+
+from tamis.base.moments import ClassMoments, divide
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.contingency.states import States
+from tamis.contingency.tables import state_information
+from tamis.kernels.correlation import dense_correlation, stored_correlation
+from tamis.kernels.joint import FEW, GRID, dense_information, pack_states, stored_information
+
+
+class Redundancy(Protocol):
+    """What the picked columns share with others.
+
+    Attributes
+    ----------
+    flat : bool array of shape (n_features,)
+        Columns with one value alone, which share nothing.
+    """
+
+    flat: Mask
+
+    def pick(self, column: int) -> None:
+        """Put a column behind those that are picked."""
+
+    def added(self, columns: np.ndarray, since: np.ndarray) -> FloatArray:
+        """Of each of the `columns` the redundancies with the picks from number ``since`` on, added up.
+
+        Each redundancy is zero or more, and a multiple of 2^-30: the sums are exact.
+        """
+
+
+class Information:
+    """Mutual information in nats, of columns that are states; rows where one of the two is missing are left out.
+
+    Parameters
+    ----------
+    found : States
+    """
+
+    def __init__(self, found: States) -> None:
+        self.flat = found.sizes <= 1
+        self._found = found
+        self._picks: list[int] = []
+        counts = np.arange(1.0, found.n_rows + 1.0)
+        self._terms = np.concatenate(([0.0], counts * np.log(counts)))
+        if found.codes is not None:
+            self._first = np.concatenate(([0], np.cumsum(np.where(found.sizes <= FEW, found.sizes, 0))))
+            self._bits = np.zeros((self._first[-1], -(-found.n_rows // 64)), dtype=np.uint64)
+            pack_states(found.codes, self._first, self._bits)
+
+    def with_classes(self, y: Codes) -> FloatArray:
+        """What each column shares with the classes, rounded as what pairs share is."""
+        return np.rint(GRID * state_information(self._found, y)) / GRID
+
+    def pick(self, column: int) -> None:
+        self._picks.append(column)
+
+    def added(self, columns: np.ndarray, since: np.ndarray) -> FloatArray:
+        found, out = self._found, np.zeros(columns.size)
+        asked = columns, since, np.array(self._picks, dtype=np.intp), self._terms, out
+        if found.codes is not None:
+            dense_information(found.codes, found.sizes, self._bits, self._first, *asked)
+        else:
+            sparse = found.indptr, found.rows, found.stored, found.zero, found.sizes, found.n_rows
+            stored_information(*sparse, *asked)
+        return out
+
+
+class DenseCorrelation:
+    """Absolute correlation of columns of numbers; 0 for those with one value.
+
+    Parameters
+    ----------
+    X : float array of shape (n_rows, n_features), without missing values
+    """
+
+    def __init__(self, X: FloatArray) -> None:
+        self._X = X
+        self._mean, self._scale = _mean_and_scale(X)
+        self.flat = self._scale == 0
+        # Columns of mean 0 and length 1, as rows, made when they are first asked for.
+        self._unit = np.empty((0, X.shape[0]))
+        self._place = np.full(X.shape[1], -1)
+        self._made = 0
+        self._picks: list[int] = []
+
+    def pick(self, column: int) -> None:
+        self._make(np.array([column]))
+        self._picks.append(int(self._place[column]))
+
+    def added(self, columns: np.ndarray, since: np.ndarray) -> FloatArray:
+        self._make(columns)
+        out = np.zeros(columns.size)
+        dense_correlation(self._unit, self._place[columns], since, np.array(self._picks, dtype=np.intp), out)
+        return out
+
+    def _make(self, columns: np.ndarray) -> None:
+        new = columns[self._place[columns] < 0]
+        made = self._made + new.size
+        if made > self._unit.shape[0]:
+            room = np.empty((min(2 * made, self._X.shape[1]), self._X.shape[0]))
+            room[: self._made] = self._unit[: self._made]
+            self._unit = room
+        rows = self._unit[self._made : made]
+        rows[:] = self._X[:, new].T
+        rows -= self._mean[new, None]
+        rows *= self._scale[new, None]
+        self._place[new] = np.arange(self._made, made)
+        self._made = made
+
+
+class SparseCorrelation:
+    """Absolute correlation of sparse columns, from their stored values; 0 for those with one value.
+
+    Parameters
+    ----------
+    X : CSR/CSC matrix of shape (n_rows, n_features), without missing values
+    """
+
+    def __init__(self, X: Matrix) -> None:
+        mean, scale = _mean_and_scale(X)
+        self.flat = scale == 0
+        self._picks: list[int] = []
+        X = X.tocsc()
+        unit = X.data * np.repeat(scale, np.diff(X.indptr))
+        self._columns = X.indptr, X.indices, unit, mean * scale, X.shape[0]
+
+    def pick(self, column: int) -> None:
+        self._picks.append(column)
+
+    def added(self, columns: np.ndarray, since: np.ndarray) -> FloatArray:
+        out = np.zeros(columns.size)
+        stored_correlation(*self._columns, columns, since, np.array(self._picks, dtype=np.intp), out)
+        return out
+
+
+def _mean_and_scale(X: Matrix) -> tuple[FloatArray, FloatArray]:
+    """Mean of each column, and one over its length about it; 0 for a constant."""
+    moments = ClassMoments.of(X, np.zeros(X.shape[0], dtype=np.intp))
+    return moments.mean[0], divide(1.0, np.sqrt(moments.scatter[0]))

@@ -1,0 +1,1 @@
+"""Tests between models on the same splits."""

@@ -1,0 +1,175 @@
+"""Ways to divide the rows into those a model learns from and those it is judged on."""
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from tamis.base.errors import TamisError
+from tamis.base.seeds import spawn
+from tamis.base.validation import check_whole
+
+
+class SmallClass(UserWarning):
+    """A class has fewer rows than there are folds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Row numbers to learn from and row numbers to be judged on, and which fold of which repeat it is (from 0).
+
+    A split of the training rows of another one names that one in `within`, by its own `task`.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    repeat: int = 0
+    fold: int = 0
+    within: tuple[int, ...] = ()
+
+    @property
+    def task(self) -> tuple[int, ...]:
+        """What names the split among all of a run: the seeds of its models come from it."""
+        return (*self.within, self.repeat, self.fold)
+
+
+class Scheme(Protocol):
+    """A way to split: it may use the classes, the groups, the official part of each row, and a seed."""
+
+    @property
+    def one_test(self) -> bool:
+        """Whether all answers are judged together as one test set, for want of folds large enough to judge."""
+
+    def splits(
+        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
+    ) -> list[Split]:
+        """The splits, in order of repeat and fold."""
+
+
+@dataclass(frozen=True)
+class StratifiedFolds:
+    """Repeated k-fold with the classes dealt evenly; rows of one group, when there are groups, stay together.
+
+    The folds of each repeat are scikit-learn's ``StratifiedKFold`` (``StratifiedGroupKFold``), shuffled with the
+    repeat's own seed.
+
+    Examples
+    --------
+    >>> y = np.array([0, 0, 0, 1, 1, 1])
+    >>> [s.test.size for s in StratifiedFolds(3, repeats=2).splits(y)]
+    [2, 2, 2, 2, 2, 2]
+    >>> print(StratifiedFolds(3, repeats=2))
+    3 stratified folds, 2 times
+    """
+
+    folds: int = 10
+    repeats: int = 1
+    one_test: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_whole("folds", self.folds, 2)
+        check_whole("repeats", self.repeats, 1)
+
+    def __str__(self) -> str:
+        return f"{self.folds} stratified folds" + (f", {self.repeats} times" if self.repeats > 1 else "")
+
+    def splits(
+        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
+    ) -> list[Split]:
+        _check_class_sizes(y, self.folds)
+        kind = StratifiedKFold
+        if groups is not None:
+            kind = StratifiedGroupKFold
+            if (n := np.unique(groups).size) < self.folds:
+                raise TamisError(f"{n} groups cannot be dealt into {self.folds} folds; take at most {n} folds")
+        found = []
+        for repeat in range(self.repeats):
+            cv = kind(self.folds, shuffle=True, random_state=spawn(seed, repeat))
+            with warnings.catch_warnings():
+                # Small classes have been told of above, by name.
+                warnings.simplefilter("ignore", UserWarning)
+                dealt = list(cv.split(y, y, groups))
+            for fold, (train, test) in enumerate(dealt):
+                if not test.size:
+                    raise TamisError(f"the groups leave fold {fold + 1} of {self.folds} without rows; take fewer folds")
+                found.append(Split(train, test, repeat, fold))
+        return found
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Every row (every group, when there are groups) is judged by a model of all the others."""
+
+    one_test: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        return "leave-one-out"
+
+    def splits(
+        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
+    ) -> list[Split]:
+        members = np.arange(y.shape[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
+        n = int(members.max()) + 1
+        if n < 2:
+            raise TamisError(f"leave-one-out needs two {'rows' if groups is None else 'groups'} or more; got {n}")
+        return [Split(np.flatnonzero(members != one), np.flatnonzero(members == one), fold=one) for one in range(n)]
+
+
+@dataclass(frozen=True)
+class OfficialSplit:
+    """The split that came with the data: learn on "train", judge on "valid" if there is one, else on "test"."""
+
+    one_test: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        return "official split"
+
+    def splits(
+        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
+    ) -> list[Split]:
+        if parts is None:
+            raise TamisError("the data has no official split; take folds or leave-one-out")
+        train = np.flatnonzero(parts == "train")
+        test = next((rows for part in ("valid", "test") if (rows := np.flatnonzero(parts == part)).size), None)
+        if not train.size or test is None:
+            there = ", ".join(repr(str(part)) for part in np.unique(parts))
+            raise TamisError(f"the official split needs labelled rows of 'train' and of 'valid' or 'test'; got {there}")
+        return [Split(train, test)]
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Folds over the official "train" and "valid" rows taken together; over all rows when there is no "valid"."""
+
+    within: StratifiedFolds = StratifiedFolds()
+    one_test: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return f"{self.within} of the pooled rows"
+
+    def splits(
+        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
+    ) -> list[Split]:
+        rows = np.arange(y.shape[0])
+        if parts is not None and (parts == "valid").any():
+            rows = np.flatnonzero(np.isin(parts, ("train", "valid")))
+        found = self.within.splits(y[rows], groups=None if groups is None else groups[rows], seed=seed)
+        return [Split(rows[s.train], rows[s.test], s.repeat, s.fold) for s in found]
+
+
+def _check_class_sizes(y: np.ndarray, folds: int) -> None:
+    """Refuse more folds than any class has rows, and say so when a class cannot be in every fold."""
+    classes, sizes = np.unique(y, return_counts=True)
+    least = int(sizes.argmin())
+    name, size = classes[[least]].tolist()[0], int(sizes[least])
+    if sizes.max() < folds:
+        raise TamisError(f"no class has {folds} rows for the {folds} folds; take {sizes.max()} folds or leave-one-out")
+    if size < folds:
+        rows = "1 row" if size == 1 else f"{size} rows"
+        warnings.warn(
+            f"class {name!r} has {rows}, fewer than the {folds} folds: where it is absent it is left out of the BER",
+            SmallClass,
+            stacklevel=2,
+        )

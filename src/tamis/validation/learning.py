@@ -1,0 +1,282 @@
+"""The learning curve: how well a whole model does when it learns from fewer rows, and whether more would help."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from tamis.base.errors import TamisError
+from tamis.base.seeds import generator
+from tamis.base.types import Codes
+from tamis.validation.bootstrap import strata
+from tamis.validation.cases import Cases
+from tamis.validation.execute.driver import evaluate_all, say_again
+from tamis.validation.fold_result import FoldResult
+from tamis.validation.folds import Split
+from tamis.validation.metrics import Metric
+from tamis.validation.models import as_estimators
+from tamis.validation.result import Validation
+from tamis.validation.setting import Setting, setting
+
+#: What names the order of the training rows among the tasks of a split.
+_ORDER = 2**31
+
+#: Standard errors beyond which a gain is taken for one.
+_CLEAR = 2.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningCurve:
+    """The estimate of a model for each number of training rows.
+
+    Attributes
+    ----------
+    recipe, data, split : str
+    sizes : tuple of float or int
+        As they were asked for, in order of rows.
+    validations : tuple of Validation
+        One a size; the rows of its training sets are in its ``n_train``.
+    """
+
+    recipe: str
+    data: str
+    split: str
+    sizes: tuple[float | int, ...]
+    validations: tuple[Validation, ...]
+
+    @property
+    def metric(self) -> Metric:
+        """The main metric."""
+        return self.validations[0].metrics[0]
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Mean number of training rows for each size."""
+        return np.array([v.n_train.mean() for v in self.validations])
+
+    @property
+    def last_gain(self) -> tuple[float, float]:
+        """By how much the last step up in rows improved the main metric, and the standard error of that.
+
+        Folds are compared each with itself, and the standard error of the mean difference is the corrected one of
+        :func:`tamis.validation.whole.validate`. Where all answers are judged together as one test set the two estimates
+        are taken as independent: they are not, so that the standard error is too large rather than too small. NaN
+        where there is one size only.
+        """
+        if len(self.validations) < 2:
+            return float("nan"), float("nan")
+        name, sign = self.metric.name, 1.0 if self.metric.better == "high" else -1.0
+        before, after = self.validations[-2:]
+        first, second = before.estimates[name], after.estimates[name]
+        step = after.values[name] - before.values[name]
+        known = step[~np.isnan(step)]
+        if known.size < 2:
+            return sign * (second.mean - first.mean), float(np.hypot(first.se, second.se))
+        spread = known.std(ddof=1) * np.sqrt(1 / known.size + after.n_test.mean() / after.n_train.mean())
+        return sign * float(known.mean()), float(spread)
+
+    def sentence(self) -> str:
+        """Whether more rows would help, as far as the last step can tell."""
+        gain, se = self.last_gain
+        if np.isnan(gain) or np.isnan(se):
+            return "whether more rows would help cannot be told: it takes two sizes with a value and an error"
+        rows, said = self.rows[-2:], f"{'improves' if gain >= 0 else 'worsens'} by {abs(gain):.4f}"
+        step = f"from {rows[0]:g} to {rows[1]:g} training rows {self.metric.title} {said} +- {se:.4f}"
+        if gain > _CLEAR * se:
+            return f"more rows would probably help: {step}"
+        if gain < -_CLEAR * se:
+            return f"more rows do not help: {step}"
+        return f"no clear sign that more rows would help: {step}"
+
+    def table(self) -> list[dict[str, Any]]:
+        """One row a size: the size, the mean number of training rows, and each metric's mean and standard error."""
+        return [
+            {"size": size, "rows": float(rows)}
+            | {
+                f"{name}{end}": float(value) if np.isfinite(value) else None
+                for name, e in found.estimates.items()
+                for end, value in (("", e.mean), ("_se", e.se))
+            }
+            for size, rows, found in zip(self.sizes, self.rows, self.validations, strict=True)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as lists, numbers and text, ready for JSON; what does not exist is None."""
+        gain, se = self.last_gain
+        return {
+            "recipe": self.recipe,
+            "data": self.data,
+            "split": self.split,
+            "metric": self.metric.name,
+            "table": self.table(),
+            "last_gain": gain if np.isfinite(gain) else None,
+            "last_gain_se": se if np.isfinite(se) else None,
+            "sentence": self.sentence(),
+            "validations": [v.to_dict() for v in self.validations],
+        }
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LearningCurve):
+            return NotImplemented
+        return self.sizes == other.sizes and self.validations == other.validations
+
+    def __str__(self) -> str:
+        lines = [self.recipe, f"{self.data}: {self.split}", f"  {'size':>6}  {'rows':>8}  {self.metric.title}"]
+        for size, rows, found in zip(self.sizes, self.rows, self.validations, strict=True):
+            e = found.estimates[self.metric.name]
+            lines.append(f"  {size!s:>6}  {rows:>8g}  {e.mean:.4f} +- {e.se:.4f}")
+        return "\n".join([*lines, self.sentence()])
+
+    __repr__ = __str__
+
+
+def learning_curve(
+    models: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    sizes: Iterable[float | int] = (0.1, 0.25, 0.5, 0.75, 1.0),
+    split: str | None = None,
+    folds: int = 10,
+    repeats: int | None = None,
+    groups: Any = None,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    memory: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> LearningCurve | list[LearningCurve]:
+    """Estimate how well whole models do when they learn from fewer rows.
+
+    In every split the training rows are put in a random order in which the classes come up evenly, and each size
+    takes the first of them: a smaller training set is part of every larger one, and all are judged on the same test
+    rows. Groups stay whole: as few of them are taken as hold the rows asked for.
+
+    Parameters
+    ----------
+    models : estimator, str or list of them
+        Models or recipes, as in :func:`tamis.validation.whole.validate`; a recipe may stand for many.
+    X, y, split, folds, repeats, groups, metrics, seed, n_jobs
+        As there; a bootstrap sample is not made smaller.
+    sizes : sequence of float or int
+        Shares of the training rows (0.5, 1.0) or numbers of rows (20).
+    memory : float, optional
+        Bytes that the rows which models share may take; see :func:`tamis.validation.execute.driver.try_all`.
+    progress : callable, optional
+        Called with the number of fits done and the number in all.
+
+    Returns
+    -------
+    LearningCurve, or a list of them when `models` is a list or stands for many
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.tile([0, 1], 50)
+    >>> X = rng.normal(size=(100, 20)) + 0.5 * y[:, None]
+    >>> curve = learning_curve(GaussianNB(), X, y, sizes=(0.1, 1.0), folds=5, metrics="accuracy")
+    >>> curve.rows.tolist(), [round(v.summary()["accuracy"].mean, 2) for v in curve.validations]
+    ([8.0, 80.0], [0.51, 0.79])
+    """
+    estimators = as_estimators(models)
+    wanted = _sizes(sizes)
+    if split == "bootstrap":
+        raise TamisError("split must be folds, pooled, official or leave-one-out for a learning curve; got 'bootstrap'")
+    shared = setting(X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, seed=seed)
+    steps = _steps(wanted, shared)
+    done, total = 0, len(steps) * len(shared.splits) * len(estimators)
+    every: list[FoldResult] = []
+    curves: list[list[Validation]] = [[] for _ in estimators]
+
+    def tick(own: int, _: int) -> None:
+        if progress is not None:
+            progress(done + own, total)
+
+    for size, smaller in steps:
+        in_fold = () if shared.way.one_test else shared.measures
+        try:
+            # One call a size: within a run a split is known by its repeat and fold, and every size has the same.
+            results = evaluate_all(
+                estimators,
+                shared.given,
+                smaller,
+                metrics=in_fold,
+                seed=seed,
+                n_jobs=n_jobs,
+                memory=memory,
+                progress=tick,
+            )
+        except TamisError as error:
+            raise TamisError(f"size {size}: {error}") from error
+        done += len(smaller) * len(estimators)
+        part = replace(shared, splits=tuple(smaller))
+        for curve, model, own in zip(curves, estimators, results, strict=True):
+            every.extend(own)
+            curve.append(replace(part.validation(model, own), split=f"{shared.way}{_share(size)}"))
+    say_again(every)
+    taken = tuple(size for size, _ in steps)
+    found = [LearningCurve(v[0].recipe, v[0].data, str(shared.way), taken, tuple(v)) for v in curves]
+    return found if len(found) > 1 or isinstance(models, list | tuple) else found[0]
+
+
+def _sizes(sizes: Iterable[float | int]) -> list[float | int]:
+    wanted: list[Any] = [sizes] if isinstance(sizes, Real) else list(sizes)
+    if not wanted:
+        raise TamisError("sizes is empty; give shares of the training rows, or numbers of rows")
+    for size in wanted:
+        whole = isinstance(size, Integral) and not isinstance(size, bool) and int(size) >= 1
+        share = isinstance(size, Real) and not isinstance(size, Integral) and 0 < float(size) <= 1
+        if not whole and not share:
+            raise TamisError(f"sizes must be shares above 0 and up to 1.0, or whole numbers of 1 or more; got {size!r}")
+    return [int(size) if isinstance(size, Integral) else float(size) for size in wanted]
+
+
+def _share(size: float | int) -> str:
+    if isinstance(size, int):
+        return f", {size} of the training rows"
+    return "" if size == 1.0 else f", {size:.4g} of the training rows"
+
+
+def _steps(wanted: Sequence[float | int], shared: Setting) -> list[tuple[float | int, list[Split]]]:
+    """Every size with its splits, in order of rows."""
+    ordered = [(s, _order(shared.given, s, shared.seed)) for s in shared.splits]
+    steps = [(size, [_part(size, shared.given, s, turn) for s, turn in ordered]) for size in wanted]
+    steps.sort(key=lambda step: sum(s.train.size for s in step[1]))
+    for (one, small), (other, large) in pairwise(steps):
+        if all(a.train.size == b.train.size for a, b in zip(small, large, strict=True)):
+            raise TamisError(f"sizes: {one} and {other} come to the same training rows; leave one out")
+    return steps
+
+
+def _order(given: Cases, split: Split, seed: int) -> Codes:
+    """When each training row's turn comes: 1 for those of the first unit, and so on, the classes evenly mixed."""
+    units, stratum = strata(given.y[split.train], None if given.groups is None else given.groups[split.train])
+    rng = generator(seed, *split.task, _ORDER)
+    due = np.empty(stratum.size)
+    for one in np.unique(stratum):
+        members = np.flatnonzero(stratum == one)
+        due[rng.permutation(members)] = np.arange(members.size) / members.size
+    turn = np.empty(stratum.size, dtype=np.intp)
+    turn[np.lexsort((stratum, due))] = np.arange(1, stratum.size + 1)
+    return turn[units]
+
+
+def _part(size: float | int, given: Cases, split: Split, turn: Codes) -> Split:
+    n = split.train.size
+    rows = size if isinstance(size, int) else max(round(size * n), 1)
+    where = f"repeat {split.repeat + 1}, fold {split.fold + 1}"
+    if rows > n:
+        raise TamisError(f"sizes: {where} has {n} training rows; got {size}")
+    last = int(np.searchsorted(np.cumsum(np.bincount(turn)), rows))
+    train = split.train[turn <= last]
+    there, all_of_them = np.unique(given.y[train]).size, np.unique(given.y[split.train]).size
+    if there < all_of_them:
+        raise TamisError(
+            f"sizes: {size} comes to {train.size} training rows in {where}, with {there} of {all_of_them} classes; "
+            "take a larger size"
+        )
+    return Split(train, split.test, split.repeat, split.fold, split.within)

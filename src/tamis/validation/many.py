@@ -1,0 +1,194 @@
+"""Many models validated on the same splits, at the price of what they do not share."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from tamis.base.errors import TamisError
+from tamis.compose.catalog import entry
+from tamis.compose.chain import Call, Chain
+from tamis.compose.recipe import parse, to_text
+from tamis.validation.comparison.verdict import Comparison, compare
+from tamis.validation.execute.driver import say_again
+from tamis.validation.metrics import Metric
+from tamis.validation.models import as_estimators
+from tamis.validation.result import Validation
+from tamis.validation.setting import setting
+
+#: Parameters that say how many features are kept.
+_SIZES = ("k", "fraction")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Validations(Sequence[Validation]):
+    """The honest estimates of several models from the same splits; a sequence of :class:`Validation`.
+
+    Attributes
+    ----------
+    every : tuple of Validation
+        In the order in which the models were given.
+    failed : mapping of str to str
+        The models that could not be validated, and why.
+
+    Notes
+    -----
+    The figure of the best of many is a little too good, for the same folds picked it: ``validate_nested`` judges the
+    choice itself.
+    """
+
+    every: tuple[Validation, ...]
+    failed: Mapping[str, str]
+
+    def __len__(self) -> int:
+        return len(self.every)
+
+    @overload
+    def __getitem__(self, place: int) -> Validation: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Validation]: ...
+
+    def __getitem__(self, place: int | slice) -> Validation | Sequence[Validation]:
+        return self.every[place]
+
+    def __iter__(self) -> Iterator[Validation]:
+        return iter(self.every)
+
+    @property
+    def metric(self) -> Metric:
+        """The main metric."""
+        return self.every[0].metrics[0]
+
+    def ordered(self) -> list[Validation]:
+        """Best first, by the main metric; of equals the one with fewer features, then the one given first."""
+        return sorted(self.every, key=lambda one: one.standing(self.metric))
+
+    @property
+    def best(self) -> Validation:
+        """The model with the best estimate of the main metric."""
+        return self.ordered()[0]
+
+    def comparison(self) -> Comparison:
+        """Which models differ from the best by more than chance (:func:`tamis.validation.compare`)."""
+        return compare(self.every)
+
+    def curves(self) -> dict[str, list[Validation]]:
+        """Error against number of features: models that differ in the number of features alone, fewest first.
+
+        The recipe that they have in common names them, with a star for the number.
+        """
+        found: dict[str, list[Validation]] = {}
+        for one in self.every:
+            if one.mean_kept is not None:
+                found.setdefault(_family(one.recipe), []).append(one)
+        return {name: sorted(group, key=_size) for name, group in found.items() if len(group) > 1}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as lists, numbers and text, ready for JSON."""
+        return {
+            "models": [one.to_dict() for one in self.every],
+            "failed": dict(self.failed),
+            "comparison": self.comparison().to_dict() if len(self.every) > 1 else None,
+        }
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Validations):
+            return NotImplemented
+        return self.every == other.every and self.failed == other.failed
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        width = max(len(one.recipe) for one in self.every)
+        lines = [f"{self.every[0].data}: {self.every[0].split}, {self.metric.title}"]
+        for one in self.ordered():
+            e = one.estimates[self.metric.name]
+            uses = "" if one.mean_kept is None else f"  {one.mean_kept:g} features"
+            lines.append(f"  {one.recipe:<{width}}  {e.mean:.4f} +- {e.se:.4f}{uses}")
+        return "\n".join([*lines, *(f"  {recipe}: {why}" for recipe, why in self.failed.items())])
+
+    __repr__ = __str__
+
+
+def validate_many(
+    models: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    split: str | None = None,
+    folds: int = 10,
+    repeats: int | None = None,
+    groups: Any = None,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    probes: float = 0.0,
+    seed: int = 0,
+    n_jobs: int = 1,
+    memory: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Validations:
+    """Estimate how well each of many whole models will do on new data, on the same splits.
+
+    What models have in common is computed once in every fold: steps at the beginning that are the same, and steps
+    that one fit answers for many parameter values (:mod:`tamis.base.shared_fit`). Each gets the estimate that
+    :func:`tamis.validation.whole.validate` gives for it alone; where work is shared within a step, to its rounding.
+    A model that cannot be fitted does not stop the others.
+
+    Parameters
+    ----------
+    models : list of estimators and recipes, or a recipe that stands for many
+        ``"cc(geom(50, 5000, 10)) | svm(linear, C={0.01, 1, 100})"``.
+    X, y, split, folds, repeats, groups, metrics, probes, seed, n_jobs
+        As for :func:`tamis.validation.whole.validate`.
+    memory : float, optional
+        Bytes that the rows which models share may take; see :func:`tamis.validation.execute.driver.try_all`.
+    progress : callable, optional
+        Called with the number of results that are there and the number in all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 20)
+    >>> X = rng.normal(size=(40, 200))
+    >>> X[:, 7] += 3 * y
+    >>> found = validate_many("cc({1, 100}) | knn(3)", X, y, folds=5, metrics="accuracy")
+    >>> [(one.recipe, round(one.summary()["accuracy"].mean, 3)) for one in found]
+    [('cc(1) | knn(3)', 1.0), ('cc(100) | knn(3)', 0.75)]
+    """
+    estimators = as_estimators(models)
+    shared = setting(
+        X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
+    )
+    every, failed = [], {}
+    outcomes = shared.outcomes(estimators, n_jobs=n_jobs, memory=memory, progress=progress)
+    for model, outcome in zip(estimators, outcomes, strict=True):
+        if isinstance(outcome, TamisError):
+            failed[to_text(model)] = str(outcome)
+        else:
+            every.append(shared.validation(model, outcome))
+    if not every:
+        raise TamisError(next(iter(failed.values())))
+    say_again(result for outcome in outcomes if not isinstance(outcome, TamisError) for result in outcome)
+    return Validations(tuple(every), failed)
+
+
+def _size(one: Validation) -> float:
+    return one.mean_kept or 0.0
+
+
+def _family(text: str) -> str:
+    """The recipe with a star for every number of features; the text itself where it is no recipe."""
+    try:
+        chain = parse(text)
+    except TamisError:
+        return text
+    return " | ".join(_starred(part) for part in chain.parts)
+
+
+def _starred(part: Any) -> str:
+    selects = isinstance(part, Call) and entry(part.name).kind in ("score", "selector")
+    if not selects or not any(name in _SIZES for name, _ in part.arguments):
+        return str(Chain((part,)))
+    rest = Call(part.name, tuple(pair for pair in part.arguments if pair[0] not in _SIZES))
+    arguments = str(rest).removeprefix(part.name).strip("()")
+    return f"{part.name}(*{', ' + arguments if arguments else ''})"

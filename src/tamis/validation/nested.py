@@ -1,0 +1,307 @@
+"""Nested validation: inner folds choose among models, outer folds judge the choice."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from tamis.base.errors import TamisError
+from tamis.base.seeds import spawn
+from tamis.base.types import FloatArray
+from tamis.base.validation import check_number, check_whole
+from tamis.compose.recipe import to_text
+from tamis.validation.estimates import over_folds
+from tamis.validation.execute.driver import Outcome, evaluate_all, say_again, try_all
+from tamis.validation.fold_result import FoldResult
+from tamis.validation.folds import Split, StratifiedFolds
+from tamis.validation.metrics import Metric, all_metrics
+from tamis.validation.models import as_estimators
+from tamis.validation.result import Validation
+from tamis.validation.setting import Setting, setting
+
+#: How one model is chosen among those that were tried in the inner folds.
+Rule: TypeAlias = Literal["best", "cautious", "simplest"]
+
+#: What names the folds of all rows among those within an outer fold.
+_ALL_ROWS = 2**31
+
+
+@dataclass(frozen=True, eq=False)
+class Inner:
+    """What the inner folds of one set of rows found.
+
+    Attributes
+    ----------
+    values : array of shape (n_models, n_folds)
+        The main metric of every model in every inner fold; NaN for a model that failed.
+    features : array of shape (n_models,)
+        Mean number of features used; infinite where it cannot be told.
+    test_to_train : float
+        Test rows per training row.
+    chosen : int
+        The model that the rule takes.
+    """
+
+    values: FloatArray
+    features: FloatArray
+    test_to_train: float
+    chosen: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Nested:
+    """The honest estimate of choosing among models, and what was chosen.
+
+    Attributes
+    ----------
+    validation : Validation
+        The outer folds, each judged by the model chosen for it: what the whole procedure will do on new data.
+    recipes : tuple of str
+        The models to choose from.
+    rule : "best", "cautious" or "simplest"
+    inner : tuple of Inner
+        One for each outer fold, in order: every inner curve is kept.
+    final : Inner
+        The same rule on folds of all rows: the choice to use from here on.
+    failed : mapping of str to str
+        Models that failed in some inner fold, and why; they are not chosen.
+    """
+
+    validation: Validation
+    recipes: tuple[str, ...]
+    rule: Rule
+    inner: tuple[Inner, ...]
+    final: Inner
+    failed: dict[str, str]
+
+    @property
+    def choice(self) -> str:
+        """The recipe to use: the one chosen on all rows."""
+        return self.recipes[self.final.chosen]
+
+    def chosen(self) -> dict[str, int]:
+        """How often each recipe was chosen in the outer folds, the most frequent first."""
+        places, times = np.unique([one.chosen for one in self.inner], return_counts=True)
+        order = np.lexsort((places, -times))
+        return {self.recipes[places[i]]: int(times[i]) for i in order}
+
+    @property
+    def promised(self) -> float:
+        """What the inner folds of all rows promise for the choice: too good, for they made it."""
+        return float(np.nanmean(self.final.values[self.final.chosen]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as lists, numbers and text, ready for JSON."""
+        return {"validation": self.validation.to_dict(), **self._findings()}
+
+    def _findings(self) -> dict[str, Any]:
+        return {
+            "recipes": list(self.recipes),
+            "rule": self.rule,
+            "metric": self.validation.metrics[0].name,
+            "inner": [_plain(one) for one in self.inner],
+            "final": _plain(self.final),
+            "choice": self.choice,
+            "failed": dict(self.failed),
+        }
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Nested):
+            return NotImplemented
+        return self._findings() == other._findings() and self.validation == other.validation
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        lines = [str(self.validation), "chosen:"]
+        lines += [f"  {times} of {len(self.inner)}: {recipe}" for recipe, times in self.chosen().items()]
+        metric = self.validation.metrics[0]
+        lines.append(f"on all rows: {self.choice} ({metric.title} {self.promised:.4f} in the folds that chose it)")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def validate_nested(
+    models: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    rule: Rule = "best",
+    caution: float = 1.0,
+    inner_folds: int = 5,
+    split: str | None = None,
+    folds: int = 10,
+    repeats: int | None = None,
+    groups: Any = None,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    probes: float = 0.0,
+    seed: int = 0,
+    n_jobs: int = 1,
+    memory: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Nested:
+    """Estimate how well a model chosen among many will do on new data.
+
+    In every outer fold the training rows are divided again: inner folds judge all models, the rule takes one, and it
+    is fitted on all training rows of the outer fold and judged on its test rows. The choice is thus part of what is
+    judged. The plan shares work between the models as in :func:`tamis.validation.many.validate_many`.
+
+    Parameters
+    ----------
+    models : list of estimators and recipes, or a recipe that stands for many
+    rule : {"best", "cautious", "simplest"}, default="best"
+        "best": the best mean of the main metric over the inner folds. "cautious": the best mean less `caution`
+        deviations (Grabczewski and Jankowski, eq. 25). "simplest": the fewest features among those within one
+        standard error (the corrected one) of the best, and of those the best. Of equals the one with fewer features,
+        then the one given first.
+    caution : float, default=1.0
+        For "cautious".
+    inner_folds : int, default=5
+        Stratified folds within the training rows; groups stay together there too.
+    X, y, split, folds, repeats, groups, metrics, probes, seed, n_jobs, memory, progress
+        As for :func:`tamis.validation.many.validate_many`. The choice goes by the first metric. Not for "bootstrap",
+        whose samples repeat rows that inner folds would divide.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 20)
+    >>> X = rng.normal(size=(40, 200))
+    >>> X[:, 7] += 3 * y
+    >>> found = validate_nested("cc({1, 100}) | knn(3)", X, y, folds=5, metrics="accuracy")
+    >>> found.choice, found.chosen(), round(found.validation.summary()["accuracy"].mean, 3)
+    ('cc(1) | knn(3)', {'cc(1) | knn(3)': 5}, 1.0)
+    """
+    if rule not in get_args(Rule):
+        raise TamisError(f"rule must be one of {', '.join(get_args(Rule))}; got {rule!r}")
+    check_number("caution", caution, 0, np.inf)
+    check_whole("inner_folds", inner_folds, 2)
+    if split == "bootstrap":
+        raise TamisError("nested validation takes folds: bootstrap samples repeat rows that inner folds would divide")
+    estimators = as_estimators(models)
+    shared = setting(
+        X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
+    )
+    within = _inner_splits(shared, inner_folds)
+    flat = [one for splits in within for one in splits]
+    total = len(estimators) * len(flat) + len(shared.splits)
+    outcomes = try_all(
+        estimators,
+        shared.given,
+        flat,
+        metrics=shared.measures,
+        seed=seed,
+        n_jobs=n_jobs,
+        memory=memory,
+        progress=None if progress is None else lambda done, _: progress(done, total),
+    )
+    failed = {to_text(estimators[i]): str(o) for i, o in enumerate(outcomes) if isinstance(o, TamisError)}
+    if len(failed) == len(estimators):
+        raise TamisError(next(iter(failed.values())))
+    found = [_found(outcomes, number, inner_folds, shared, rule, float(caution)) for number in range(len(within))]
+    *inner, final = found
+    results = _judged(estimators, shared, inner, n_jobs, memory)
+    if progress is not None:
+        progress(total, total)
+    say_again(results)
+    validation = replace(
+        shared.validation(estimators[0], results),
+        recipe=f"the {_NAMES[rule]} of {len(estimators)} recipes",
+        split=f"{shared.way}, {inner_folds} within",
+    )
+    recipes = tuple(to_text(model) for model in estimators)
+    return Nested(validation, recipes, rule, tuple(inner), final, failed)
+
+
+_NAMES = {"best": "best", "cautious": "most confident", "simplest": "simplest good one"}
+
+
+def _inner_splits(shared: Setting, folds: int) -> list[list[Split]]:
+    """Folds within the training rows of each outer split, and at last of all rows."""
+    groups, y = shared.given.groups, shared.given.y
+    found = []
+    for rows, task in [*((s.train, s.task) for s in shared.splits), (shared.rows, (_ALL_ROWS,))]:
+        dealt = StratifiedFolds(folds).splits(
+            y[rows], groups=None if groups is None else groups[rows], seed=spawn(shared.seed, *task)
+        )
+        found.append([Split(rows[s.train], rows[s.test], s.repeat, s.fold, task) for s in dealt])
+    return found
+
+
+def _found(outcomes: Sequence[Outcome], number: int, folds: int, shared: Setting, rule: Rule, caution: float) -> Inner:
+    """What the inner folds of one outer split came to, and the model that the rule takes."""
+    own = [None if isinstance(o, TamisError) else o[number * folds : (number + 1) * folds] for o in outcomes]
+    some = next(results for results in own if results is not None)
+    metric = shared.measures[0] if shared.measures else all_metrics[next(iter(some[0].metrics))]
+    values = np.array([[np.nan] * folds if o is None else [r.metrics[metric.name] for r in o] for o in own])
+    features = np.array([np.inf if o is None else _features(o) for o in own])
+    test_to_train = sum(r.rows.size for r in some) / sum(r.n_train for r in some)
+    chosen = choose(values if metric.better == "high" else -values, features, test_to_train, rule=rule, caution=caution)
+    return Inner(values, features, test_to_train, chosen)
+
+
+def choose(
+    values: FloatArray, features: FloatArray, test_to_train: float, *, rule: Rule = "best", caution: float = 1.0
+) -> int:
+    """The model that a rule takes.
+
+    Parameters
+    ----------
+    values : array of shape (n_models, n_folds)
+        Larger is better; NaN where there is no value.
+    features : array of shape (n_models,)
+        Number of features used.
+    test_to_train : float
+        Test rows per training row, for the standard error.
+    rule : {"best", "cautious", "simplest"}
+    caution : float
+
+    Examples
+    --------
+    >>> values = np.array([[0.90, 0.90, 0.90], [0.99, 0.85, 0.92]])
+    >>> sizes = np.array([10, 1000])
+    >>> [choose(values, sizes, 0.5, rule=rule) for rule in ("best", "cautious", "simplest")]
+    [1, 0, 0]
+    """
+    estimates = [over_folds(own, test_to_train) for own in values]
+    mean = np.array([-np.inf if np.isnan(e.mean) else e.mean for e in estimates])
+    if rule == "cautious":
+        mean = mean - caution * np.array([0.0 if np.isnan(e.sd) else e.sd for e in estimates])
+    top = int(mean.argmax())
+    # What differs by rounding alone is equal: the order of sums must not decide.
+    reach = 1e-12
+    if rule == "simplest" and not np.isnan(estimates[top].se):
+        reach += estimates[top].se
+    near = np.flatnonzero(mean >= mean[top] - reach)
+    small = near[features[near] == features[near].min()]
+    return int(small[np.flatnonzero(mean[small] >= mean[small].max() - 1e-12)[0]])
+
+
+def _judged(
+    estimators: Sequence[Any], shared: Setting, inner: Sequence[Inner], n_jobs: int, memory: float | None
+) -> list[FoldResult]:
+    """The results of the outer splits, each by the model chosen for it."""
+    metrics = () if shared.way.one_test else shared.measures
+    found: dict[tuple[int, ...], FoldResult] = {}
+    for model in sorted({one.chosen for one in inner}):
+        splits = [split for split, one in zip(shared.splits, inner, strict=True) if one.chosen == model]
+        (results,) = evaluate_all(
+            [estimators[model]], shared.given, splits, metrics=metrics, seed=shared.seed, n_jobs=n_jobs, memory=memory
+        )
+        found.update((split.task, result) for split, result in zip(splits, results, strict=True))
+    return [found[split.task] for split in shared.splits]
+
+
+def _features(results: Sequence[FoldResult]) -> float:
+    sizes = [r.kept.size for r in results if r.kept is not None]
+    return float(np.mean(sizes)) if len(sizes) == len(results) else np.inf
+
+
+def _plain(inner: Inner) -> dict[str, Any]:
+    return {
+        "values": [[v if np.isfinite(v) else None for v in row] for row in inner.values.tolist()],
+        "features": [f if np.isfinite(f) else None for f in inner.features.tolist()],
+        "chosen": inner.chosen,
+    }

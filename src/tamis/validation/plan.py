@@ -1,0 +1,169 @@
+"""The plan: many models merged into one tree, so that what they share is computed once per fold.
+
+Models that begin with the same steps share the fitting of these steps and the rows that come out of them. Steps that
+differ only in parameters that one fit answers (:mod:`tamis.base.shared_fit`) are fitted together: a ranking serves
+every number of features, a kernel matrix every cost. The tree is walked depth first, so that only the rows of the open
+branch are held. A model gets what it would get alone: the same seeds, the same rows, the same calls; where work is
+shared inside a sweep the numbers agree to its rounding.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sklearn.base import clone
+
+from tamis.base.seeds import open_states, places, seeded_states
+from tamis.base.shared_fit import Group, grouped
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """What follows one answer of a step.
+
+    Attributes
+    ----------
+    ends : tuple of int
+        Models that end here.
+    steps : tuple of Step
+        What comes next for the others.
+    """
+
+    ends: tuple[int, ...]
+    steps: tuple["Step", ...]
+
+    @cached_property
+    def models(self) -> frozenset[int]:
+        """All models that come through here."""
+        return frozenset(self.ends).union(*(step.models for step in self.steps))
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """Steps of several models, at one place of their chains, that one fit answers.
+
+    Attributes
+    ----------
+    place : int
+        Number of the step in the chain, which seeds it.
+    group : Group
+        The different ones among them.
+    states : tuple
+        For each of these the ``random_state`` parameters to be seeded in every fold.
+    branches : tuple of Branch
+        One for each of these.
+    """
+
+    place: int
+    group: Group
+    states: tuple[tuple[tuple[int, str], ...], ...]
+    branches: tuple[Branch, ...]
+
+    @cached_property
+    def models(self) -> frozenset[int]:
+        """All models that come through here."""
+        return frozenset[int]().union(*(branch.models for branch in self.branches))
+
+    def copies(self, seed: int) -> list[Any]:
+        """The different ones anew, not fitted, with the seeds of a fold."""
+        return [
+            seeded_states(clone(one), states, seed, self.place)
+            for one, states in zip(self.group.estimators, self.states, strict=True)
+        ]
+
+    @property
+    def last(self) -> bool:
+        """Whether models end here."""
+        return any(branch.ends for branch in self.branches)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Models merged into a tree.
+
+    Attributes
+    ----------
+    root : Branch
+    n_models : int
+
+    Examples
+    --------
+    >>> from tamis.compose.recipe import parse
+    >>> from tamis.validation.plan import plan
+    >>> models = [chain.build() for chain in parse("standardize | cc({5, 9}) | {knn({1, 3}), svm}").variants()]
+    >>> print(plan(models))
+    standardize
+      cc x 2
+        knn x 2
+        svm
+        knn x 2
+        svm
+    """
+
+    root: Branch
+    n_models: int
+
+    def units(self) -> list[frozenset[int]]:
+        """Models that end in the same step and are not to be divided, in the order of the walk."""
+        return _units(self.root)
+
+    def n_fits(self) -> int:
+        """Fits that one fold takes."""
+        return _count(self.root)
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self.root))
+
+
+def plan(models: Sequence[Any]) -> Plan:
+    """Merge models into a tree.
+
+    Parameters
+    ----------
+    models : sequence of estimators
+        Pipelines of scikit-learn's own kind are taken apart; any other estimator is one step.
+    """
+    chains = [
+        [(place, step) for place, step in enumerate(places(model)) if step is not None and step != "passthrough"]
+        for model in models
+    ]
+    return Plan(_branch(chains, list(range(len(models))), 0), len(models))
+
+
+def _branch(chains: list[list[tuple[int, Any]]], models: list[int], depth: int) -> Branch:
+    ends = tuple(model for model in models if len(chains[model]) == depth)
+    going = [model for model in models if len(chains[model]) > depth]
+    steps = []
+    for place in dict.fromkeys(chains[model][depth][0] for model in going):
+        here = [model for model in going if chains[model][depth][0] == place]
+        for group in grouped([chains[model][depth][1] for model in here]):
+            branches = tuple(_branch(chains, [here[i] for i in members], depth + 1) for members in group.members)
+            states = tuple(open_states(one) for one in group.estimators)
+            steps.append(Step(place, group, states, branches))
+    return Branch(ends, tuple(steps))
+
+
+def _units(branch: Branch) -> list[frozenset[int]]:
+    found: list[frozenset[int]] = []
+    for step in branch.steps:
+        if step.last:
+            found.append(step.models)
+        else:
+            found += [unit for below in step.branches for unit in _units(below)]
+    return found
+
+
+def _count(branch: Branch) -> int:
+    return sum(1 + sum(map(_count, step.branches)) for step in branch.steps)
+
+
+def _lines(branch: Branch, indent: str = "") -> list[str]:
+    found = []
+    for step in branch.steps:
+        first, many = step.group.estimators[0], len(step.group.estimators)
+        name = getattr(getattr(first, "part", None), "name", type(first).__name__)
+        name = getattr(first, "by", name) if name == "ranking" else name
+        found.append(f"{indent}{name}" + (f" x {many}" if many > 1 else ""))
+        found += [line for below in step.branches for line in _lines(below, indent + "  ")]
+    return found

@@ -1,0 +1,218 @@
+"""What a validation found, as a value that can be printed, compared and written as JSON."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tamis.base.types import FloatArray
+from tamis.validation.metrics import Metric
+from tamis.validation.stability import Stability
+
+#: Version of the layout that `Validation.to_dict` gives.
+_LAYOUT = 1
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A measure's mean, its standard deviation over folds (NaN where there are none) and its standard error."""
+
+    mean: float
+    sd: float
+    se: float
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Every answer given, in order of repeat and row; all arrays have one entry an answer.
+
+    Attributes
+    ----------
+    repeat, fold, row : int arrays
+        Where the answer comes from, each from 0.
+    truth, label : arrays of class labels
+    scores : array of one value or one value per class, or None
+        Evidence, for the second of two classes or for each class.
+    probabilities : array of one value per class, or None
+    """
+
+    repeat: np.ndarray
+    fold: np.ndarray
+    row: np.ndarray
+    truth: np.ndarray
+    label: np.ndarray
+    scores: FloatArray | None
+    probabilities: FloatArray | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Validation:
+    """The honest estimate of a whole model, and what it rests on.
+
+    Two validations are equal when they found the same, whatever time they took.
+
+    Attributes
+    ----------
+    recipe : str
+        The model as a recipe, or its ``repr`` when it is not made of known parts.
+    data, split : str
+        What the data is called, and how it was split.
+    seed : int
+    classes : array
+    metrics : tuple of Metric
+        The first is the main one.
+    values : mapping of str to array
+        Per metric one number a fold, in the order of the folds; a single number when all answers were judged together.
+    estimates : mapping of str to Estimate
+    predictions : Predictions
+    n_train, n_test : int arrays
+        Rows in each fold.
+    n_features : int
+        Columns of the data, probes included.
+    kept : tuple of int arrays, or None
+        Columns the model uses in each fold; added probes are numbered after the data's own columns. None when it
+        cannot be told.
+    stability : Stability or None
+    probe_share : float or None
+        Mean over folds of the share of probes among the columns used; None when no probes are known.
+    fit_seconds, predict_seconds : float arrays
+        Per fold.
+    leak_checked : bool
+    leak : Validation or None
+        The same with every step before the classifier fitted on all rows. None when it was not asked for, or when
+        there is no such step and nothing can leak.
+    """
+
+    recipe: str
+    data: str
+    split: str
+    seed: int
+    classes: np.ndarray
+    metrics: tuple[Metric, ...]
+    values: Mapping[str, FloatArray]
+    estimates: Mapping[str, Estimate]
+    predictions: Predictions
+    n_train: np.ndarray
+    n_test: np.ndarray
+    n_features: int
+    kept: tuple[np.ndarray, ...] | None
+    stability: Stability | None
+    probe_share: float | None
+    fit_seconds: FloatArray
+    predict_seconds: FloatArray
+    leak_checked: bool = False
+    leak: "Validation | None" = None
+
+    def summary(self) -> dict[str, Estimate]:
+        """Mean, deviation and standard error of every metric."""
+        return dict(self.estimates)
+
+    @property
+    def optimism(self) -> float | None:
+        """How much better the leak makes the main metric look; 0 when nothing can leak, None when not asked for."""
+        if not self.leak_checked:
+            return None
+        if self.leak is None:
+            return 0.0
+        main = self.metrics[0]
+        gain = self.leak.estimates[main.name].mean - self.estimates[main.name].mean
+        return gain if main.better == "high" else -gain
+
+    def standing(self, metric: Metric) -> tuple[float, float]:
+        """What models are put in order by: the better estimate first, of equals (but for rounding) fewer features."""
+        mean = self.estimates[metric.name].mean * (1.0 if metric.better == "low" else -1.0)
+        size = self.mean_kept
+        return (np.inf if np.isnan(mean) else round(mean, 12), np.inf if size is None else size)
+
+    @property
+    def mean_kept(self) -> float | None:
+        """Mean number of columns used."""
+        return None if self.kept is None else float(np.mean([k.size for k in self.kept]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as lists, numbers and text, ready for JSON; what does not exist is None."""
+        return {
+            **self._findings(),
+            "seconds": {"fit": self.fit_seconds.tolist(), "predict": self.predict_seconds.tolist()},
+            "leak": None if self.leak is None else self.leak.to_dict(),
+        }
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Validation):
+            return NotImplemented
+        return self._findings() == other._findings() and self.leak == other.leak
+
+    def __str__(self) -> str:
+        folds = self.n_test.size
+        lines = [
+            self.recipe,
+            f"{self.data}: {self.split}, {_span(self.n_train)} training rows and {_span(self.n_test)} test rows"
+            + (f" in each of {folds} fits" if folds > 1 else "")
+            + f", seed {self.seed}",
+        ]
+        width = max(len(metric.title) for metric in self.metrics)
+        for metric in self.metrics:
+            e = self.estimates[metric.name]
+            spread = "" if np.isnan(e.sd) else f", sd {e.sd:.4f}"
+            lines.append(f"  {metric.title:<{width}}  {e.mean:.4f} +- {e.se:.4f}{spread}")
+        lines.extend(self._about_features())
+        if self.leak_checked:
+            lines.append(self._about_leak())
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _about_features(self) -> list[str]:
+        if self.mean_kept is None:
+            return []
+        line = f"features used: {self.mean_kept:g} of {self.n_features}"
+        if self.stability is not None and not np.isnan(self.stability.index):
+            low, high = self.stability.interval
+            line += f", stability {self.stability.index:.3f} ({low:.3f} to {high:.3f})"
+        return [line] if self.probe_share is None else [line, f"probes among them: {self.probe_share:.1%}"]
+
+    def _about_leak(self) -> str:
+        if self.leak is None:
+            return "leak check: no step comes before the classifier, so nothing can leak"
+        main = self.metrics[0]
+        leaked = self.leak.estimates[main.name].mean
+        return f"leak check: {main.title} {leaked:.4f} if the steps saw all rows; optimism {self.optimism:.4f}"
+
+    def _findings(self) -> dict[str, Any]:
+        return {
+            "layout": _LAYOUT,
+            "recipe": self.recipe,
+            "data": self.data,
+            "split": self.split,
+            "seed": self.seed,
+            "classes": self.classes.tolist(),
+            "metrics": {
+                metric.name: {
+                    "title": metric.title,
+                    "better": metric.better,
+                    **{k: _number(v) for k, v in vars(self.estimates[metric.name]).items()},
+                    "values": [_number(v) for v in self.values[metric.name]],
+                }
+                for metric in self.metrics
+            },
+            "n_train": self.n_train.tolist(),
+            "n_test": self.n_test.tolist(),
+            "n_features": self.n_features,
+            "kept": None if self.kept is None else [k.tolist() for k in self.kept],
+            "stability": None if self.stability is None else {k: _number(v) for k, v in vars(self.stability).items()},
+            "probe_share": self.probe_share,
+            "predictions": {k: None if v is None else v.tolist() for k, v in vars(self.predictions).items()},
+            "leak_checked": self.leak_checked,
+            "optimism": None if self.optimism is None else _number(self.optimism),
+        }
+
+
+def _number(value: float) -> float | None:
+    """A number that JSON can hold."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _span(sizes: np.ndarray) -> str:
+    low, high = int(sizes.min()), int(sizes.max())
+    return str(low) if low == high else f"{low} to {high}"

@@ -1,0 +1,109 @@
+"""Whole-model validation: every step of the model is fitted inside each fold, on the training rows alone."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from sklearn.utils import _safe_indexing
+
+from tamis.base.errors import TamisError
+from tamis.validation.execute.driver import say_again
+from tamis.validation.leak import leaky_twin
+from tamis.validation.metrics import Metric
+from tamis.validation.models import as_estimator
+from tamis.validation.result import Validation
+from tamis.validation.setting import Setting, setting
+
+
+def validate(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    split: str | None = None,
+    folds: int = 10,
+    repeats: int | None = None,
+    groups: Any = None,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    leak_check: bool = False,
+    probes: float = 0.0,
+    seed: int = 0,
+    n_jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Validation:
+    """Estimate how well a whole model will do on new data.
+
+    In every fold a fresh copy of the model - transformations, selection and classifier together - is fitted on the
+    training rows and judged on the test rows. Nothing supervised ever sees a test row.
+
+    The standard error over J folds is the corrected one of Nadeau and Bengio (2003),
+    ``sd * sqrt(1/J + n_test/n_train)``, because folds share training rows. With one official test set, and with
+    leave-one-out where a fold is too small to judge, all answers are judged together as one test set and the
+    standard error is that of :func:`tamis.validation.metrics.standard_error`. A fold in which a metric does not exist
+    (AUC with one class among the test rows) is left out of that metric's estimate.
+
+    Parameters
+    ----------
+    model : estimator or str
+        A scikit-learn estimator that ends in a classifier, or a recipe.
+    X : Dataset, array, sparse matrix or data frame
+        A data set brings its classes, groups, official split and known probes.
+    y : array of shape (n_rows,), optional
+        Class labels, when `X` is not a data set.
+    split : {"folds", "pooled", "official", "leave-one-out", "bootstrap"}, optional
+        Stratified folds over all rows by default; folds over the official "train" and "valid" rows; the official
+        split; one row at a time (one group at a time, when there are groups); or bootstrap samples with the .632+
+        estimate (:mod:`tamis.validation.bootstrap`).
+    folds : int, default=10
+        For "folds" and "pooled".
+    repeats : int, optional
+        How often folds are drawn anew, once by default; the number of bootstrap samples, a hundred by default.
+    groups : array of shape (n_rows,), optional
+        Rows of one group are never divided between training and test.
+    metrics : str, Metric or list of them, optional
+        The first is the main one. By default all that the model's answers allow, the BER first.
+    leak_check : bool, default=False
+        Also estimate with every step before the classifier fitted on all rows, to show the optimism.
+    probes : float, default=0
+        Share of probes, columns known to be useless, to add to the data first.
+    seed : int, default=0
+        Decides the folds, the probes and every open ``random_state`` of the model.
+    n_jobs : int, default=1
+        Processes to use, -1 for all cores. The result does not depend on it.
+    progress : callable, optional
+        Called with the number of folds done and the number in all.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from tamis.select import Ranking
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 20)
+    >>> X = rng.normal(size=(40, 200))
+    >>> X[:, 7] += 3 * y
+    >>> found = validate(make_pipeline(Ranking("cc", k=1), GaussianNB()), X, y, folds=5)
+    >>> round(found.summary()["accuracy"].mean, 3), [k.tolist() for k in found.kept]
+    (1.0, [[7], [7], [7], [7], [7]])
+    """
+    estimator = as_estimator(model)
+    shared = setting(
+        X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
+    )
+    twin = _twin(estimator, shared) if leak_check else None
+    subjects = [estimator] if twin is None else [estimator, twin]
+    outcomes = shared.outcomes(subjects, n_jobs=n_jobs, progress=progress)
+    found = []
+    for outcome in outcomes:
+        if isinstance(outcome, TamisError):
+            raise outcome
+        say_again(outcome)
+        found.append(shared.validation(estimator, outcome))
+    honest = found[0]
+    return replace(honest, leak_checked=leak_check, leak=None if twin is None else found[1])
+
+
+def _twin(model: Any, shared: Setting) -> Any | None:
+    rows = shared.rows
+    return leaky_twin(model, _safe_indexing(shared.given.X, rows), shared.given.y[rows], seed=shared.seed)
