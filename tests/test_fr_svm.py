@@ -17,7 +17,8 @@ from sklearn.svm import SVC
 from tamis.base.classifier import one_vs_one
 from tamis.base.errors import TamisError
 from tamis.base.shared_fit import Together
-from tamis.classify import FRSVM, SVM, fr_svm
+from tamis.classify import FRSVM, SVM
+from tamis.classify.fr_svm import fr_svm
 from tamis.classify.fr_svm.pairwise import Machine, elected
 from tamis.data import load
 from tamis.incremental.elimination import eliminate

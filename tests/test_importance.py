@@ -27,7 +27,8 @@ from tamis.base.shared_fit import Together, grouped
 from tamis.classify import KNN, SVM
 from tamis.compose.recipe import to_text
 from tamis.incremental.elimination import eliminate
-from tamis.select import Importance, Ranking, changed_answers
+from tamis.select import Importance, Ranking
+from tamis.select.importance import changed_predictions as changed_answers
 from tamis.transform import Standardize
 
 exact = partial(Importance, values=None, eliminate=False)

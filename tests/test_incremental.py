@@ -15,12 +15,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from tamis.base import doubt, nearest_judge
 from tamis.classify import KNN
+from tamis.incremental import fallback as doubt
+from tamis.incremental import gaussian_nb as judge_naive_bayes
+from tamis.incremental import nearest as nearest_judge
 from tamis.incremental.registry import judge_for
 from tamis.kernels.compiler import all_kernels
 from tamis.kernels.incremental import add_squares, bayes_votes, nearest_votes
-from tamis.select import judge_naive_bayes
 
 NEAREST = [
     KNeighborsClassifier(1),

@@ -13,11 +13,11 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import NearestCentroid
 from sklearn.utils import get_tags
 
-from tamis.base import doubt
+from tamis.incremental import column_updates as judge_updating
+from tamis.incremental import fallback as doubt
 from tamis.incremental.centroid import centroid_judge
 from tamis.incremental.column_updates import leaders
 from tamis.incremental.linear import lda_judge, ridge_judge
-from tamis.select import judge_updating
 
 SKEWED = [0.6, 0.1, 0.3]
 LDA = LinearDiscriminantAnalysis

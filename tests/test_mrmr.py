@@ -17,7 +17,8 @@ from tamis import recipe
 from tamis.base.errors import DataError, TamisError
 from tamis.base.seeds import generator
 from tamis.base.shared_fit import Together, grouped
-from tamis.select import MRMR, mrmr_search
+from tamis.select import MRMR
+from tamis.select.mrmr import search as mrmr_search
 from tamis.select.mrmr.redundancy import DenseCorrelation
 from tamis.select.mrmr.search import Search, Units
 

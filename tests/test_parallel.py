@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from tamis.base import workers
+from tamis.base import parallel as workers
 from tamis.base.parallel import one_thread, run_all, stream
 
 

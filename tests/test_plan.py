@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from alone import alone
-from tamis.base import workers
+from tamis.base import parallel as workers
 from tamis.base.errors import TamisError
 from tamis.base.shared_fit import Sweep, Together, grouped, signature
 from tamis.classify import KNN, NRBF, SVM

@@ -15,8 +15,8 @@ from skrebate import ReliefF
 
 import tamis
 from tamis import scores
-from tamis.base import neighbour_weights
 from tamis.base.errors import DataError, TamisError
+from tamis.neighbours import relief_weights as neighbour_weights
 from tamis.scores import relief, relieff
 from tamis.select import Ranking
 

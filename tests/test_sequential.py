@@ -24,7 +24,8 @@ from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.shared_fit import Together
 from tamis.classify import KNN
-from tamis.select import PTA, SBS, SFFS, SFS, trial
+from tamis.incremental import subset_score as trial
+from tamis.select import PTA, SBS, SFFS, SFS
 
 SEARCHES = [SFS, SBS, PTA, SFFS]
 MODELS = [

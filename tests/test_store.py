@@ -18,7 +18,7 @@ from findings import IDENTITY, result, same, same_array
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.classify.svm.svm import NotSettled
-from tamis.mining import store
+from tamis.mining.run import store
 from tamis.mining.run.packing import array_from_bytes, array_to_bytes
 from tamis.mining.run.store import Finding, OtherVersions, Store
 from tamis.validation.fold_result import FoldResult

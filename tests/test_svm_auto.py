@@ -15,10 +15,12 @@ from sklearn.svm import SVC
 import tamis
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import inner_folds
-from tamis.classify import SVM, kernel_width, margin_path
+from tamis.classify import SVM
+from tamis.classify.svm import path as margin_path
 from tamis.classify.svm.path import COSTS
 from tamis.classify.svm.svm import NotSettled
 from tamis.compose.recipe import to_text
+from tamis.margins import kernel_width
 from tamis.margins import pairs as margin_pairs
 from tamis.margins.kernel_width import MULTIPLES, class_distance
 from tamis.margins.solve import solve_gram
