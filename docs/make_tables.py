@@ -1,16 +1,24 @@
-"""Write docs/parts.md from the catalog; with --check, only say whether it is up to date."""
+"""Write what is derived from the catalog: docs/parts.md, and the stubs that show editors what each room exports.
+
+With --check, only say whether they are up to date.
+"""
 
 import sys
+from importlib import import_module
 from pathlib import Path
 
+from tamis import scores
 from tamis.compose.catalog import KINDS, catalog
 from tamis.compose.chain import as_text
 
-PAGE = Path(__file__).with_name("parts.md")
+ROOT = Path(__file__).parents[1]
+
+#: The rooms of parts, whose names are found when they are first used.
+ROOMS = ("classify", "discretize", "select", "transform")
 
 
-def text() -> str:
-    """The page: one table a kind, one row a part."""
+def table() -> str:
+    """The page of parts: one table a kind, one row a part."""
     lines = [
         "# The parts",
         "",
@@ -24,18 +32,51 @@ def text() -> str:
         lines += [
             f"## {kind.capitalize()}s",
             "",
-            "| name | what it does | parameters (default) | from |",
-            "|---|---|---|---|",
+            "| recipe | class | what it does | parameters (default) | from |",
+            "|---|---|---|---|---|",
         ]
         for part in sorted(chosen, key=lambda p: p.name):
             parameters = ", ".join(f"{p.name} ({as_text(p.default)})" for p in part.parameters.values())
-            lines.append(f"| `{part.name}` | {part.summary} | {parameters} | {part.paper} |")
+            lines.append(f"| `{part.name}` | `{part.class_name}` | {part.summary} | {parameters} | {part.paper} |")
         lines.append("")
     return "\n".join(lines)
 
 
+def stub(room: str) -> str:
+    """What a room exports, for editors and type checkers."""
+    package = import_module(f"tamis.{room}")
+    lines = ["# Written by `make docs` from what is found in the room.\n"]
+    for name in dir(package):
+        home = getattr(package, name).__module__
+        lines.append(f"from {home} import {name} as {name}")
+    return "\n".join(lines) + "\n"
+
+
+def scores_stub() -> str:
+    """The same for the scores, each of which is an object of one class."""
+    lines = [
+        "# Written by `make docs` from what is found in the room.\n",
+        "from tamis.base.score import Score\n",
+        "all_scores: dict[str, Score]\n",
+        "def get(name: str) -> Score: ...\n",
+        *(f"{name}: Score" for name in sorted(scores.all_scores)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def pages() -> dict[Path, str]:
+    """Every derived file and its text."""
+    source = ROOT / "src" / "tamis"
+    return {
+        ROOT / "docs" / "parts.md": table(),
+        source / "scores" / "__init__.pyi": scores_stub(),
+        **{source / room / "__init__.pyi": stub(room) for room in ROOMS},
+    }
+
+
 if __name__ == "__main__":
-    if "--check" not in sys.argv:
-        PAGE.write_text(text(), encoding="utf-8")
-    elif PAGE.read_text(encoding="utf-8") != text():
-        sys.exit("docs/parts.md is out of date: run 'make docs'")
+    for page, text in pages().items():
+        if "--check" not in sys.argv:
+            page.write_text(text, encoding="utf-8")
+        elif not page.exists() or page.read_text(encoding="utf-8") != text:
+            sys.exit(f"{page.relative_to(ROOT)} is out of date: run 'make docs'")

@@ -67,14 +67,27 @@ def estimators(room: str) -> dict[str, type]:
     }
 
 
-def room(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` for a room: its estimators are imported when first asked for."""
+def room(
+    package: str, functions: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a room, whose estimators are imported when they are first used.
+
+    Parameters
+    ----------
+    package : str
+        The room.
+    functions : mapping of str to str, optional
+        Functions that the room offers beside its estimators, and the modules that hold them.
+    """
+    homes = functions or {}
 
     def find(name: str) -> Any:
+        if name in homes:
+            return getattr(importlib.import_module(homes[name]), name)
         if not name.startswith("_"):
             found = estimators(package)
             if name in found:
                 return found[name]
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    return find, lambda: sorted(estimators(package))
+    return find, lambda: sorted([*estimators(package), *homes])

@@ -27,15 +27,15 @@ def list_parts(
         _print_part(chosen[0])
     else:
         for each in KINDS.values():
-            rows = [(p.name, p.summary, ", ".join(p.parameters)) for p in chosen if p.kind == each]
+            rows = [(p.name, p.class_name, p.summary, ", ".join(p.parameters)) for p in chosen if p.kind == each]
             if rows:
-                print_table(f"{each}s", ["name", "what it does", "parameters"], rows)
+                print_table(f"{each}s", ["recipe", "class", "what it does", "parameters"], rows)
 
 
 def _print_part(part: Any) -> None:
     from tamis.compose.chain import as_text
 
-    print_line(f"{part.name} ({part.kind}): {part.summary}")
+    print_line(f"{part.name} ({part.kind}, class {part.class_name}): {part.summary}")
     print_line(f"From: {part.paper}")
     rows = [
         (p.name, as_text(p.default), p.takes, as_text(part.search[p.name]) if p.name in part.search else None)
@@ -50,6 +50,7 @@ def _facts(part: Any) -> dict[str, Any]:
 
     return {
         "name": part.name,
+        "class": part.class_name,
         "kind": part.kind,
         "summary": part.summary,
         "paper": part.paper,

@@ -94,6 +94,11 @@ class Entry:
     only: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
     unit_rows: bool = False
 
+    @property
+    def class_name(self) -> str:
+        """The class that stands behind the recipe word."""
+        return Ranking.__name__ if self.score is not None else str(getattr(self.make, "__name__", ""))
+
     def positional_name(self, index: int, value: Any) -> str | None:
         """The parameter meant by the argument at a place, or None when there are too many."""
         if self.score is not None and index == 0:
