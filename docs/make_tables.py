@@ -45,11 +45,8 @@ def table() -> str:
 def stub(room: str) -> str:
     """What a room exports, for editors and type checkers."""
     package = import_module(f"tamis.{room}")
-    lines = ["# Written by `make docs` from what is found in the room.\n"]
-    for name in dir(package):
-        home = getattr(package, name).__module__
-        lines.append(f"from {home} import {name} as {name}")
-    return "\n".join(lines) + "\n"
+    imports = sorted(f"from {getattr(package, name).__module__} import {name} as {name}" for name in dir(package))
+    return "\n".join(["# Written by `make docs` from what is found in the room.\n", *imports]) + "\n"
 
 
 def scores_stub() -> str:

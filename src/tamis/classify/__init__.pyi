@@ -2,19 +2,19 @@
 
 from tamis.classify.blend import Blend as Blend
 from tamis.classify.boost import Boost as Boost
-from tamis.classify.committee import CVCommittee as CVCommittee
 from tamis.classify.centroid import Centroid as Centroid
+from tamis.classify.committee import CVCommittee as CVCommittee
 from tamis.classify.convex_net.convex_net import ConvexNet as ConvexNet
 from tamis.classify.esnb.esnb import ESNB as ESNB
 from tamis.classify.extra_trees import ExtraTrees as ExtraTrees
-from tamis.classify.fr_svm.fr_svm import FRSVM as FRSVM
 from tamis.classify.forest import Forest as Forest
+from tamis.classify.fr_svm.fr_svm import FRSVM as FRSVM
 from tamis.classify.knn.knn import KNN as KNN
 from tamis.classify.lda import LDA as LDA
 from tamis.classify.logistic import Logistic as Logistic
 from tamis.classify.mdl_histogram.mdl_histogram import MDLHistogram as MDLHistogram
-from tamis.classify.nrbf.nrbf import NRBF as NRBF
 from tamis.classify.nb import NaiveBayes as NaiveBayes
+from tamis.classify.nrbf.nrbf import NRBF as NRBF
 from tamis.classify.snb import SNB as SNB
-from tamis.classify.tree import SSVTree as SSVTree
 from tamis.classify.svm.svm import SVM as SVM
+from tamis.classify.tree import SSVTree as SSVTree

@@ -5,10 +5,10 @@ from tamis.select.contrasts.contrasts import Contrasts as Contrasts
 from tamis.select.from_model import FromModel as FromModel
 from tamis.select.importance.importance import Importance as Importance
 from tamis.select.mrmr.mrmr import MRMR as MRMR
-from tamis.select.sequential import PTA as PTA
-from tamis.select.rfe import RFE as RFE
 from tamis.select.ranking import Ranking as Ranking
 from tamis.select.repeat import Repeat as Repeat
+from tamis.select.rfe import RFE as RFE
+from tamis.select.sequential import PTA as PTA
 from tamis.select.sequential import SBS as SBS
 from tamis.select.sequential import SFFS as SFFS
 from tamis.select.sequential import SFS as SFS
