@@ -37,7 +37,7 @@ def table() -> str:
         ]
         for part in sorted(chosen, key=lambda p: p.name):
             parameters = ", ".join(f"{p.name} ({as_text(p.default)})" for p in part.parameters.values())
-            lines.append(f"| `{part.name}` | `{part.class_name}` | {part.summary} | {parameters} | {part.paper} |")
+            lines.append(f"| `{part.name}` | `{part.class_name}` | {part.summary} | {parameters} | {part.card.paper} |")
         lines.append("")
     return "\n".join(lines)
 

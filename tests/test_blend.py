@@ -20,10 +20,10 @@ from alone import alone
 from planted import planted
 from tamis.base.errors import RecipeError, TamisError
 from tamis.base.feature_tracking import kept
-from tamis.base.predictions import Said, ask
+from tamis.base.predictions import Said, as_probabilities, ask
 from tamis.base.seeds import generator, open_states, seeded, spawn
 from tamis.classify import KNN, SVM, Blend
-from tamis.classify.blend import as_probabilities, blended
+from tamis.classify.blend import blended
 from tamis.compose.recipe import to_text
 from tamis.select import Ranking
 from tamis.transform import Standardize

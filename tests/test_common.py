@@ -181,8 +181,8 @@ def test_part_conforms(run):
 @pytest.mark.parametrize("part", list(catalog().values()), ids=lambda p: p.name)
 def test_part_is_documented(part):
     assert part.summary.endswith(".")
-    assert part.paper
-    for name in part.search:
+    assert part.card.paper
+    for name in part.card.search:
         assert name in part.parameters
-        for value in part.search[name].values():
+        for value in part.card.search[name].values():
             assert part.parameters[name].refusal(value, part.name) is None

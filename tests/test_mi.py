@@ -11,6 +11,7 @@ from sklearn.feature_selection import mutual_info_classif
 from sklearn.metrics import mutual_info_score
 
 from tamis.base.errors import DataError, TamisError
+from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.contingency.states import WAYS
 from tamis.discretize import Discretize
@@ -93,7 +94,7 @@ def test_integers_at_the_ends_of_their_range(lowest):
 def test_integers_do_not_become_floats():
     seen = []
 
-    @score("kept", supervised=False, takes_codes=True)
+    @score(Part("kept"), supervised=False, takes_codes=True)
     def kept(X, y, sample_weight):
         seen.append(X)
         return np.zeros(2)

@@ -73,7 +73,7 @@ def test_what_is_returned_is_a_fitted_estimator(found: Mined) -> None:
     assert found.score(X, y) == (found.predict(X) == y).mean()
     assert hasattr(found, "predict_proba") == hasattr(found.model, "predict_proba")
     assert found.run_.path is None
-    assert found.run_.n_tried == 8 + sum(stage in ("committee", "blend") for stage in found.leaderboard_["stage"])
+    assert found.run_.n_tried == 8 + sum(found.leaderboard_["stage"] == "ensemble")
     assert len(found.run_.choices) == 2
     assert clone(found).model is not found.model
 
@@ -191,7 +191,7 @@ def test_the_stages_of_a_search_without_a_form(tmp_path: Path) -> None:
 def test_the_whole_space_on_small_data() -> None:
     X, y = planted(50, 12)
     found = quick(X, y, trials=80, only=(), without=())
-    assert "committee" in set(found.leaderboard_["stage"])
+    assert "ensemble" in set(found.leaderboard_["stage"])
     assert found.validation_.summary()["ber"].mean < 0.3
     assert not found.run_.failed
 
@@ -333,7 +333,7 @@ def test_what_is_kept_back_moves_the_ends_of_the_stages() -> None:
     assert pace.left_of("tune") == pace.left_of("confirm") == 97.0
     pace.keep_back(confirming=7.0, ending=20.0)
     assert pace.left_of("tune") == pytest.approx(70.0)
-    assert pace.left_of("confirm") == pace.left_of("committee") == pytest.approx(77.0)
+    assert pace.left_of("confirm") == pace.left_of("ensemble") == pytest.approx(77.0)
     # However much it takes, most of the time is for the search.
     pace.keep_back(confirming=1e6, ending=1e6)
     assert pace.left_of("tune") == pytest.approx(97.0 - 15.0 - 25.0)

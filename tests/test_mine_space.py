@@ -15,7 +15,7 @@ from tamis.compose.catalog import catalog
 from tamis.compose.recipe import parse, recipe, to_text
 from tamis.mining.data_traits import Facts, facts
 from tamis.mining.edits import Edits, read_edits
-from tamis.mining.space import COMMITTEES, Space, space
+from tamis.mining.space import Space, space
 from tamis.mining.template import Form, filled, grid, slots, value_at
 from tamis.mining.tuner import propose
 from tamis.validation.cases import cases
@@ -95,7 +95,7 @@ def test_a_part_of_the_catalog_is_searched_unless_there_is_a_reason_not_to() -> 
         | {"ig"}
         | {"sfs", "sffs", "pta", "sbs", "wrapper", "importance"}
         | {"chi2", "count", "variance"}
-        | set(COMMITTEES)
+        | {"committee", "blend"}
     )
     wanted = {p.name for p in catalog().values() if p.kind in ("score", "selector", "classifier")} - left_out
     assert wanted <= names(space(WIDE))

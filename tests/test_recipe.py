@@ -170,8 +170,8 @@ def chains(draw):
     parts.append(draw(st.sampled_from(list(catalog().values()))))
     calls = []
     for part in parts:
-        names = draw(st.sets(st.sampled_from(sorted(part.search)))) if part.search else set()
-        values = {n: draw(st.sampled_from(part.search[n].values())) for n in names}
+        names = draw(st.sets(st.sampled_from(sorted(part.card.search)))) if part.card.search else set()
+        values = {n: draw(st.sampled_from(part.card.search[n].values())) for n in names}
         calls.append(Call(part.name, tuple((n, values[n]) for n in part.parameters if n in names)))
     return Chain(tuple(calls))
 
@@ -269,4 +269,4 @@ def test_an_option_of_a_score_may_not_have_the_name_of_a_parameter_of_the_rankin
         return np.zeros(X.shape[1])
 
     with pytest.raises(TypeError, match="option by has the name of a parameter"):
-        _score_entry(Score("chance", by_chance, constraints={"by": [str]}))
+        _score_entry(Score(Part("chance"), by_chance, constraints={"by": [str]}))

@@ -142,7 +142,7 @@ def test_an_estimate_without_error_has_no_interval() -> None:
 def test_every_part_can_be_said(name: str) -> None:
     """By itself and with one value of every range that a search may try."""
     known = catalog()[name]
-    values = {p: domain.values()[-1] for p, domain in known.search.items()}
+    values = {p: domain.values()[-1] for p, domain in known.card.search.items()}
     written = str(Call(name, tuple((p, values[p]) for p in known.parameters if p in values)))
     for text in (name, written):
         said = sentence(text)

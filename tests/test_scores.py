@@ -10,6 +10,7 @@ from sklearn import feature_selection
 
 from tamis import scores
 from tamis.base.errors import TamisError
+from tamis.base.part import Part
 from tamis.base.score import score
 
 SUPERVISED = [s for s in scores.all_scores.values() if s.supervised]
@@ -196,7 +197,7 @@ def test_wrong_values_are_refused():
 def test_an_option_without_a_constraint_is_a_mistake_of_the_author():
     with pytest.raises(TypeError, match="every option needs a constraint"):
 
-        @score("mine")
+        @score(Part("mine"))
         def mine(X, y, sample_weight, *, speed=1):
             return X
 

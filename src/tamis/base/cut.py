@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tamis.base.errors import TamisError
+from tamis.base.part import Arguments, percent
 from tamis.base.types import FloatArray, Mask
 
 
@@ -101,3 +102,21 @@ def benjamini_hochberg(pvalues: FloatArray, rate: float) -> Mask:
     ordered = np.sort(pvalues)
     below = np.flatnonzero(ordered <= rate * np.arange(1, m + 1) / m)
     return pvalues <= ordered[below[-1]] if below.size else np.zeros(m, dtype=bool)
+
+
+def cut_phrase(arguments: Arguments, otherwise: str) -> str:
+    """How many features a cut keeps, in words; pops the rules from the arguments of a part.
+
+    Examples
+    --------
+    >>> cut_phrase({"k": None, "fraction": 0.1}, "all")
+    'the best 10 %'
+    """
+    k, share, least, rate = (arguments.pop(name, None) for name in ("k", "fraction", "threshold", "fdr"))
+    if k is not None:
+        return "the best one" if k == 1 else f"the best {k}"
+    if share is not None:
+        return f"the best {percent(share)}"
+    if rate is not None:
+        return f"those that pass at a false discovery rate of {percent(rate)}"
+    return otherwise if least is None else f"those above {least}"

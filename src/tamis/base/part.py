@@ -1,36 +1,118 @@
-"""The card of a part: its name in recipes, how its arguments are written, what the search may try."""
+"""The card of a part: all that recipes, the search, the report and the documentation must know of it."""
 
 import importlib
 import inspect
+import math
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from tamis.base.search_range import Choice, Range
+
+#: What a part is looked up for, by code that needs one and must not name it.
+Role = Literal[
+    "imputation",  # fills missing values; put in front of recipes that need it
+    "encoding",  # turns nominal columns into numbers; put in front of recipes that need it
+    "feature_scaling",  # scales every column
+    "sample_scaling",  # scales every row by its own values
+    "unit_rows",  # scales all rows to a mean length of one
+    "projection",  # replaces the columns by few others
+    "fold_ensemble",  # copies of one model, each fitted without one fold
+    "weighted_ensemble",  # the weighted mean of several models
+    "association",  # the score that reports show where all columns are known numbers
+    "mixed_association",  # the score that reports show where there are nominal columns or missing values
+    "separation",  # the score that tells how well one split of a column separates the classes
+]
+
+#: Traits of the data that can decide whether the search tries a part; attributes of ``tamis.mining.data_traits.Facts``.
+Trait = Literal["sparse", "dense", "counts", "wide", "balanced_binary"]
+
+#: The class boundary of classifiers that use all columns alike.
+Boundary = Literal["linear", "kernel", "local"]
+
+#: The arguments of a part in a recipe, defaults included, for the phrase that describes it. Recipes among them are
+#: :class:`Clause` objects. A phrase pops what it describes; the rest is listed after it.
+Arguments: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes of the data above which the search cannot afford a part.
+
+    Attributes
+    ----------
+    rows, columns : float
+    values : float
+        Rows times columns, for parts that pass over the data many times.
+    differences : float
+        Pairs of rows times columns, for parts that compare all rows with each other.
+    """
+
+    rows: float = math.inf
+    columns: float = math.inf
+    values: float = math.inf
+    differences: float = math.inf
+
+    def allow(self, rows: int, columns: int) -> bool:
+        """Whether data of this size is within the limits."""
+        sizes = (rows, columns, rows * columns, rows**2 * columns)
+        return all(
+            size <= most
+            for size, most in zip(sizes, (self.rows, self.columns, self.values, self.differences), strict=True)
+        )
 
 
 @dataclass(frozen=True)
 class Part:
-    """What the catalog, the recipe language, the search and the documentation know of an estimator.
+    """What the catalog, the recipe language, the search, the report and the documentation know of a part.
 
-    An estimator class carries one as its class attribute ``part``.
+    An estimator class carries one as its class attribute ``part``, a score as its attribute ``part``.
 
     Parameters
     ----------
     name : str
         The word users type.
     positional : tuple of str
-        Parameters that may be written without their name, in order.
+        Parameters that may be written without their name, in order. The last may begin with ``*``: it takes all that
+        are left, as a list; they are recipes.
     search : mapping of str to Range or Choice
         What ``tamis mine`` may try; a parameter not named stays at its default.
     paper : str
         Where the method comes from.
     only : mapping of str to (str, value)
         Parameters of `search` that matter only beside a value of another one: ``{"sigma": ("kernel", "gaussian")}``.
+    numbers_only : mapping of str to tuple
+        Values of `search` that take neither nominal columns nor missing values: ``{"criterion": ("fcq",)}``.
     unit_rows : bool
-        Whether `search` supposes rows of mean length one, as ``rms_norm`` makes them.
+        Whether `search` supposes rows of mean length one, as the part with the role "unit_rows" makes them.
+    phrase : str or callable
+        The part in an English sentence: a format string with names of parameters, ``"a forest of {trees} trees"``, or
+        a function of the :data:`Arguments`. For a score: what the features are ranked by. By default the sentence
+        quotes the first line of the documentation, and for a score its name.
+    role : str, optional
+        What the part is looked up for (:data:`Role`).
+    searched : bool
+        Whether the search tries it.
+    templates : tuple of str
+        Recipes that the search tries in place of the name alone, for a part that is made of others; ``{k}`` stands for
+        the range of the number of columns.
+    suits : tuple of str
+        Traits that the data must have for the search to try the part (:data:`Trait`).
+    limits : Limits
+        Sizes of the data up to which the search tries it.
+    slow : bool
+        Whether it takes longest: the search tries it last, and a classifier on many columns only behind a selection.
+    ranks_like : str
+        Another part that ranks the columns alike or better; the search tries that one alone.
+    ranks_like_on : tuple of str
+        Traits of the data for which `ranks_like` holds; by default it holds for all data.
+    scale_invariant : bool
+        Whether a classifier predicts the same however the columns are scaled.
+    boundary : str or mapping of value to str, optional
+        For a classifier that uses all columns alike, so that it shows how good a selection is: the kind of its class
+        boundary, or that for each value of its first positional parameter.
     """
 
     name: str
@@ -38,7 +120,52 @@ class Part:
     search: Mapping[str, Range | Choice] = field(default_factory=dict)
     paper: str = ""
     only: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
+    numbers_only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     unit_rows: bool = False
+    phrase: str | Callable[[Arguments], str] = ""
+    role: Role | None = None
+    searched: bool = True
+    templates: tuple[str, ...] = ()
+    suits: tuple[Trait, ...] = ()
+    limits: Limits = Limits()
+    slow: bool = False
+    ranks_like: str = ""
+    ranks_like_on: tuple[Trait, ...] = ()
+    scale_invariant: bool = False
+    boundary: Boundary | Mapping[Any, Boundary] | None = None
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A recipe among the arguments of a part, in English; ``str()`` holds several steps together by brackets."""
+
+    text: str
+    steps: int = 1
+
+    def __str__(self) -> str:
+        return f"[{self.text}]" if self.steps > 1 else self.text
+
+
+def enumerated(clauses: Sequence[Clause]) -> str:
+    """Several recipes inside a phrase, numbered.
+
+    Examples
+    --------
+    >>> enumerated([Clause("a tree"), Clause("a forest")])
+    '[(1) a tree; (2) a forest]'
+    """
+    return "[" + "; ".join(f"({number}) {one.text}" for number, one in enumerate(clauses, 1)) + "]"
+
+
+def percent(share: float) -> str:
+    """A share inside a phrase.
+
+    Examples
+    --------
+    >>> percent(0.05)
+    '5 %'
+    """
+    return f"{100 * share:g} %"
 
 
 def members(room: str) -> Iterator[tuple[str, Any]]:

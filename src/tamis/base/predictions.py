@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit, softmax
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
 
@@ -81,3 +82,35 @@ def ask_together(models: Sequence[Any], X: Any) -> list[Said]:
         labels = model.labels_from(evidence if sure else margins)
         found.append(Said(labels, evidence if sure else None, margins, model.classes_))
     return found
+
+
+def as_probabilities(said: Said, n_classes: int) -> FloatArray:
+    """What one model says as numbers for the classes that sum to one in each row.
+
+    Its probabilities; failing these the logistic function of its margins; failing these 1 for the class it names.
+
+    Parameters
+    ----------
+    said : Said
+        Where it does not tell its classes, labels are the codes 0, 1, ... of classes.
+    n_classes : int
+
+    Examples
+    --------
+    >>> as_probabilities(Said(np.array([0, 1]), None, np.array([0.0, np.log(3)]), None), 2)
+    array([[0.5 , 0.5 ],
+           [0.25, 0.75]])
+    """
+    if said.probabilities is not None:
+        exact = np.asarray(said.probabilities, dtype=np.float64)
+        single = np.asarray(said.probabilities).dtype != np.float64
+        return exact / exact.sum(axis=1, keepdims=True) if single else exact
+    if said.decision is not None:
+        margins = np.asarray(said.decision, dtype=np.float64)
+        if margins.ndim == 1:
+            return np.column_stack([expit(-margins), expit(margins)])
+        # Otherwise there is a column per pair of classes, as some of scikit-learn's models can be told to give.
+        if margins.shape[1] == n_classes:
+            return np.asarray(softmax(margins, axis=1))
+    codes = said.labels if said.classes is None else np.searchsorted(said.classes, said.labels)
+    return np.eye(n_classes)[np.asarray(codes, dtype=np.intp)]

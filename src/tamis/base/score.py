@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight
 from tamis.base.errors import TamisError
 from tamis.base.labels import encode_labels
 from tamis.base.nominal import coded
+from tamis.base.part import Part
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 
 #: Types of integers that kernels count as they are.
@@ -39,8 +40,8 @@ class Score:
 
     Attributes
     ----------
-    name : str
-        The word users type.
+    part : Part
+        The card: the word users type, the paper, what the search and the report must know.
     function : callable
         ``function(X, y, sample_weight, *, options) -> values`` or :class:`Scored`, on validated input:
         `X` a float array or CSR/CSC matrix (NaN means missing), `y` class codes 0, 1, ... or None.
@@ -50,8 +51,6 @@ class Score:
         Whether `fdr` can cut it.
     nonnegative : bool
         Whether it is defined for values of zero and above alone.
-    paper : str
-        Where the method comes from.
     constraints : mapping
         What each option may be, in scikit-learn's notation.
     takes_nominal : bool
@@ -63,12 +62,11 @@ class Score:
         Whether what a column scores hangs on that column alone.
     """
 
-    name: str
+    part: Part
     function: Callable[..., FloatArray | Scored]
     supervised: bool = True
     has_pvalues: bool = False
     nonnegative: bool = False
-    paper: str = ""
     constraints: Mapping[str, list[Any]] = field(default_factory=dict)
     takes_nominal: bool = False
     takes_codes: bool = False
@@ -90,6 +88,11 @@ class Score:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Score":
         return self
+
+    @property
+    def name(self) -> str:
+        """The word users type."""
+        return self.part.name
 
     @property
     def options(self) -> dict[str, Any]:
@@ -147,21 +150,20 @@ class Score:
 
 
 def score(
-    name: str,
+    part: Part,
     *,
     supervised: bool = True,
     pvalues: bool = False,
     nonnegative: bool = False,
-    paper: str = "",
     constraints: Mapping[str, list[Any]] | None = None,
     takes_nominal: bool = False,
     takes_codes: bool = False,
     alone: bool = True,
 ) -> Callable[[Callable[..., FloatArray | Scored]], Score]:
-    """Declare a function as the score called `name`; the keywords are those of :class:`Score`."""
+    """Declare a function as the score of a card; the keywords are those of :class:`Score`."""
 
     def declare(function: Callable[..., FloatArray | Scored]) -> Score:
-        described = (supervised, pvalues, nonnegative, paper, constraints or {}, takes_nominal, takes_codes, alone)
-        return Score(name, function, *described)
+        described = (supervised, pvalues, nonnegative, constraints or {}, takes_nominal, takes_codes, alone)
+        return Score(part, function, *described)
 
     return declare

@@ -5,7 +5,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
@@ -13,12 +12,20 @@ from tamis.base.errors import TamisError
 from tamis.base.meta_estimators import AroundModels, check_classifier
 from tamis.base.numbered import Numbered
 from tamis.base.parallel import run_all
-from tamis.base.part import Part
-from tamis.base.predictions import Said, ask
+from tamis.base.part import Arguments, Part, enumerated
+from tamis.base.predictions import Said, as_probabilities, ask
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.types import FloatArray
 from tamis.classify.knn.knn import KNN
 from tamis.classify.svm.svm import SVM
+
+
+def _phrase(a: Arguments) -> str:
+    models, weights = a.pop("models"), a.pop("weights")
+    if not models:
+        return "the mean of what a linear support vector machine and the nearest neighbours say"
+    counted = f", weighted {' to '.join(map(str, weights))}," if weights else ""
+    return f"the mean of what {len(models)} models say{counted} {enumerated(models)}"
 
 
 class Blend(Numbered, AroundModels):
@@ -80,6 +87,8 @@ class Blend(Numbered, AroundModels):
         "blend",
         positional=("*models",),
         paper="Kittler, Hatef, Duin and Matas 1998; Caruana, Niculescu-Mizil, Crew and Ksikes 2004",
+        phrase=_phrase,
+        role="weighted_ensemble",
     )
     gives_probabilities = True
     numbered = ("models", "model")
@@ -155,38 +164,6 @@ def blended(said: Sequence[Said], weights: Sequence[float] | FloatArray | None, 
     shares = _checked_weights(weights, len(said))
     heard = [i for i in range(len(said)) if shares[i] > 0]
     return np.average([as_probabilities(said[i], n_classes) for i in heard], axis=0, weights=shares[heard])
-
-
-def as_probabilities(said: Said, n_classes: int) -> FloatArray:
-    """What one model says as numbers for the classes that sum to one in each row.
-
-    Its probabilities; failing these the logistic function of its margins; failing these 1 for the class it names.
-
-    Parameters
-    ----------
-    said : Said
-        Where it does not tell its classes, labels are the codes 0, 1, ... of classes.
-    n_classes : int
-
-    Examples
-    --------
-    >>> as_probabilities(Said(np.array([0, 1]), None, np.array([0.0, np.log(3)]), None), 2)
-    array([[0.5 , 0.5 ],
-           [0.25, 0.75]])
-    """
-    if said.probabilities is not None:
-        exact = np.asarray(said.probabilities, dtype=np.float64)
-        single = np.asarray(said.probabilities).dtype != np.float64
-        return exact / exact.sum(axis=1, keepdims=True) if single else exact
-    if said.decision is not None:
-        margins = np.asarray(said.decision, dtype=np.float64)
-        if margins.ndim == 1:
-            return np.column_stack([expit(-margins), expit(margins)])
-        # Otherwise there is a column per pair of classes, as some of scikit-learn's models can be told to give.
-        if margins.shape[1] == n_classes:
-            return np.asarray(softmax(margins, axis=1))
-    codes = said.labels if said.classes is None else np.searchsorted(said.classes, said.labels)
-    return np.eye(n_classes)[np.asarray(codes, dtype=np.intp)]
 
 
 def _checked_weights(weights: Sequence[float] | FloatArray | None, n_models: int) -> FloatArray:

@@ -78,6 +78,10 @@ class Boost(Wrapped):
             "balance": choice(True, False),
         },
         paper="Friedman 2001; Ke et al. 2017",
+        phrase="gradient boosting of {trees} small trees",
+        suits=("dense",),
+        slow=True,
+        scale_invariant=True,
     )
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -10,11 +10,16 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from tamis.base.classifier import Classifier
 from tamis.base.moments import ClassMoments
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Part
 from tamis.base.row_weights import bearing_rows
 from tamis.base.search_range import choice, lin
 from tamis.base.selector import Weighted
 from tamis.base.types import FloatArray
+
+
+def _phrase(a: Arguments) -> str:
+    shrink = a.pop("shrink")
+    return "the nearest class mean" + (f", shrunken by {shrink}" if shrink else "")
 
 
 class Centroid(Weighted, Classifier):
@@ -77,6 +82,8 @@ class Centroid(Weighted, Classifier):
         positional=("shrink",),
         search={"shrink": lin(0.0, 6.0, 13), "balance": choice(True, False)},
         paper="Tibshirani, Hastie, Narasimhan and Chu 2002",
+        phrase=_phrase,
+        boundary="linear",
     )
     gives_probabilities = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

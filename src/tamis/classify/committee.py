@@ -13,13 +13,20 @@ from tamis.base.errors import TamisError
 from tamis.base.inner_cv import inner_folds
 from tamis.base.meta_estimators import AroundModels, check_classifier, in_words
 from tamis.base.parallel import run_all
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Part
 from tamis.base.predictions import ask
 from tamis.base.rates import accuracy, balanced_accuracy
 from tamis.base.search_range import choice
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.types import Codes, FloatArray
 from tamis.classify.svm.svm import SVM
+
+
+def _phrase(a: Arguments) -> str:
+    folds, how = a.pop("folds"), a.pop("how")
+    what = a.pop("model") or "a linear support vector machine"
+    many = "mean probability" if how == "average" else "vote"
+    return f"the {many} of {folds} copies, each taught without one of {folds} folds, of {what}"
 
 
 class CVCommittee(AroundModels):
@@ -87,6 +94,8 @@ class CVCommittee(AroundModels):
         positional=("folds", "model"),
         search={"folds": choice(5, 9, 15)},
         paper="Grabczewski and Jankowski 2006, section 3",
+        phrase=_phrase,
+        role="fold_ensemble",
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "folds": [Interval(Integral, 2, None, closed="left")],

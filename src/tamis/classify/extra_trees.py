@@ -50,6 +50,9 @@ class ExtraTrees(Weighted, Trees):
         positional=("trees",),
         search=SEARCH,
         paper="Geurts, Ernst and Wehenkel 2006",
+        phrase="{trees} extremely randomized trees",
+        slow=True,
+        scale_invariant=True,
     )
 
     def _make(self, n_features: int, n_classes: int) -> ExtraTreesClassifier:

@@ -142,6 +142,9 @@ class Forest(Trees):
         positional=("trees",),
         search=SEARCH,
         paper="Breiman 2001",
+        phrase="a random forest of {trees} trees",
+        slow=True,
+        scale_invariant=True,
     )
 
     def _make(self, n_features: int, n_classes: int) -> RandomForestClassifier:

@@ -77,6 +77,9 @@ class LDA(Classifier):
         positional=("shrinkage",),
         search={"shrinkage": choice("auto", 0.01, 0.1, 0.5, 0.9)},
         paper="Fisher 1936; Ledoit and Wolf 2004",
+        phrase="linear discriminant analysis",
+        suits=("dense",),
+        boundary="linear",
     )
     gives_probabilities = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

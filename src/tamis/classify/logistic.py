@@ -107,6 +107,8 @@ class Logistic(Weighted, Wrapped):
         search={"penalty": choice("l2", "l1"), "C": geom(1e-2, 1e4), "balance": choice(True, False)},
         paper="Cox 1958; Tibshirani 1996 (l1)",
         unit_rows=True,
+        phrase=lambda a: f"logistic regression with {a.pop('penalty').upper()} penalty",
+        boundary="linear",
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "penalty": [StrOptions({"l2", "l1"})],

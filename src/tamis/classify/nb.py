@@ -11,7 +11,7 @@ from tamis.base.classifier import Classifier
 from tamis.base.errors import DataError
 from tamis.base.moments import ClassMoments, class_totals, divide
 from tamis.base.nominal import TakesNominal
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Part
 from tamis.base.row_weights import bearing_rows, class_prior
 from tamis.base.search_range import choice
 from tamis.base.selector import Weighted
@@ -29,6 +29,11 @@ _LEAST = 1e-290
 
 #: Models of numbers of zero and above.
 _OF_COUNTS = ("multinomial", "poisson")
+
+
+def _phrase(a: Arguments) -> str:
+    model = a.pop("model")
+    return "naive Bayes on the states of the features" if model == "states" else f"naive Bayes ({model})"
 
 
 class NaiveBayes(Weighted, TakesNominal, Classifier):
@@ -133,6 +138,8 @@ class NaiveBayes(Weighted, TakesNominal, Classifier):
         },
         only={"bins": ("model", "states"), "widen": ("model", "gaussian")},
         paper="Domingos and Pazzani 1997; McCallum and Nigam 1998; Eyheramendy and Madigan 2005 (Poisson)",
+        phrase=_phrase,
+        scale_invariant=True,
     )
     gives_probabilities = True
     accepts_missing = True

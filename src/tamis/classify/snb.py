@@ -94,6 +94,10 @@ class SNB(Selective):
             "balance": choice(True, False),
         },
         paper="Langley and Sage 1994",
+        phrase="naive Bayes on columns chosen one after another",
+        # esnb improves on it.
+        searched=False,
+        scale_invariant=True,
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left"), None],

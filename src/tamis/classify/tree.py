@@ -13,7 +13,7 @@ from tamis.base.classifier import Classifier
 from tamis.base.inner_cv import CAUTION, dealt, most_confident
 from tamis.base.named_columns import column_names
 from tamis.base.nominal import TakesNominal
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice
 from tamis.base.selector import Weighted
 from tamis.base.shared_fit import Sweep
@@ -29,6 +29,10 @@ from tamis.trees.tree import Tree
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
+
+
+def _phrase(a: Arguments) -> str:
+    return "a decision tree by balanced error" if a.pop("criterion") == "balanced_error" else "an SSV decision tree"
 
 
 class SSVTree(Sweep, TakesNominal, Weighted, Classifier):
@@ -100,6 +104,9 @@ class SSVTree(Sweep, TakesNominal, Weighted, Classifier):
         positional=("criterion",),
         search={"criterion": choice(*CRITERIA)},
         paper="Grabczewski and Jankowski 2006, section 2.1; Grabczewski and Duch 2000",
+        phrase=_phrase,
+        slow=True,
+        scale_invariant=True,
     )
     gives_probabilities = True
     accepts_missing = True
@@ -162,7 +169,7 @@ class SSVTree(Sweep, TakesNominal, Weighted, Classifier):
         columns and missing values.
         """
         check_is_fitted(self)
-        return rules(self.tree_, self._wording())
+        return rules(self.tree_, self.wording(column_names(self)))
 
     def plot(self) -> "Figure":
         """The tree as a picture: a plotly figure, to be shown or written to a file (``write_html``).
@@ -171,10 +178,11 @@ class SSVTree(Sweep, TakesNominal, Weighted, Classifier):
         of its training rows. Everything is told in full when the pointer rests on a node.
         """
         check_is_fitted(self)
-        return figure(self.tree_, self._wording())
+        return figure(self.tree_, self.wording(column_names(self)))
 
-    def _wording(self) -> Wording:
-        return Wording(column_names(self), self.classes_, self.splits_, self.levels_, self.holes_)
+    def wording(self, names: Sequence[str] | np.ndarray) -> Wording:
+        """How the tree is put into words with these names of its columns."""
+        return Wording(names, self.classes_, self.splits_, self.levels_, self.holes_)
 
     def _decision(self, X: Any) -> FloatArray:
         evidence = self.tree_.weight * self.tree_.priors

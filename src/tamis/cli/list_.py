@@ -36,9 +36,9 @@ def _print_part(part: Any) -> None:
     from tamis.compose.chain import as_text
 
     print_line(f"{part.name} ({part.kind}, class {part.class_name}): {part.summary}")
-    print_line(f"From: {part.paper}")
+    print_line(f"From: {part.card.paper}")
     rows = [
-        (p.name, as_text(p.default), p.takes, as_text(part.search[p.name]) if p.name in part.search else None)
+        (p.name, as_text(p.default), p.takes, as_text(part.card.search[p.name]) if p.name in part.card.search else None)
         for p in part.parameters.values()
     ]
     if rows:
@@ -53,14 +53,14 @@ def _facts(part: Any) -> dict[str, Any]:
         "class": part.class_name,
         "kind": part.kind,
         "summary": part.summary,
-        "paper": part.paper,
-        "positional": list(part.positional),
+        "paper": part.card.paper,
+        "positional": list(part.card.positional),
         "parameters": [
             {
                 "name": p.name,
                 "default": as_text(p.default),
                 "takes": p.takes,
-                "search": as_text(part.search[p.name]) if p.name in part.search else None,
+                "search": as_text(part.card.search[p.name]) if p.name in part.card.search else None,
             }
             for p in part.parameters.values()
         ],

@@ -20,7 +20,7 @@ _STAGES = {
     "tune": "tuning",
     "substitute": "substituting parts",
     "confirm": "judging the best again",
-    "committee": "committees",
+    "ensemble": "committees",
     "last": "one recipe, for time is short",
     "judge": "judging the choice on unseen rows",
 }

@@ -154,12 +154,14 @@ def validate(
 
 
 def _print_data(dataset: "Dataset", written: "list[Chain]", chains: "list[Chain]") -> None:
+    from tamis.compose.catalog import part_for
+
     print_line(f"{dataset.name}: {dataset.n_rows} rows, {dataset.n_features} features, {len(dataset.classes)} classes")
     if len(chains) == 1:
         print_line(f"recipe: {chains[0]}")
     added = {str(part) for one, chain in zip(written, chains, strict=True) for part in chain.parts[: _more(one, chain)]}
     if added:
-        needed = {"impute": "missing values", "encode": "nominal columns"}
+        needed = {part_for("imputation").name: "missing values", part_for("encoding").name: "nominal columns"}
         names = [name for name in needed if name in added]
         verb, them = ("was", "it is") if len(names) == 1 else ("were", "they are")
         reasons = " and ".join(needed[name] for name in names)

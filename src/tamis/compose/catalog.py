@@ -7,7 +7,7 @@ ranking by it.
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import HasMethods, InvalidParameterError, v
 
 from tamis import scores
 from tamis.base.errors import TamisError
-from tamis.base.part import Part, estimators
+from tamis.base.part import Part, Role, estimators
 from tamis.base.score import Score
 from tamis.base.search_range import Choice, Range
 from tamis.compose.constraint_text import in_words
@@ -55,44 +55,37 @@ class Entry:
 
     Attributes
     ----------
-    name : str
-        The word users type.
+    card : Part
+        What stands beside the part itself.
     kind : str
         "transform", "score", "selector" or "classifier".
     summary : str
         The first line of its documentation.
-    paper : str
     parameters : mapping of str to Parameter
         In the order in which a recipe prints them.
-    positional : tuple of str
-        Parameters that may be written without their name. The last may begin with ``*``: it takes all that are left,
-        as a list; they are recipes.
-    search : mapping of str to Range or Choice
     make : callable
         Parameters in, estimator out.
     score : Score, optional
         The score behind a ranking.
     takes_nominal : bool
-        Whether nominal columns may come as they are, without ``encode`` in front.
+        Whether nominal columns may come as they are, without encoding in front.
     takes_missing : bool
-        Whether missing values may come as they are, without ``impute`` in front.
-    only, unit_rows
-        As on the part's card (:class:`tamis.base.part.Part`).
+        Whether missing values may come as they are, without imputation in front.
     """
 
-    name: str
+    card: Part
     kind: str
     summary: str
-    paper: str
     parameters: Mapping[str, Parameter]
-    positional: tuple[str, ...]
-    search: Mapping[str, Range | Choice]
     make: Callable[..., Any] = field(repr=False)
     score: Score | None = None
     takes_nominal: bool = False
     takes_missing: bool = False
-    only: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
-    unit_rows: bool = False
+
+    @property
+    def name(self) -> str:
+        """The word users type."""
+        return self.card.name
 
     @property
     def class_name(self) -> str:
@@ -104,14 +97,15 @@ class Entry:
         if self.score is not None and index == 0:
             first = value.values()[0] if isinstance(value, (Range, Choice)) else value
             return "fraction" if isinstance(first, float) else "k"
-        if index < len(self.positional):
-            return self.positional[index]
-        return self.positional[-1] if self.positional and self.positional[-1].startswith("*") else None
+        known = self.card.positional
+        if index < len(known):
+            return known[index]
+        return known[-1] if known and known[-1].startswith("*") else None
 
     def takes_recipes(self, parameter: str) -> bool:
         """Whether a parameter stands for an estimator or a list of them, so that a bare word is the name of a part."""
         constraints = self.parameters[parameter].constraints
-        return f"*{parameter}" in self.positional or any(isinstance(c, HasMethods) for c in constraints)
+        return f"*{parameter}" in self.card.positional or any(isinstance(c, HasMethods) for c in constraints)
 
 
 @cache
@@ -135,6 +129,22 @@ def entry(name: str) -> Entry:
         return catalog()[name]
     except KeyError:
         raise TamisError(f"no part is called {name!r}; 'tamis list' shows them all") from None
+
+
+def part_for(role: Role) -> Entry:
+    """The first part with a role.
+
+    Examples
+    --------
+    >>> part_for("imputation").name
+    'impute'
+    """
+    return next(part for part in catalog().values() if part.card.role == role)
+
+
+def score_for(role: Role) -> Score:
+    """The first score with a role."""
+    return next(score for score in scores.all_scores.values() if score.part.role == role)
 
 
 def register(cls: type, kind: str) -> type:
@@ -165,22 +175,15 @@ def _add(found: dict[str, Entry], new: Entry) -> None:
 
 
 def _class_entry(cls: Any, kind: str) -> Entry:
-    part: Part = cls.part
     signature = inspect.signature(cls).parameters
-    parameters = {n: Parameter(n, p.default, cls._parameter_constraints[n]) for n, p in signature.items()}
     return Entry(
-        part.name,
+        cls.part,
         kind,
         _summary(cls),
-        part.paper,
-        parameters,
-        part.positional,
-        part.search,
+        {n: Parameter(n, p.default, cls._parameter_constraints[n]) for n, p in signature.items()},
         cls,
         takes_nominal=getattr(cls, "takes_nominal", False),
         takes_missing=getattr(cls, "accepts_missing", False),
-        only=part.only,
-        unit_rows=part.unit_rows,
     )
 
 
@@ -201,13 +204,10 @@ def _score_entry(score: Score) -> Entry:
         return Ranking(score.name, **given, options=options or None)
 
     return Entry(
-        score.name,
+        replace(score.part, positional=("k",), search=Ranking.part.search),
         "score",
         _summary(score),
-        score.paper,
         parameters,
-        ("k",),
-        Ranking.part.search,
         make,
         score,
         takes_nominal=score.takes_nominal,

@@ -15,18 +15,18 @@ from sklearn.preprocessing import Normalizer
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import kept
 from tamis.base.mixed_columns import columns_of, only_numbers
+from tamis.base.part import Part
 from tamis.compose.chain import to_text
 from tamis.compose.versions import made_with
 from tamis.data.dataset import Dataset
 from tamis.data.fingerprint import fingerprint
 from tamis.data.matrices import numbered
-from tamis.transform.normalize import Normalize
 
 #: The number of this way to write a card; a file with another is refused.
 LAYOUT = 1
 
-#: Steps that give a column for a column and yet look at the whole row.
-_WHOLE_ROWS = (Normalize, Normalizer, KNNImputer)
+#: Steps of scikit-learn that give a column for a column and yet look at the whole row.
+_WHOLE_ROWS = (Normalizer, KNNImputer)
 
 
 class CardError(Exception):
@@ -188,7 +188,8 @@ def _looks_at_whole_rows(model: Any) -> bool:
     waiting, seen = [model], set()
     while waiting:
         held = waiting.pop()
-        if isinstance(held, _WHOLE_ROWS):
+        part = getattr(held, "part", None)
+        if isinstance(held, _WHOLE_ROWS) or (isinstance(part, Part) and part.role == "sample_scaling"):
             return True
         if id(held) in seen:
             continue

@@ -86,7 +86,7 @@ class _Parser:
         for index, node in enumerate(args):
             parameter = part.positional_name(index, self._value(node))
             if parameter is None:
-                raise self._at(node, f"{name} takes {self._count(len(part.positional))} without a name")
+                raise self._at(node, f"{name} takes {self._count(len(part.card.positional))} without a name")
             if parameter.startswith("*"):
                 self._keep(bound, part, parameter[1:], tuple(self._recipe(n, part) for n in args[index:]), node)
                 break
@@ -114,7 +114,7 @@ class _Parser:
 
     def _refused(self, part: Entry, parameter: str, value: Any) -> str | None:
         """Why a closed value cannot be used, or None when it can."""
-        if f"*{parameter}" in part.positional and value is not None:
+        if f"*{parameter}" in part.card.positional and value is not None:
             wrong = [v for v in value if not isinstance(v, Chain)] if isinstance(value, tuple) else [value]
             return f"{part.name}: {parameter} takes a list of recipes; got {as_text(wrong[0])}" if wrong else None
         known = part.parameters[parameter]

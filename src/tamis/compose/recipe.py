@@ -9,7 +9,7 @@ stands for many values, and the recipe then for many recipes; so does a set of p
 from collections.abc import Callable
 from typing import Any
 
-from tamis.compose.catalog import Entry, entry
+from tamis.compose.catalog import Entry, entry, part_for
 from tamis.compose.chain import Call, Chain, to_text
 from tamis.compose.parser import parse
 
@@ -29,7 +29,7 @@ def recipe(text: str) -> Any:
 
 
 def completed(chain: Chain, *, nominal: bool, missing: bool) -> Chain:
-    """The recipe with ``impute`` and ``encode`` put in front where the data needs them and it has none.
+    """The recipe with imputation and encoding put in front where the data needs them and it has none.
 
     Neither is put before parts that all take such columns as they are, recipes among their arguments included.
 
@@ -46,13 +46,13 @@ def completed(chain: Chain, *, nominal: bool, missing: bool) -> Chain:
     >>> str(completed(parse("knn(5)"), nominal=True, missing=True))
     'impute | knn(5)'
     """
-    names = {part.name for part in chain.parts if isinstance(part, Call)}
-    front = []
-    if missing and "impute" not in names and not _all_take(chain, lambda part: part.takes_missing):
-        front.append("impute")
-    if nominal and "encode" not in names and not _all_take(chain, lambda part: part.takes_nominal):
-        front.append("encode")
-    return Chain((*(part for name in front for part in parse(name).parts), *chain.parts))
+    roles = {entry(part.name).card.role for part in chain.parts if isinstance(part, Call)}
+    front: list[Call] = []
+    if missing and "imputation" not in roles and not _all_take(chain, lambda part: part.takes_missing):
+        front.append(Call(part_for("imputation").name))
+    if nominal and "encoding" not in roles and not _all_take(chain, lambda part: part.takes_nominal):
+        front.append(Call(part_for("encoding").name))
+    return Chain((*front, *chain.parts))
 
 
 def _all_take(value: Any, takes: Callable[[Entry], bool]) -> bool:

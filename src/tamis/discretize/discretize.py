@@ -23,6 +23,17 @@ METHODS: dict[str, Binning] = {
 }
 
 
+#: Each method in words.
+_BINS = {
+    "sigma": "by mean and standard deviation",
+    "equal_width": "of equal width",
+    "equal_frequency": "of equally many rows",
+    "ssv": "by SSV splits",
+    "modl": "the most probable ones, MODL",
+    "optimal": "of least squared error",
+}
+
+
 class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
     """Cut each column into bins and put the number of the bin in place of the value.
 
@@ -97,6 +108,7 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         search={"by": choice(*METHODS), "min_gain": choice("auto", 0, 1, 3, 10)},
         only={"min_gain": ("by", "ssv")},
         paper="Grabczewski 2004; Grabczewski and Jankowski 2006; Peng and Ding 2005; Boulle 2006; Katz 2005",
+        phrase=lambda a: f"cuts every feature into bins ({_BINS.get(by := a.pop('by'), by)})",
     )
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -1,5 +1,6 @@
 """What the data is like, as far as it narrows the search."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis.base.mixed_columns import assembled, columns_of, only_numbers
+from tamis.base.part import Trait
 from tamis.base.types import FloatArray
 from tamis.validation.cases import Cases
 
@@ -44,6 +46,24 @@ class Facts:
     def uneven(self) -> bool:
         """Whether the classes differ so much in size that balancing them can matter."""
         return self.largest > 1.25 * self.smallest
+
+    @property
+    def dense(self) -> bool:
+        return not self.sparse
+
+    @property
+    def wide(self) -> bool:
+        """Whether there are at least as many columns as rows."""
+        return self.n_rows <= self.n_features
+
+    @property
+    def balanced_binary(self) -> bool:
+        """Whether there are two classes of about the same size."""
+        return self.n_classes == 2 and not self.uneven
+
+    def have(self, traits: Iterable[Trait]) -> bool:
+        """Whether the data has all of some traits."""
+        return all(getattr(self, trait) for trait in traits)
 
     def of_rows(self, y: np.ndarray) -> "Facts":
         """The same for a search on some rows, by their classes: what the others are of must not narrow it."""

@@ -7,9 +7,9 @@ from itertools import accumulate
 
 import numpy as np
 
-from tamis.base.predictions import Said
+from tamis.base.predictions import Said, as_probabilities
 from tamis.base.types import FloatArray
-from tamis.classify.blend import as_probabilities
+from tamis.compose.catalog import part_for
 from tamis.compose.chain import Call
 from tamis.compose.parser import parse
 from tamis.validation.fold_result import FoldResult, measured
@@ -141,4 +141,4 @@ def _text(counts: Counter[str]) -> str:
     arguments: tuple[tuple[str, object], ...] = (("models", tuple(parse(m) for m in counts)),)
     if len(set(counts.values())) > 1:
         arguments += (("weights", tuple(counts.values())),)
-    return str(Call("blend", arguments))
+    return str(Call(part_for("weighted_ensemble").name, arguments))

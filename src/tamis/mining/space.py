@@ -12,66 +12,22 @@ from itertools import product
 from typing import Any
 
 from tamis.base.errors import TamisError
+from tamis.base.part import Part, Role
 from tamis.base.search_range import Choice, Range, choice, geom
-from tamis.compose.catalog import Entry, catalog, entry
+from tamis.compose.catalog import Entry, catalog, entry, part_for
 from tamis.compose.chain import Call, Chain, as_text
 from tamis.compose.parser import parse
 from tamis.compose.recipe import completed
 from tamis.mining.data_traits import Facts
 from tamis.mining.edits import Edits
-from tamis.mining.template import ROW_SCALE, Form
+from tamis.mining.template import Form
 
 Calls = tuple[Call, ...]
 
-#: Scores that rank columns as another one does, or as it does but worse.
-_TWINS = {"f": "cc", "t": "cc", "relief": "relieff"}
+#: Roles of the classifiers that are made of others; the last stage builds them.
+_ENSEMBLES: tuple[Role, ...] = ("fold_ensemble", "weighted_ensemble")
 
-#: Scores that rank columns nearly as ``cc`` does between two classes of about the same size.
-_ALIKE = ("fisher", "s2n")
-
-#: Parts that take long on large data, and up to which rows, columns, values (rows times columns) or differences of
-#: values (of all pairs of rows) they are affordable. Those limited by values go over all columns many times.
-_AFFORDABLE: dict[str, dict[str, int]] = {
-    "sfs": {"columns": 60},
-    "sffs": {"columns": 60},
-    "pta": {"columns": 60},
-    "sbs": {"columns": 40},
-    "wrapper": {"columns": 200},
-    "importance": {"columns": 200, "values": 3_000_000},
-    "contrasts": {"values": 3_000_000},
-    "esnb": {"values": 3_000_000},
-    "stability_selection": {"values": 10_000_000},
-    "with_probes": {"values": 10_000_000},
-    "relieff": {"differences": 5_000_000_000},
-    "convex_net": {"rows": 2_000},
-}
-
-#: Criteria of mRMR that take neither text nor missing values.
-_OF_NUMBERS = ("fcd", "fcq")
-
-#: Parts that are made of others: what they are made of here. {k} stands for the range of the number of columns.
-_COMPOSED = {
-    "vote": ("vote(ssv({k}), ssv_tree({k}), cc({k}), at_least={{1, 2}})",),
-    "repeat": ("repeat(ssv_tree({k}), times={{2, 3}})",),
-    "from_model": ("from_model(extra_trees, k={k})", "from_model(forest(balance=true), k={k})"),
-    "importance": ("importance(extra_trees(50), k={k}, values=10, rows=100, step=0.5)",),
-    "with_probes": ("with_probes(cc, fdr={{0.05, 0.1, 0.2, 0.4}})", "with_probes(ssv, fdr={{0.05, 0.1, 0.2, 0.4}})"),
-    "stability_selection": ("stability_selection(cc({k}), times=25, threshold={{0.6, 0.75, 0.9}})",),
-}
-
-#: Classifiers that no search tries: one that is made to answer faster, not better, and one that esnb enhances.
-_SPARED = ("fr_svm", "snb")
-
-#: Classifiers that are made of others; the last stage builds them.
-COMMITTEES = ("committee", "blend")
-
-#: Classifiers that take longest, and do not care how columns are scaled; they come last, where time may run out.
-_TREES = ("tree", "forest", "extra_trees", "boost", "mdl_histogram")
-
-#: Other classifiers that do not care how columns are scaled.
-_BY_COLUMNS = ("nb", "esnb")
-
-#: Columns above which they are tried behind a selection alone.
+#: Columns above which slow classifiers are tried behind a selection alone.
 _MANY_COLUMNS = 2_000
 
 
@@ -103,7 +59,7 @@ class Space:
         pairs = [(head, tail) for head, tail in product(self.heads, self.tails) if not _in_vain(head, tail)]
         if self.facts.n_features <= _MANY_COLUMNS:
             return pairs
-        return [(head, tail) for head, tail in pairs if tail[-1].name not in _TREES] or pairs
+        return [(head, tail) for head, tail in pairs if not entry(tail[-1].name).card.slow] or pairs
 
     def text(self, form: Form) -> str:
         """The recipe of a closed form, completed by what the data needs."""
@@ -120,7 +76,7 @@ def space(facts: Facts, edits: Edits | None = None) -> Space:
     """
     edits = edits or Edits()
     maker = _Maker(facts, edits)
-    committees = tuple(name for name in COMMITTEES if name not in edits.without)
+    committees = tuple(name for name in map(_name_for, _ENSEMBLES) if name not in edits.without)
     if edits.only:
         forms = tuple(form for text in edits.only for form in maker.forms(text))
         return Space((), (), (), forms, committees, facts)
@@ -138,25 +94,23 @@ class _Maker:
         self._edits = edits
 
     def heads(self) -> Iterator[Calls]:
-        texts = ["", "normalize", "standardize"] if self._facts.sparse else ["standardize", ""]
+        by_columns, by_rows = _name_for("feature_scaling"), _name_for("sample_scaling")
+        texts = ["", by_rows, by_columns] if self._facts.sparse else [by_columns, ""]
         if self._facts.non_negative and not self._facts.sparse:
-            texts.append("normalize")
+            texts.append(by_rows)
         for text in texts:
             yield from self._kept(text)
 
     def picks(self) -> Iterator[Calls]:
         if self._facts.n_features < 3:
             return
-        # What takes long comes last, where time may run out.
-        for part in sorted(catalog().values(), key=lambda part: "values" in _AFFORDABLE.get(part.name, ())):
-            if part.kind in ("score", "selector") and self._suits(part):
-                for text in self._made_of(part.name):
-                    yield from self._kept(text)
+        for part in self._suitable("score", "selector"):
+            for text in self._templates(part):
+                yield from self._kept(text)
 
     def tails(self) -> Iterator[Calls]:
-        parts = [p for p in catalog().values() if p.kind == "classifier" and p.name not in COMMITTEES]
-        for part in sorted(parts, key=lambda part: part.name in _TREES):
-            if self._suits(part):
+        for part in self._suitable("classifier"):
+            if part.card.role not in _ENSEMBLES:
                 yield from self._kept(part.name)
 
     def forms(self, text: str) -> Iterator[Form]:
@@ -167,31 +121,20 @@ class _Maker:
             for calls in self._opened(chain):
                 yield Form.of(Chain(calls))
 
-    def _made_of(self, name: str) -> tuple[str, ...]:
-        domain = self._narrowed(name, "k", geom(1, 10_000))
-        return tuple(text.format(k=as_text(domain)) for text in _COMPOSED.get(name, (name,)))
+    def _templates(self, part: Entry) -> tuple[str, ...]:
+        domain = self._narrowed(part.name, "k", geom(1, 10_000))
+        return tuple(text.replace("{k}", as_text(domain)) for text in part.card.templates or (part.name,))
 
-    def _suits(self, part: Entry) -> bool:
-        """Whether the data rules a part out."""
+    def _suitable(self, *kinds: str) -> list[Entry]:
+        """The parts of some kinds that the data does not rule out; slow ones last, where time may run out."""
+        parts = [part for part in catalog().values() if part.kind in kinds and self._suits(part.card)]
+        return sorted(parts, key=lambda part: part.card.slow)
+
+    def _suits(self, card: Part) -> bool:
         facts = self._facts
-        if part.name in _TWINS or part.name in _SPARED or not self._affordable(part.name):
+        if not card.searched or (card.ranks_like and facts.have(card.ranks_like_on)):
             return False
-        if part.name in _ALIKE and facts.n_classes == 2 and not facts.uneven:
-            return False
-        if part.name == "ig":
-            return facts.sparse
-        if part.name in ("chi2", "count", "variance"):
-            return facts.counts and facts.sparse
-        if part.name == "rfe":
-            return facts.n_rows <= facts.n_features
-        if part.name in ("lda", "boost"):
-            return not facts.sparse
-        return True
-
-    def _affordable(self, name: str) -> bool:
-        rows, columns = self._facts.n_rows, self._facts.n_features
-        sizes = {"rows": rows, "columns": columns, "values": rows * columns, "differences": rows**2 * columns}
-        return all(sizes[what] <= most for what, most in _AFFORDABLE.get(name, {}).items())
+        return facts.have(card.suits) and card.limits.allow(facts.n_rows, facts.n_features)
 
     def _kept(self, text: str) -> Iterator[Calls]:
         """The open calls of a chain, unless it has a part that the user does not want."""
@@ -207,9 +150,9 @@ class _Maker:
         options = [list(self._open_call(call)) for call in chain.parts if isinstance(call, Call)]
         for calls in product(*options):
             last = calls[-1]
-            scaled = any(call.name == ROW_SCALE for call in calls)
-            if entry(last.name).unit_rows and not scaled:
-                calls = (*calls[:-1], Call(ROW_SCALE), last)
+            scale = _name_for("unit_rows")
+            if entry(last.name).card.unit_rows and all(call.name != scale for call in calls):
+                calls = (*calls[:-1], Call(scale), last)
             yield tuple(calls)
 
     def _open_call(self, call: Call) -> Iterator[Call]:
@@ -218,20 +161,20 @@ class _Maker:
         cut = part.score is not None and any(name in given for name in ("k", "fraction", "threshold", "fdr"))
         domains: dict[str, Any] = {
             name: self._narrowed(call.name, name, self._edits.ranges.get((call.name, name), domain))
-            for name, domain in {**part.search, **self._own_ranges(call.name)}.items()
+            for name, domain in {**part.card.search, **self._own_ranges(call.name)}.items()
             if name not in given and not (cut and name == "k") and self._opens(part, name, domain)
         }
         if not self._facts.uneven:
             domains.pop("balance", None)
         # What decides whether another parameter matters is settled first: each value is a form of its own.
-        deciding = {other for name, (other, _) in part.only.items() if name in domains and other in domains}
+        deciding = {other for name, (other, _) in part.card.only.items() if name in domains and other in domains}
         choices = [[(name, value) for value in domains[name].values()] for name in sorted(deciding)]
         for settled in product(*choices):
             fixed = {**given, **dict(settled)}
             open_ = {
                 name: domain
                 for name, domain in domains.items()
-                if name not in fixed and (name not in part.only or _matters(part, name, fixed))
+                if name not in fixed and (name not in part.card.only or _matters(part, name, fixed))
             }
             bound = {**open_, **fixed}
             yield Call(call.name, tuple((name, bound[name]) for name in part.parameters if name in bound))
@@ -245,11 +188,12 @@ class _Maker:
 
     def _narrowed(self, name: str, parameter: str, domain: Choice | Range) -> Choice | Range:
         """A range within what the data allows."""
-        if (name, parameter) == ("mrmr", "criterion") and (self._facts.nominal or self._facts.missing):
-            return choice(*(value for value in domain.values() if value not in _OF_NUMBERS))
+        part = entry(name)
+        if parameter in part.card.numbers_only and (self._facts.nominal or self._facts.missing):
+            return choice(*(value for value in domain.values() if value not in part.card.numbers_only[parameter]))
         if parameter != "k" or not isinstance(domain, Range):
             return domain
-        rows = entry(name).kind == "classifier"
+        rows = part.kind == "classifier"
         most = self._facts.n_rows // 3 if rows else int(0.75 * self._facts.n_features)
         low = domain.low if rows or domain.low > 1 else 2
         high = max(1, min(domain.high, most))
@@ -258,11 +202,16 @@ class _Maker:
 
 def _in_vain(head: Calls, tail: Calls) -> bool:
     """Whether a head scales columns for a classifier that does not care."""
-    return tail[-1].name in (*_TREES, *_BY_COLUMNS) and [call.name for call in head] == ["standardize"]
+    roles = [entry(call.name).card.role for call in head]
+    return entry(tail[-1].name).card.scale_invariant and roles == ["feature_scaling"]
+
+
+def _name_for(role: Role) -> str:
+    return part_for(role).name
 
 
 def _matters(part: Entry, name: str, fixed: dict[str, Any]) -> bool:
-    other, value = part.only[name]
+    other, value = part.card.only[name]
     return bool(fixed.get(other, part.parameters[other].default) == value)
 
 

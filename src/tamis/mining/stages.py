@@ -13,13 +13,13 @@ from itertools import product, zip_longest
 
 import numpy as np
 
-from tamis.compose.catalog import entry
-from tamis.compose.chain import Call
+from tamis.base.part import Boundary
+from tamis.compose.catalog import entry, part_for
 from tamis.compose.parser import parse
 from tamis.mining.ensembles import blend
 from tamis.mining.search_state import PLENTY, SHORTLIST, Ask, Search, distinct
 from tamis.mining.space import Calls
-from tamis.mining.template import Form, around, grid, slots
+from tamis.mining.template import Form, around, boundary, grid, slots
 from tamis.mining.trials import Tried
 from tamis.mining.tuner import propose
 from tamis.mining.variation import Candidate, covering, middle, neighbours, with_head, with_pick, with_tail
@@ -43,10 +43,10 @@ _BEHIND, _POINTS = 3, 3
 #: Rounds of tuning and substitution without a better model after which a search without limit of time ends.
 _PATIENCE = 3
 
-#: Classifiers that lean on all columns alike, by the border they draw: they show what a selection is worth. What all
-#: columns say of the parameters of a straight border, and of the scaling before it, holds for fewer columns too; of a
-#: curved one it does not.
-_STRAIGHT, _CURVED = ("svm linear", "logistic", "centroid", "lda"), (("svm gaussian",), ("knn", "nrbf"))
+#: Boundaries of the classifiers that use all columns alike, and so show how good a selection is. For a linear boundary
+#: the parameters and the scaling that suit all columns suit fewer columns too; for a curved one they do not.
+_LINEAR: Boundary = "linear"
+_CURVED: tuple[Boundary, ...] = ("kernel", "local")
 
 #: Members of a committee of one model's copies.
 _MEMBERS = 9
@@ -195,17 +195,18 @@ def committees(search: Search) -> Stage:
     if not sure:
         return
     asked = []
-    if "committee" in search.space.committees and search.affordable(sure[0], len(inner.all), "committee", _MEMBERS):
-        text = str(Call("committee", (("folds", _MEMBERS), ("model", parse(sure[0].recipe)))))
-        if search.board.enter(text, "committee", None):
+    copies, mean = part_for("fold_ensemble").name, part_for("weighted_ensemble").name
+    if copies in search.space.committees and search.affordable(sure[0], len(inner.all), "ensemble", _MEMBERS):
+        text = str(parse(f"{copies}({_MEMBERS}, {sure[0].recipe})"))
+        if search.board.enter(text, "ensemble", None):
             asked.append(text)
-    if asked and not search.pace.over("committee"):
-        yield Ask("committee", tuple(asked), inner.all)
-    if "blend" in search.space.committees:
+    if asked and not search.pace.over("ensemble"):
+        yield Ask("ensemble", tuple(asked), inner.all)
+    if mean in search.space.committees:
         members = [one.recipe for one in sure if one.candidate is not None][:SHORTLIST]
         found = blend(members, [search.answers(split, members) for split in inner.all], search.board.metric)
         if found is not None:
-            search.board.enter(found.recipe, "blend", None)
+            search.board.enter(found.recipe, "ensemble", None)
             for split, result in zip(inner.all, found.results, strict=True):
                 search.keep(split, {found.recipe: result})
                 search.board.learn(found.recipe, split, result)
@@ -253,15 +254,15 @@ def _limited(grids: Sequence[Sequence[Candidate]], most: int) -> list[Sequence[C
 
 
 def _leaders(search: Search) -> list[Candidate]:
-    """A base model for each kind of border that leans on all columns alike; failing these the best of all."""
+    """A base model for each kind of boundary that uses all columns alike; failing these the best of all."""
     best = [one.candidate for one in search.best() if one.candidate is not None]
 
-    def first(names: Sequence[str]) -> list[Candidate]:
-        return [candidate for candidate in best if candidate.closed.family[1] in names][:1]
+    def first(kind: Boundary) -> list[Candidate]:
+        return [candidate for candidate in best if boundary(candidate.closed.tail[-1]) == kind][:1]
 
-    curved = [first(names)[0].open.tail for names in _CURVED if first(names)]
+    curved = [found.open.tail for kind in _CURVED for found in first(kind)]
     usual = search.space.heads[0]
-    found = first(_STRAIGHT) + [with_head(with_tail(best[0], middle(tail)), usual) for tail in curved]
+    found = first(_LINEAR) + [with_head(with_tail(best[0], middle(tail)), usual) for tail in curved]
     return found or best[:1]
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
+from tamis.base.part import Boundary
 from tamis.base.search_range import Choice, Range
 from tamis.compose.catalog import entry
 from tamis.compose.chain import Call, Chain
@@ -25,9 +26,6 @@ _STEPS = (-1 / 8, -1 / 16, -1 / 32, 1 / 32, 1 / 16, 1 / 8)
 
 #: Significant digits of a number that the search makes up.
 _DIGITS = 3
-
-#: Brings rows to a mean length of one, where costs and widths mean the same on any data.
-ROW_SCALE = "rms_norm"
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class Form:
         places = [i for i, call in enumerate(calls) if entry(call.name).kind in _PICKS]
         if places:
             return cls(calls[: places[0]], calls[places[0] : places[-1] + 1], calls[places[-1] + 1 :])
-        last = len(calls) - 1 - (len(calls) > 1 and calls[-2].name == ROW_SCALE)
+        last = len(calls) - 1 - (len(calls) > 1 and entry(calls[-2].name).card.role == "unit_rows")
         return cls(calls[:last], (), calls[last:])
 
     @property
@@ -74,6 +72,16 @@ class Form:
 
     def __str__(self) -> str:
         return str(self.chain)
+
+
+def boundary(call: Call) -> Boundary | None:
+    """The kind of class boundary of a classifier that uses all columns alike; None of any other."""
+    part = entry(call.name)
+    drawn = part.card.boundary
+    if isinstance(drawn, Mapping):
+        first = part.card.positional[0]
+        return drawn.get(dict(call.arguments).get(first, part.parameters[first].default))
+    return drawn
 
 
 def _family_name(call: Call) -> str:

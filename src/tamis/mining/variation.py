@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tamis.base.search_range import Range
+from tamis.compose.catalog import part_for
 from tamis.compose.chain import Call
 from tamis.mining.space import Calls, Space
 from tamis.mining.template import Form, filled, grid, slots, spread
@@ -64,11 +65,14 @@ def neighbours(candidate: Candidate, space: Space, tails: Iterable[tuple[Calls, 
 
 def _projected(candidate: Candidate) -> Iterator[Candidate]:
     """With a projection before the tail, or without the one that is there."""
-    if candidate.closed.tail[0].name == "pca":
+    projection = part_for("projection")
+    if candidate.closed.tail[0].name == projection.name:
         yield with_tail(candidate, (candidate.open.tail[1:], candidate.closed.tail[1:]))
         return
-    for k in _COMPONENTS:
-        wide, narrow = Call("pca", (("k", Range("geom", 2, 100, 10)),)), Call("pca", (("k", k),))
+    size = projection.card.positional[0]
+    wide = Call(projection.name, ((size, projection.card.search[size]),))
+    for components in _COMPONENTS:
+        narrow = Call(projection.name, ((size, components),))
         yield with_tail(candidate, ((wide, *candidate.open.tail), (narrow, *candidate.closed.tail)))
 
 

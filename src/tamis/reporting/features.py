@@ -7,11 +7,11 @@ import numpy as np
 
 from tamis.base.errors import DataError
 from tamis.base.types import FloatArray
+from tamis.compose.catalog import score_for
 from tamis.data.dataset import Dataset
 from tamis.reporting.distributions import distributions
 from tamis.reporting.plain import plain
 from tamis.reporting.redundancy import redundancy
-from tamis.scores import get
 from tamis.validation.stability import stability
 
 __all__ = ["best", "features", "has_classes", "scores"]
@@ -96,15 +96,15 @@ def features(
 def scores(data: Dataset) -> tuple[str, FloatArray]:
     """What a score is called and its value for every column, on all labelled rows.
 
-    ``cc`` where all columns are known numbers, else ``ssv``, which takes names and missing values. Without classes to
-    score by, or with values that are infinite, the name is empty and the values are NaN.
+    There is one score for data of known numbers, and one that takes nominal columns and missing values. Without classes
+    to score by, or with values that are infinite, the name is empty and the values are NaN.
     """
     nothing = "", np.full(data.n_features, np.nan)
     if not has_classes(data):
         return nothing
-    name = "ssv" if data.nominal.any() or data.n_missing else "cc"
+    score = score_for("mixed_association" if data.nominal.any() or data.n_missing else "association")
     try:
-        return name, get(name)(data.X, data.y)
+        return score.name, score(data.X, data.y)
     except DataError:
         return nothing
 

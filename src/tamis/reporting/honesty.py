@@ -12,13 +12,13 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from tamis.base.rates import balanced_accuracy
 from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Mask
+from tamis.compose.catalog import score_for
 from tamis.data.dataset import Dataset
 from tamis.data.repeats import equal_rows, too_large
 from tamis.reporting.answer import interval
 from tamis.reporting.distributions import numbers
 from tamis.reporting.features import has_classes, scores
 from tamis.reporting.plain import plain
-from tamis.scores import get
 from tamis.validation.metrics import all_metrics
 from tamis.validation.permutation import PermutationTest
 from tamis.validation.result import Estimate, Validation
@@ -270,7 +270,7 @@ def separators(data: Dataset) -> tuple[np.ndarray, FloatArray]:
     nominal = data.nominal
     classes, codes = np.unique(data.y, return_inverse=True)
     if classes.size == 2:
-        errors = (1.0 - get("stump")(data.X, data.y)) / 2
+        errors = (1.0 - score_for("separation")(data.X, data.y)) / 2
         found = np.argsort(errors, kind="stable")
         found = found[errors[found] <= _SEPARATES + 1e-12][:_COUNTED]
     else:

@@ -11,11 +11,11 @@ from tamis.base.parallel import one_thread
 from tamis.base.rates import balanced_accuracy
 from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray, Mask
+from tamis.compose.catalog import part_for
 from tamis.data.dataset import Dataset
 from tamis.reporting.distributions import numbers
 from tamis.reporting.features import best
 from tamis.reporting.plain import plain
-from tamis.transform import PCA, Impute, Standardize
 from tamis.validation.result import Predictions
 
 __all__ = ["rows"]
@@ -100,10 +100,11 @@ def _projection(data: Dataset, codes: Codes, columns: np.ndarray) -> dict[str, A
     shown = _drawn(codes, most)
     part = data.rows(shown)
     X = part.X[:, columns].tocsr() if data.is_sparse else numbers(part, columns)
-    X = Standardize().fit_transform(Impute("mean").fit_transform(X))
+    X = part_for("imputation").make(strategy="mean").fit_transform(X)
+    X = part_for("feature_scaling").make().fit_transform(X)
     # Threads that wait for each other on a busy machine take longer than one does for so small a task.
     with one_thread():
-        pca = PCA(2).fit(X)
+        pca = part_for("projection").make(2).fit(X)
     place, explained = np.zeros((shown.size, 2)), np.zeros(2)
     place[:, : pca.n_components_] = pca.transform(X)
     explained[: pca.n_components_] = pca.explained_variance_ratio_

@@ -10,32 +10,18 @@ import polars as pl
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from tamis.classify.blend import Blend
-from tamis.classify.committee import CVCommittee
-from tamis.classify.tree import SSVTree
-from tamis.compose.catalog import entry_of
+from tamis.compose.catalog import entry, entry_of
 from tamis.compose.chain import Call, Chain
 from tamis.compose.recipe import parse, to_text
 from tamis.mining.mined import Mined
 from tamis.reporting.plain import plain
-from tamis.select.ssv_tree import SSVTreeSelector
-from tamis.select.vote import Vote
 from tamis.trees.figure import figure
-from tamis.trees.rules import Wording, rules
+from tamis.trees.rules import HasTree, rules
 
 __all__ = ["story"]
 
 #: Failures told, trees shown, their rules, and the leaves up to which a tree is drawn.
 _FAILED, _TREES, _RULES, _LEAVES = 200, 6, 60, 60
-
-#: Digits of the splits of a tree that selects: what rounding its rows allow is not known any more.
-_DIGITS = 4
-
-#: Transforms that leave the values they get as they are, or name what they make.
-_KEEP = ("impute", "encode")
-
-#: Where the recipe of a part names its members.
-_MEMBERS = {"blend": "models", "vote": "members", "committee": "model"}
 
 
 class _Found(NamedTuple):
@@ -89,30 +75,28 @@ def _stages(found: Mined, stages: Sequence[Mapping[str, Any]]) -> list[dict[str,
 def _yield(found: Mined, stage: str) -> dict[str, Any]:
     """How many recipes a stage brought, and the best value among those judged on most folds."""
     metric = found.validation_.metrics[0]
-    # The last stage makes committees of two kinds.
-    named = (stage, "blend") if stage == "committee" else (stage,)
-    rows = found.leaderboard_.filter(pl.col("stage").is_in(named))
+    rows = found.leaderboard_.filter(pl.col("stage") == stage)
     judged = rows.filter(pl.col("folds") == pl.col("folds").max())[metric.name].drop_nans().drop_nulls()
     return {"recipes": rows.height, "best": judged.min() if metric.better == "low" else judged.max()}
 
 
 def _members(found: Mined) -> list[dict[str, Any]]:
-    """The members of the blend or committee that ends the model, or of the vote that selects for it."""
+    """The members of the ensemble that ends the model, or of the one that selects for it."""
     steps = _steps(found.model)
-    ending = steps[-1] if isinstance(steps[-1], Blend | CVCommittee) else None
-    around = ending or next((one for one in steps if isinstance(one, Vote)), None)
-    if around is None:
+    number = next((i for i in (len(steps) - 1, *range(len(steps))) if hasattr(steps[i], "members_")), None)
+    if number is None:
         return []
-    calls = [part for part in parse(found.recipe_).parts if isinstance(part, Call)]
-    call = calls[next(i for i, one in enumerate(steps) if one is around)]
-    written = dict(call.arguments).get(_MEMBERS[call.name])
+    ensemble = steps[number]
+    call = [part for part in parse(found.recipe_).parts if isinstance(part, Call)][number]
+    known, given = entry(call.name), dict(call.arguments)
+    written = next((given[name] for name in known.parameters if name in given and known.takes_recipes(name)), None)
     if isinstance(written, Chain):
-        texts = [str(written)] * len(around.members_)
-    elif written is not None and len(written) == len(around.members_):
+        texts = [str(written)] * len(ensemble.members_)
+    elif written is not None and len(written) == len(ensemble.members_):
         texts = [str(one) for one in written]
     else:
-        texts = [_recipe(one) for one in around.members_]
-    weights = around.weights_ if isinstance(around, Blend) else [None] * len(texts)
+        texts = [_recipe(one) for one in ensemble.members_]
+    weights = getattr(ensemble, "weights_", [None] * len(texts))
     return [{"recipe": text, "weight": weight} for text, weight in zip(texts, weights, strict=True)]
 
 
@@ -127,9 +111,9 @@ def _trees(model: Any, place: str, names: np.ndarray) -> Iterator[_Found]:
     """The trees of a fitted model, from its first step to its last."""
     steps = _steps(model)
     for number, step in enumerate(steps):
-        if isinstance(step, SSVTree | SSVTreeSelector):
+        if isinstance(step, HasTree):
             yield _Found(place, tuple(steps[: number + 1]), names)
-        elif isinstance(step, Blend | CVCommittee | Vote):
+        elif hasattr(step, "members_"):
             for member, one in enumerate(step.members_, 1):
                 yield from _trees(one, f"{place}member {member} of {step.part.name}: ", names)
         if number + 1 < len(steps):
@@ -138,12 +122,7 @@ def _trees(model: Any, place: str, names: np.ndarray) -> Iterator[_Found]:
 
 def _told(found: _Found) -> dict[str, Any]:
     tree = found.steps[-1]
-    nodes = tree.tree_
-    if isinstance(tree, SSVTree):
-        wording = Wording(found.names, tree.classes_, tree.splits_, tree.levels_, tree.holes_)
-    else:
-        splits = np.array([float(f"{split:.{_DIGITS}g}") for split in nodes.split])
-        wording = Wording(found.names, tree.classes_, splits, tree.levels_)
+    nodes, wording = tree.tree_, tree.wording(found.names)
     leaves = int(nodes.is_leaf.sum())
     return {
         "title": found.place + " | ".join(_recipe(step) for step in found.steps) + _scale(found.steps[:-1]),
@@ -155,8 +134,9 @@ def _told(found: _Found) -> dict[str, Any]:
 
 def _scale(steps: Sequence[Any]) -> str:
     """In which values the splits are, where these are not those of the data."""
-    known = [entry_of(step) for step in steps]
-    changed = [one.name for one in known if one is not None and one.kind == "transform" and one.name not in _KEEP]
+    known = [one for one in map(entry_of, steps) if one is not None and one.kind == "transform"]
+    # These leave the values they get as they are, or name what they make.
+    changed = [one.name for one in known if one.card.role not in ("imputation", "encoding")]
     return f" (in values after {', '.join(changed)})" if changed else ""
 
 

@@ -4,13 +4,13 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from tamis.base.moments import ClassMoments, divide
+from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Matrix
 
 
 @score(
-    "cc",
-    paper="Grabczewski and Jankowski 2006, eq. 24",
+    Part("cc", paper="Grabczewski and Jankowski 2006, eq. 24", phrase="correlation with the class", role="association"),
     constraints={"classes": [StrOptions({"nominal", "ordered"})]},
 )
 def cc(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, classes: str = "nominal") -> FloatArray:

@@ -6,15 +6,20 @@ from sklearn.utils._param_validation import StrOptions
 
 from tamis.base.errors import TamisError
 from tamis.base.moments import class_totals, divide
+from tamis.base.part import Part
 from tamis.base.score import Scored, score
 from tamis.base.types import Codes, FloatArray, Matrix
 
 
 @score(
-    "chi2",
+    Part(
+        "chi2",
+        paper="Eyheramendy and Madigan 2005, section 2.5",
+        phrase="the chi-square statistic",
+        suits=("sparse", "counts"),
+    ),
     pvalues=True,
     nonnegative=True,
-    paper="Eyheramendy and Madigan 2005, section 2.5",
     constraints={"of": [StrOptions({"counts", "presence"})]},
 )
 def chi2(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, of: str = "counts") -> Scored:

@@ -3,11 +3,20 @@
 import numpy as np
 
 from tamis.base.moments import class_totals
+from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Matrix
 
 
-@score("count", supervised=False, paper="Grabczewski and Jankowski 2006, section 4.3 (HVS)")
+@score(
+    Part(
+        "count",
+        paper="Grabczewski and Jankowski 2006, section 4.3 (HVS)",
+        phrase="the number of rows in which they are not zero",
+        suits=("sparse", "counts"),
+    ),
+    supervised=False,
+)
 def count(X: Matrix, y: Codes | None = None, sample_weight: FloatArray | None = None) -> FloatArray:
     """Number of rows (their weight) in which the feature is not zero; classes are not looked at.
 

@@ -4,11 +4,12 @@ import numpy as np
 from scipy.special import fdtrc
 
 from tamis.base.moments import ClassMoments, divide, ratio
+from tamis.base.part import Part
 from tamis.base.score import Scored, score
 from tamis.base.types import Codes, FloatArray, Matrix
 
 
-@score("f", pvalues=True, paper="Fisher 1925")
+@score(Part("f", paper="Fisher 1925", phrase="the F statistic", ranks_like="cc"), pvalues=True)
 def f(X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> Scored:
     """Variance between the classes over variance within them.
 

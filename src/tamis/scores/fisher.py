@@ -1,11 +1,20 @@
 """Fisher's criterion."""
 
 from tamis.base.moments import ClassMoments, ratio
+from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Matrix
 
 
-@score("fisher", paper="Lal, Chapelle and Schölkopf 2006, section 2")
+@score(
+    Part(
+        "fisher",
+        paper="Lal, Chapelle and Schölkopf 2006, section 2",
+        phrase="Fisher's criterion",
+        ranks_like="cc",
+        ranks_like_on=("balanced_binary",),
+    )
+)
 def fisher(X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> FloatArray:
     """Squared distance of the class means over the sum of the class variances.
 

@@ -6,6 +6,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from tamis.base.errors import DataError
 from tamis.base.moments import class_totals
+from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.contingency.information import mutual_information
@@ -14,8 +15,12 @@ from tamis.scores.mi import STATES
 
 
 @score(
-    "ig",
-    paper="Eyheramendy and Madigan 2005, section 2.3",
+    Part(
+        "ig",
+        paper="Eyheramendy and Madigan 2005, section 2.3",
+        phrase="the information gain of their presence",
+        suits=("sparse",),
+    ),
     constraints={"of": [StrOptions({"presence", "states"})], **STATES},
     takes_nominal=True,
 )

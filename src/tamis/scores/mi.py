@@ -5,6 +5,7 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.contingency.states import WAYS
@@ -17,7 +18,12 @@ STATES: dict[str, list[Any]] = {
 }
 
 
-@score("mi", paper="Peng and Ding 2005, section 1", constraints=STATES, takes_nominal=True, takes_codes=True)
+@score(
+    Part("mi", paper="Peng and Ding 2005, section 1", phrase="mutual information with the class"),
+    constraints=STATES,
+    takes_nominal=True,
+    takes_codes=True,
+)
 def mi(
     X: Matrix,
     y: Codes,

@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis.base.moments import divide
+from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
@@ -11,7 +12,14 @@ from tamis.bins.level_groups import level_groups
 from tamis.discretize.modl import modl_gains
 
 
-@score("modl", paper="Boulle 2006; Boulle 2005 (nominal)", takes_nominal=True)
+@score(
+    Part(
+        "modl",
+        paper="Boulle 2006; Boulle 2005 (nominal)",
+        phrase="how much more probable their intervals are than none (MODL)",
+    ),
+    takes_nominal=True,
+)
 def modl(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, nominal: Mask | None = None) -> FloatArray:
     """By how many nats a row the feature's best intervals cost less than a single one.
 

@@ -5,14 +5,19 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.neighbours.relief_weights import neighbour_weights
 
 
 @score(
-    "relief",
-    paper="Kira and Rendell 1992; Souza, Japkowicz and Matwin 2005",
+    Part(
+        "relief",
+        paper="Kira and Rendell 1992; Souza, Japkowicz and Matwin 2005",
+        phrase="how far rows of the other classes are in them (Relief)",
+        ranks_like="relieff",
+    ),
     constraints={
         "metric": [StrOptions({"manhattan", "euclidean"})],
         "sample": [Interval(Integral, 1, None, closed="left"), None],

@@ -5,14 +5,19 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamis.base.part import Limits, Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.neighbours.relief_weights import neighbour_weights
 
 
 @score(
-    "relieff",
-    paper="Kononenko 1994; Robnik-Sikonja and Kononenko 2003",
+    Part(
+        "relieff",
+        paper="Kononenko 1994; Robnik-Sikonja and Kononenko 2003",
+        phrase="how far rows of the other classes are in them (ReliefF)",
+        limits=Limits(differences=5_000_000_000),
+    ),
     constraints={
         "neighbours": [Interval(Integral, 1, None, closed="left")],
         "metric": [StrOptions({"manhattan", "euclidean"})],

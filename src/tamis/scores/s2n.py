@@ -3,11 +3,20 @@
 import numpy as np
 
 from tamis.base.moments import ClassMoments, ratio
+from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Matrix
 
 
-@score("s2n", paper="Golub et al. 1999")
+@score(
+    Part(
+        "s2n",
+        paper="Golub et al. 1999",
+        phrase="the signal-to-noise ratio",
+        ranks_like="cc",
+        ranks_like_on=("balanced_binary",),
+    )
+)
 def s2n(X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> FloatArray:
     """Distance of the class means over the sum of the class deviations.
 

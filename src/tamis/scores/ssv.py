@@ -1,11 +1,20 @@
 """Separability of split value (SSV)."""
 
+from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.trees.stumps import stumps
 
 
-@score("ssv", paper="Grabczewski and Jankowski 2006, eq. 22-23; Grabczewski and Duch 1999", takes_nominal=True)
+@score(
+    Part(
+        "ssv",
+        paper="Grabczewski and Jankowski 2006, eq. 22-23; Grabczewski and Duch 1999",
+        phrase="the separability of their best split (SSV)",
+        role="mixed_association",
+    ),
+    takes_nominal=True,
+)
 def ssv(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, nominal: Mask | None = None) -> FloatArray:
     """Separability of a feature's best split value.
 

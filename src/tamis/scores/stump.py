@@ -1,11 +1,20 @@
 """Balanced error of a stump."""
 
+from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.trees.stumps import stumps
 
 
-@score("stump", paper="Grabczewski and Jankowski 2006, section 2.2 (balanced SSV)", takes_nominal=True)
+@score(
+    Part(
+        "stump",
+        paper="Grabczewski and Jankowski 2006, section 2.2 (balanced SSV)",
+        phrase="the accuracy of a tree of one split",
+        role="separation",
+    ),
+    takes_nominal=True,
+)
 def stump(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, nominal: Mask | None = None) -> FloatArray:
     """Balanced accuracy of the best tree of one split on a feature, above chance.
 

@@ -5,11 +5,16 @@ from scipy.special import stdtr
 
 from tamis.base.labels import class_pairs
 from tamis.base.moments import ClassMoments, divide, ratio
+from tamis.base.part import Part
 from tamis.base.score import Scored, score
 from tamis.base.types import Codes, FloatArray, Matrix
 
 
-@score("t", pvalues=True, paper="Student 1908; Welch 1947", constraints={"welch": ["boolean"]})
+@score(
+    Part("t", paper="Student 1908; Welch 1947", phrase="the t statistic", ranks_like="cc"),
+    pvalues=True,
+    constraints={"welch": ["boolean"]},
+)
 def t(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, welch: bool = False) -> Scored:
     """Absolute t statistic of the difference between class means.
 

@@ -3,11 +3,17 @@
 import numpy as np
 
 from tamis.base.moments import ClassMoments
+from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Matrix
 
 
-@score("variance", supervised=False, paper="Grabczewski and Jankowski 2006, section 4.3")
+@score(
+    Part(
+        "variance", paper="Grabczewski and Jankowski 2006, section 4.3", phrase="variance", suits=("sparse", "counts")
+    ),
+    supervised=False,
+)
 def variance(X: Matrix, y: Codes | None = None, sample_weight: FloatArray | None = None) -> FloatArray:
     """Biased variance over all rows; classes are not looked at.
 

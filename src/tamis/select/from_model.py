@@ -12,12 +12,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from tamis.base.cut import Cut, rank
+from tamis.base.cut import Cut, cut_phrase, rank
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import traced
 from tamis.base.meta_estimators import check_classifier, in_words
 from tamis.base.nested import steps_of, takes_missing, takes_no_negative
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Part
 from tamis.base.search_range import geom
 from tamis.base.seeds import generator, seeded
 from tamis.base.selector import Selection, Selector
@@ -35,6 +35,12 @@ class _Weighed(NamedTuple):
 
     weights: FloatArray
     order: np.ndarray
+
+
+def _phrase(a: Arguments) -> str:
+    model = a.pop("model") or "extremely randomized trees"
+    kept = cut_phrase(a, "those of the mean weight or more")
+    return f"ranks the features by the weights that they have in {model} and keeps {kept}"
 
 
 class FromModel(Sweep, Selector):
@@ -98,6 +104,8 @@ class FromModel(Sweep, Selector):
         positional=("model", "k"),
         search={"k": geom(1, 10_000)},
         paper="Breiman 2001; Geurts, Ernst and Wehenkel 2006",
+        phrase=_phrase,
+        templates=("from_model(extra_trees, k={k})", "from_model(forest(balance=true), k={k})"),
     )
     #: One set of weights serves every cut.
     sweeps = ("k", "fraction", "threshold")

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from tamis.base.around_selector import AroundSelector
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Part
 from tamis.base.picks import Picks, picks
 from tamis.base.search_range import choice, geom
 from tamis.base.seeds import generator, seeded, spawn
@@ -27,6 +27,13 @@ class _After(NamedTuple):
 
     rounds: tuple[np.ndarray, ...]
     tail: np.ndarray
+
+
+def _phrase(a: Arguments) -> str:
+    selector, times, k = a.pop("selector"), a.pop("times"), a.pop("k")
+    most = "" if k is None else f", at most {k} at a time"
+    what = "ranks the features and keeps the best" if selector is None else selector.text
+    return f"{times} times over, each time without the features taken before{most}, [{what}]"
 
 
 class Repeat(Sweep, AroundSelector, Selector):
@@ -82,6 +89,8 @@ class Repeat(Sweep, AroundSelector, Selector):
         positional=("selector",),
         search={"times": choice(2, 3, 5, 10), "k": geom(1, 100, 5)},
         paper="Grabczewski and Jankowski 2006, section 2.2",
+        phrase=_phrase,
+        templates=("repeat(ssv_tree({k}), times={2, 3})",),
     )
     #: The rounds of a longer run begin with those of a shorter one.
     sweeps = ("times",)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Part, percent
 from tamis.base.row_weights import bearing_rows, row_terms
 from tamis.base.search_range import geom
 from tamis.base.selector import Selection, Selector, Weighted
@@ -17,6 +17,14 @@ from tamis.base.shared_fit import Sweep
 from tamis.incremental.elimination import Path, eliminate, size_to_keep
 from tamis.margins.elimination import ByColumns, ByRows, Fit, Machines
 from tamis.margins.pairs import suits_columns
+
+
+def _phrase(a: Arguments) -> str:
+    k, share = a.pop("k"), a.pop("fraction")
+    left = "one is" if k == 1 else f"{percent(0.5 if share is None else share) if k is None else k} are"
+    return (
+        f"drops the features of the smallest weights in a linear support vector machine step by step until {left} left"
+    )
 
 
 class RFE(Sweep, Weighted, Selector):
@@ -81,6 +89,8 @@ class RFE(Sweep, Weighted, Selector):
         positional=("k",),
         search={"k": geom(1, 10_000), "C": geom(1e-3, 1e4)},
         paper="Guyon, Weston, Barnhill and Vapnik 2002",
+        phrase=_phrase,
+        suits=("wide",),
     )
     #: One elimination down to the smallest size serves all.
     sweeps = ("k", "fraction")

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from tamis.base.errors import TamisError
-from tamis.base.part import Part
+from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.types import FloatArray
 from tamis.incremental.sequential import Met, Sequential, first, joined, left
@@ -87,7 +87,11 @@ class SFS(Sequential):
     """
 
     part: ClassVar[Part] = Part(
-        "sfs", positional=("model",), search={"k": geom(1, 100, 5)}, paper="Whitney 1971; Kittler 1978"
+        "sfs",
+        positional=("model",),
+        search={"k": geom(1, 100, 5)},
+        paper="Whitney 1971; Kittler 1978",
+        limits=Limits(columns=60),
     )
 
     def _steps(self, trial: Trial, alone: FloatArray, n_features: int) -> Iterator[tuple[Met, Sequence[int]]]:
@@ -147,7 +151,11 @@ class SBS(Sequential):
     """
 
     part: ClassVar[Part] = Part(
-        "sbs", positional=("model",), search={"k": geom(1, 100, 5)}, paper="Marill and Green 1963"
+        "sbs",
+        positional=("model",),
+        search={"k": geom(1, 100, 5)},
+        paper="Marill and Green 1963",
+        limits=Limits(columns=40),
     )
     _grows = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -211,7 +219,11 @@ class PTA(Sequential):
     """
 
     part: ClassVar[Part] = Part(
-        "pta", positional=("model",), search={"k": geom(1, 100, 5)}, paper="Stearns 1976; Kittler 1978"
+        "pta",
+        positional=("model",),
+        search={"k": geom(1, 100, 5)},
+        paper="Stearns 1976; Kittler 1978",
+        limits=Limits(columns=60),
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Sequential._parameter_constraints,
@@ -318,6 +330,7 @@ class SFFS(Sequential):
         positional=("model",),
         search={"k": geom(1, 100, 5)},
         paper="Pudil, Novovicova and Kittler 1994",
+        limits=Limits(columns=60),
     )
 
     def _steps(self, trial: Trial, alone: FloatArray, n_features: int) -> Iterator[tuple[Met, Sequence[int]]]:

@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis.base.cut import Cut, rank
 from tamis.base.nominal import TakesNominal
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice, geom
 from tamis.base.selector import Selection, Selector, Weighted
 from tamis.base.shared_fit import Sweep
@@ -17,8 +17,19 @@ from tamis.base.types import FloatArray
 from tamis.trees.grow import grow
 from tamis.trees.prune import gains
 from tamis.trees.rows import counted
+from tamis.trees.rules import Wording
 from tamis.trees.split import CRITERIA
 from tamis.trees.tree import Tree
+
+#: Digits of the splits in words: the rows that would tell how far to round are not kept.
+_DIGITS = 4
+
+
+def _phrase(a: Arguments) -> str:
+    k = a.pop("k")
+    if k is None:
+        return "keeps the features that an SSV decision tree uses"
+    return f"keeps the best {'feature' if k == 1 else f'{k} features'} of an SSV decision tree"
 
 
 class SSVTreeSelector(Sweep, TakesNominal, Weighted, Selector):
@@ -70,6 +81,7 @@ class SSVTreeSelector(Sweep, TakesNominal, Weighted, Selector):
         positional=("k",),
         search={"k": geom(1, 100), "criterion": choice(*CRITERIA)},
         paper="Grabczewski and Jankowski 2006, Algorithm 1",
+        phrase=_phrase,
     )
     accepts_missing = True
     #: One tree ranks for every k.
@@ -104,6 +116,11 @@ class SSVTreeSelector(Sweep, TakesNominal, Weighted, Selector):
         if self.k is not None:
             keep[order[self.k :]] = False
         return Selection(keep, ranks, order)
+
+    def wording(self, names: Sequence[str] | np.ndarray) -> Wording:
+        """How the tree is put into words with these names of its columns."""
+        splits = np.array([float(f"{split:.{_DIGITS}g}") for split in self.tree_.split])
+        return Wording(names, self.classes_, splits, self.levels_)
 
 
 def _ranks(tree: Tree, n_features: int) -> np.ndarray:

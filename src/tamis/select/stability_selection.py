@@ -16,7 +16,7 @@ from tamis.base.cut import NothingPasses
 from tamis.base.errors import DataError, TamisError
 from tamis.base.nominal import TakesNominal
 from tamis.base.parallel import run_all
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Limits, Part, percent
 from tamis.base.picks import picks
 from tamis.base.search_range import choice
 from tamis.base.seeds import generator, seeded, spawn
@@ -33,6 +33,15 @@ class _Counted(NamedTuple):
 
     counts: np.ndarray
     places: np.ndarray
+
+
+def _phrase(a: Arguments) -> str:
+    selector, fits, share, most = a.pop("selector"), 2 * a.pop("times"), a.pop("threshold"), a.pop("max_false")
+    ranked = "ranks the features by correlation with the class" if selector is None else selector.text
+    often = f"in {percent(0.75 if share is None else share)} of {fits} halves of the rows"
+    if most is not None:
+        often = f"so often in {fits} halves of the rows that at most {most:g} are false"
+    return f"keeps what [{ranked}] keeps {often}"
 
 
 class StabilitySelection(Sweep, AroundSelector, TakesNominal, Selector):
@@ -112,6 +121,10 @@ class StabilitySelection(Sweep, AroundSelector, TakesNominal, Selector):
         positional=("selector",),
         search={"threshold": choice(0.6, 0.75, 0.9)},
         paper="Meinshausen and Buehlmann 2010; Shah and Samworth 2013",
+        phrase=_phrase,
+        templates=("stability_selection(cc({k}), times=25, threshold={0.6, 0.75, 0.9})",),
+        limits=Limits(values=10_000_000),
+        slow=True,
     )
     #: One set of fits serves all.
     sweeps = ("threshold", "max_false", "bound")

@@ -14,7 +14,7 @@ from tamis.base.errors import TamisError
 from tamis.base.nested import needs_classes, takes_missing, takes_no_negative
 from tamis.base.numbered import Numbered
 from tamis.base.parallel import run_all
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Part, enumerated
 from tamis.base.picks import Picks, check_selector, picks
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
@@ -28,6 +28,14 @@ class _Member(NamedTuple):
 
     fitted: Any
     warned: list[tuple[type[Warning], str]]
+
+
+def _phrase(a: Arguments) -> str:
+    members, needed = a.pop("members"), a.pop("at_least")
+    if not members:
+        return "keeps the features that most of several rankings keep"
+    least = len(members) // 2 + 1 if needed is None else needed
+    return f"keeps the features that at least {least} of {len(members)} selections keep {enumerated(members)}"
 
 
 class Vote(Numbered, Sweep, Selector):
@@ -83,6 +91,8 @@ class Vote(Numbered, Sweep, Selector):
         "vote",
         positional=("*members",),
         paper="Grabczewski and Jankowski 2006, section 2.2",
+        phrase=_phrase,
+        templates=("vote(ssv({k}), ssv_tree({k}), cc({k}), at_least={1, 2})",),
     )
     #: As far as the members do.
     accepts_missing = True

@@ -19,7 +19,7 @@ from tamis.base.meta_estimators import in_words
 from tamis.base.nested import needs_classes
 from tamis.base.nominal import Levels, TakesNominal
 from tamis.base.parallel import run_all
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Limits, Part, percent
 from tamis.base.picks import picks
 from tamis.base.search_range import choice
 from tamis.base.seeds import generator, seeded, spawn
@@ -35,6 +35,12 @@ class _Ranked(NamedTuple):
     ahead: np.ndarray
     place: np.ndarray
     n_probes: np.ndarray
+
+
+def _phrase(a: Arguments) -> str:
+    selector, rate = a.pop("selector"), percent(a.pop("fdr"))
+    ranked = "ranks the features by correlation with the class" if selector is None else selector.text
+    return f"keeps what [{ranked}] puts before permuted copies of the features, {rate} of it false at most"
 
 
 class WithProbes(Sweep, AroundSelector, TakesNominal, Selector):
@@ -128,6 +134,10 @@ class WithProbes(Sweep, AroundSelector, TakesNominal, Selector):
         positional=("selector",),
         search={"fdr": choice(0.05, 0.1, 0.2, 0.4)},
         paper="Benjamini and Hochberg 1995; Wu, Boos and Stefanski 2007",
+        phrase=_phrase,
+        templates=("with_probes(cc, fdr={0.05, 0.1, 0.2, 0.4})", "with_probes(ssv, fdr={0.05, 0.1, 0.2, 0.4})"),
+        limits=Limits(values=10_000_000),
+        slow=True,
     )
     #: One set of fits serves every rate.
     sweeps = ("fdr",)

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 from tamis.base.cut import rank
 from tamis.base.errors import TamisError
 from tamis.base.named_columns import named_columns
-from tamis.base.part import Part
+from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.selector import Selection
 from tamis.base.shared_fit import Sweep
@@ -109,6 +109,7 @@ class Wrapper(Sweep, ByClassifier):
         positional=("model",),
         search={"k": geom(1, 100, 5)},
         paper="Grabczewski and Jankowski 2006, section 2.2",
+        limits=Limits(columns=200),
     )
     #: The features added for a smaller k are the first of those for a larger one.
     sweeps = ("k",)

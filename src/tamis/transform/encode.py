@@ -75,6 +75,8 @@ class Encode(MixedTransformer):
         positional=("how",),
         search={"how": choice("onehot", "ordinal")},
         paper="Suits 1957",
+        phrase="turns names into numbers",
+        role="encoding",
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"how": [StrOptions({"onehot", "ordinal"})]}
 

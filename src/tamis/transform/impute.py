@@ -64,6 +64,8 @@ class Impute(OneToOneFeatureMixin, MixedTransformer):
         positional=("strategy",),
         search={"strategy": choice("median", "mean")},
         paper="Little and Rubin 1987",
+        phrase="fills missing values with the {strategy}",
+        role="imputation",
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"strategy": [StrOptions({"median", "mean"})]}
 

@@ -12,6 +12,9 @@ from tamis.base.search_range import choice
 from tamis.base.transformer import Transformer
 from tamis.base.types import Matrix
 
+#: What each norm divides a row by.
+_NORMS = {"l2": "its length", "l1": "the sum of its absolute values", "max": "its largest absolute value"}
+
 
 class Normalize(OneToOneFeatureMixin, Transformer):
     """Divide each row by its own norm.
@@ -41,6 +44,8 @@ class Normalize(OneToOneFeatureMixin, Transformer):
         positional=("norm",),
         search={"norm": choice("l2", "l1", "max")},
         paper="Salton and Buckley 1988",
+        phrase=lambda a: f"divides every row by {_NORMS[a.pop('norm')]}",
+        role="sample_scaling",
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"norm": [StrOptions({"l2", "l1", "max"})]}
 

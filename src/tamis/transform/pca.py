@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 
 from tamis.base.errors import TamisError
 from tamis.base.moments import ClassMoments, divide
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Part, percent
 from tamis.base.search_range import geom
 from tamis.base.seeds import generator
 from tamis.base.shared_fit import Sweep
@@ -32,6 +32,13 @@ _LEADING = 20
 _TIE = 1e-6
 # Equal eigenvalues make the iteration start again from random vectors; SciPy before 1.17 keeps their seed to itself.
 _RESTARTS: dict[str, Any] = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
+
+
+def _phrase(a: Arguments) -> str:
+    k = a.pop("k")
+    if isinstance(k, float):
+        return f"replaces the features by the principal components that hold {percent(k)} of the variance"
+    return f"replaces the features by {'one principal component' if k == 1 else f'{k} principal components'}"
 
 
 class PCA(Sweep, ClassNamePrefixFeaturesOutMixin, Transformer):
@@ -87,6 +94,8 @@ class PCA(Sweep, ClassNamePrefixFeaturesOutMixin, Transformer):
         positional=("k",),
         search={"k": geom(2, 100)},
         paper="Grabczewski and Jankowski 2006, section 2.2",
+        phrase=_phrase,
+        role="projection",
     )
     #: One decomposition serves every number of components.
     sweeps = ("k", "whiten")

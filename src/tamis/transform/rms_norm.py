@@ -36,7 +36,12 @@ class RMSNorm(OneToOneFeatureMixin, Transformer):
            [0. , 1.4]])
     """
 
-    part: ClassVar[Part] = Part("rms_norm", paper="Lal, Chapelle and Schölkopf 2006")
+    part: ClassVar[Part] = Part(
+        "rms_norm",
+        paper="Lal, Chapelle and Schölkopf 2006",
+        phrase="scales the rows to a mean length of one",
+        role="unit_rows",
+    )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def _learn(self, X: Matrix) -> None:

@@ -10,10 +10,14 @@ from sklearn.utils.sparsefuncs import inplace_column_scale
 
 from tamis.base.errors import TamisError
 from tamis.base.moments import ClassMoments, divide
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice
 from tamis.base.transformer import Transformer
 from tamis.base.types import FloatArray, Matrix
+
+
+def _phrase(a: Arguments) -> str:
+    return "standardizes all values together" if a.pop("per") == "matrix" else "standardizes every feature"
 
 
 class Standardize(OneToOneFeatureMixin, Transformer):
@@ -63,6 +67,8 @@ class Standardize(OneToOneFeatureMixin, Transformer):
         positional=("per",),
         search={"per": choice("feature", "matrix")},
         paper="Grabczewski and Jankowski 2006, section 4.2",
+        phrase=_phrase,
+        role="feature_scaling",
     )
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -125,6 +125,15 @@ class Wording:
             )
         split = float(self.splits[node])
         return Condition(name, high=split, missing=missing) if left else Condition(name, low=split, missing=missing)
+
+
+@runtime_checkable
+class HasTree(Protocol):
+    """A fitted estimator that is a decision tree, and can say it in the names of any columns."""
+
+    tree_: Tree
+
+    def wording(self, names: Sequence[str] | np.ndarray) -> Wording: ...
 
 
 def rules(tree: Tree, wording: Wording) -> list[Rule]:

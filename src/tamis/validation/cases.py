@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from tamis.base.errors import TamisError
 from tamis.base.labels import encode_labels
 from tamis.base.types import Mask
+from tamis.compose.catalog import part_for
 from tamis.data.dataset import Dataset
 from tamis.data.probes import add_probes
 
@@ -45,10 +46,10 @@ class Cases:
             return ""
         found = {}
         if missing := self.source.n_missing:
-            found["impute"] = f"{missing} missing values"
+            found[part_for("imputation").name] = f"{missing} missing values"
         if self.source.nominal.any():
             first = self.source.feature_names[self.source.nominal][0]
-            found["encode"] = f"nominal columns (the first is {str(first)!r})"
+            found[part_for("encoding").name] = f"nominal columns (the first is {str(first)!r})"
         if not found:
             return ""
         return f"the data has {' and '.join(found.values())}: begin the recipe with {' | '.join(found)}"

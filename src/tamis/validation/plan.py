@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from tamis.base.seeds import open_states, places, seeded_states
 from tamis.base.shared_fit import Group, grouped
+from tamis.compose.catalog import entry_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +163,8 @@ def _lines(branch: Branch, indent: str = "") -> list[str]:
     found = []
     for step in branch.steps:
         first, many = step.group.estimators[0], len(step.group.estimators)
-        name = getattr(getattr(first, "part", None), "name", type(first).__name__)
-        name = getattr(first, "by", name) if name == "ranking" else name
+        known = entry_of(first)
+        name = type(first).__name__ if known is None else known.name
         found.append(f"{indent}{name}" + (f" x {many}" if many > 1 else ""))
         found += [line for below in step.branches for line in _lines(below, indent + "  ")]
     return found

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
 from tamis.base.parallel import one_thread
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Limits, Part
 from tamis.base.row_weights import bearing_rows
 from tamis.base.search_range import choice, geom
 from tamis.base.selector import Weighted
@@ -54,6 +54,11 @@ class _Shared(NamedTuple):
     signs: list[FloatArray]
     sigma: float | None
     found: dict[tuple[Any, ...], list[_Learnt]]
+
+
+def _phrase(a: Arguments) -> str:
+    few = a.pop("sparsity")
+    return "a convex network" if few is None else f"a convex network of few basis functions ({few})"
 
 
 class ConvexNet(Sweep, Weighted, Classifier):
@@ -168,6 +173,8 @@ class ConvexNet(Sweep, Weighted, Classifier):
         positional=("sparsity",),
         search={"kernel": choice("cosine", "gaussian"), "penalty": geom(1e-2, 1e2, 5), "balance": choice(True, False)},
         paper="Kovács and Kocsor 2005",
+        phrase=_phrase,
+        limits=Limits(rows=2_000),
     )
     #: One matrix of basis functions serves all of them, one search every sparsity.
     sweeps = ("sparsity", "loss", "penalty", "search", "plus", "minus", "balance")

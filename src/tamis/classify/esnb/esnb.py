@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import expit, gammaln, log_softmax, logit, softmax
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis.base.part import Part
+from tamis.base.part import Limits, Part
 from tamis.base.search_range import choice
 from tamis.base.types import FloatArray
 from tamis.classify.esnb.lift import lift_curve
@@ -106,6 +106,9 @@ class ESNB(Selective):
         positional=("k",),
         search={"average": choice(True, False), "gain": choice(0.0, 1e-4, 1e-3)},
         paper="Boulle 2006; Boulle 2007 (averaging)",
+        phrase="naive Bayes on columns chosen by the area under the lift curve",
+        limits=Limits(values=3_000_000),
+        scale_invariant=True,
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left"), None],

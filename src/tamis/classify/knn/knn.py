@@ -11,7 +11,7 @@ from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION, inner_folds, most_confident
 from tamis.base.nominal import TakesNominal
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice, geom
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import Codes, FloatArray, Matrix
@@ -27,6 +27,13 @@ class _Learnt(NamedTuple):
     points: Matrix
     codes: Codes
     accuracy: Any
+
+
+def _phrase(a: Arguments) -> str:
+    k = a.pop("k")
+    if k == "auto":
+        return "the vote of the nearest neighbours, as many as cross-validation finds best"
+    return "the nearest neighbour" if k == 1 else f"the vote of the {k} nearest neighbours"
 
 
 class KNN(Sweep, TakesNominal, Classifier):
@@ -123,6 +130,8 @@ class KNN(Sweep, TakesNominal, Classifier):
         positional=("k",),
         search={"k": geom(1, 50), "metric": choice(*METRICS)},
         paper="Cover and Hart 1967; Grabczewski and Jankowski 2006, section 2.1",
+        phrase=_phrase,
+        boundary="local",
     )
     gives_probabilities = True
     #: One search for neighbours serves every k.

@@ -106,6 +106,9 @@ class MDLHistogram(Weighted, Classifier):
         positional=("ahead",),
         search={"ahead": choice(1, 3)},
         paper="Kudo and Tenmoto 2005",
+        phrase="a histogram whose cells the description length divides",
+        slow=True,
+        scale_invariant=True,
     )
     gives_probabilities = True
     accepts_missing = True

@@ -92,7 +92,13 @@ class NRBF(Sweep, Weighted, Classifier):
     array([[0.49, 0.51]])
     """
 
-    part: ClassVar[Part] = Part("nrbf", ("sigma",), paper="Parzen 1962; Grabczewski and Jankowski 2006, eq. 17-18")
+    part: ClassVar[Part] = Part(
+        "nrbf",
+        ("sigma",),
+        paper="Parzen 1962; Grabczewski and Jankowski 2006, eq. 17-18",
+        phrase="a normalized radial basis function network",
+        boundary="local",
+    )
     gives_probabilities = True
     #: One set of distances serves every width.
     sweeps = ("sigma",)

@@ -13,7 +13,7 @@ from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION, Fold, dealt, most_confident
 from tamis.base.labels import class_pairs
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Part
 from tamis.base.row_weights import bearing_rows, row_terms
 from tamis.base.search_range import choice, geom
 from tamis.base.selector import Weighted
@@ -30,6 +30,11 @@ from tamis.margins.solve import Solution
 
 class NotSettled(ConvergenceWarning):
     """The solver stopped short of the optimum, or a hard margin was asked of classes that overlap."""
+
+
+def _phrase(a: Arguments) -> str:
+    kernel = {"gaussian": "Gaussian"}.get(name := a.pop("kernel"), name)
+    return f"a support vector machine with {'the best of several kernels' if name == 'auto' else f'{kernel} kernel'}"
 
 
 class SVM(Sweep, Weighted, Classifier):
@@ -154,6 +159,8 @@ class SVM(Sweep, Weighted, Classifier):
         paper="Boser, Guyon and Vapnik 1992; class ridge, sigma: Lal, Chapelle and Schölkopf 2006, section 1",
         only={"sigma": ("kernel", "gaussian")},
         unit_rows=True,
+        phrase=_phrase,
+        boundary={"linear": "linear", "gaussian": "kernel"},
     )
     #: What kernels rest on is computed once; the solutions for many costs are found along a path.
     sweeps = ("kernel", "C", "sigma", "degree", "offset", "balance", "ridge")

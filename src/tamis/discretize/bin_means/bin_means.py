@@ -91,6 +91,7 @@ class BinMeans(SupervisedTransformer):
         positional=("min_rows",),
         search={"min_rows": choice(5, 10, 20, 50), "smooth": choice(False, True), "samples": choice(1, 5)},
         paper="Katz 2005",
+        phrase="puts the class shares of optimal bins in place of the values",
     )
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

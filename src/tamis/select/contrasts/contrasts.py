@@ -12,7 +12,7 @@ from tamis.base.cut import Cut, rank
 from tamis.base.errors import TamisError
 from tamis.base.named_columns import column_names
 from tamis.base.nominal import TakesNominal
-from tamis.base.part import Part
+from tamis.base.part import Limits, Part
 from tamis.base.seeds import generator
 from tamis.base.selector import Selection, Selector
 from tamis.select.contrasts.figure import figure
@@ -131,6 +131,9 @@ class Contrasts(TakesNominal, Selector):
         "contrasts",
         positional=("engine",),
         paper="Tuv and Torkkola 2005, Algorithm 1",
+        phrase="keeps the features that ensembles of trees rank above permuted copies of all features",
+        limits=Limits(values=3_000_000),
+        slow=True,
     )
     #: As far as the engine does.
     accepts_missing = True

@@ -18,7 +18,7 @@ from tamis.base.errors import TamisError
 from tamis.base.meta_estimators import check_classifier, in_words
 from tamis.base.nested import steps_of, takes_missing, takes_no_negative
 from tamis.base.parallel import run_all
-from tamis.base.part import Part
+from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
@@ -118,6 +118,9 @@ class Importance(Sweep, Selector):
         positional=("model", "k"),
         search={"k": geom(1, 10_000)},
         paper="Lemaire and Clerot 2006",
+        templates=("importance(extra_trees(50), k={k}, values=10, rows=100, step=0.5)",),
+        limits=Limits(columns=200, values=3_000_000),
+        slow=True,
     )
     #: One elimination down to the smallest size serves all.
     sweeps = ("k", "fraction")

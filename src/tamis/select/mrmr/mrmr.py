@@ -13,7 +13,7 @@ from tamis.base.cut import rank
 from tamis.base.errors import DataError
 from tamis.base.named_columns import column_names, named_columns
 from tamis.base.nominal import TakesNominal
-from tamis.base.part import Part
+from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice, geom
 from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import Sweep
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 
 #: Binary digits of an F that count; what is smaller is rounding.
 _BITS = 30
+
+
+def _phrase(a: Arguments) -> str:
+    measure = "mutual information" if a.pop("criterion").startswith("m") else "F statistic and correlation"
+    return f"picks {a.pop('k')} features that are relevant and do not repeat each other (mRMR by {measure})"
 
 
 class MRMR(Sweep, TakesNominal, Selector):
@@ -120,6 +125,8 @@ class MRMR(Sweep, TakesNominal, Selector):
         positional=("k",),
         search={"k": geom(1, 200), "criterion": choice("mid", "miq", "fcq")},
         paper="Peng and Ding 2005",
+        numbers_only={"criterion": ("fcd", "fcq")},
+        phrase=_phrase,
     )
     #: The picks for a smaller number are the first of those for a larger one.
     sweeps = ("k",)
