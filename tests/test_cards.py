@@ -229,7 +229,7 @@ print(json.dumps({
     "space": [[str(call) for calls in part for call in calls] for part in (found.picks, found.tails)],
     "scaled": [[str(call) for call in head] for head, tail in found.bases if tail[-1].name == "majority"],
     "sentence": sentence(text),
-    "docs": runpy.run_path(str(docs / "make_tables.py"))["text"](),
+    "docs": runpy.run_path(str(docs / "make_tables.py"))["table"](),
 }))
 """
 
@@ -255,6 +255,6 @@ def test_a_part_is_one_file(tmp_path: Path) -> None:
         "ranks the features by the gap between the class means and keeps the best 3, then keeps the first 1 features, "
         "then the most frequent class"
     )
-    assert "| `gap` | Largest difference of two class means. |" in found["docs"]
-    assert "| `leading` | Keep the first columns. | k (1) | Nobody 2026 |" in found["docs"]
-    assert "| `majority` | Predict the most frequent class. |" in found["docs"]
+    assert "| `gap` | `Ranking` | Largest difference of two class means. |" in found["docs"]
+    assert "| `leading` | `Leading` | Keep the first columns. | k (1) | Nobody 2026 |" in found["docs"]
+    assert "| `majority` | `Majority` | Predict the most frequent class. |" in found["docs"]
