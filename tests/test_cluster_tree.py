@@ -290,8 +290,8 @@ def test_the_number_of_clusters_grows_as_asked() -> None:
     assert ClusterTree(steps=2, random_state=0).fit(X, y).sizes_.tolist() == [2, n_rows // 2]
     assert ClusterTree(max_rows=30, random_state=0).fit(X, y).sizes_[-1] == 15
     assert ClusterTree(max_rows=2, random_state=0).fit(X, y).sizes_.tolist() == [2]
-    assert len(ClusterTree(holdout=0.001)._fit_checked(X, y, ())._divided(y)[1]) == 2
-    assert len(ClusterTree(holdout=0.999)._fit_checked(X, y, ())._divided(y)[0]) == 2
+    assert len(ClusterTree(holdout=0.001).fit(X, y)._divided(y)[1]) == 2
+    assert len(ClusterTree(holdout=0.999).fit(X, y)._divided(y)[0]) == 2
 
 
 def test_one_tree_ranks_for_every_k() -> None:

@@ -1,5 +1,7 @@
 """Every part of the catalog passes the conformance checks, and the catalog has found them all."""
 
+import inspect
+
 import pytest
 
 from tamis.classify import KNN, SVM, ExtraTrees
@@ -151,6 +153,14 @@ def test_the_catalog_has_found_every_part():
     for part in catalog().values():
         found.setdefault(part.kind, []).append(part.name)
     assert {kind: sorted(names) for kind, names in found.items()} == EXPECTED
+
+
+def test_fit_shows_sample_weights_where_they_count():
+    weighted = {
+        part.name for part in catalog().values() if "sample_weight" in inspect.signature(part.make().fit).parameters
+    }
+    classifiers = "centroid convex_net esnb extra_trees logistic mdl_histogram nb nrbf snb svm tree"
+    assert weighted == {*EXPECTED["score"], "rfe", "ssv_tree", *classifiers.split()}
 
 
 #: Parts that take long to fit by default: they are checked with less of the same.

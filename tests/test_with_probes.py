@@ -267,9 +267,9 @@ def test_one_seed_one_result_for_any_number_of_workers() -> None:
 class Doubtful(Ranking):
     """Says that it has not settled."""
 
-    def _select(self, X, y, *weight):
+    def _select(self, X, y, sample_weight=None):
         warnings.warn("not settled", ConvergenceWarning, stacklevel=2)
-        return super()._select(X, y, *weight)
+        return super()._select(X, y, sample_weight)
 
 
 def test_other_warnings_of_the_selector_are_heard() -> None:

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tamis.base.labels import class_pairs, encode_labels
+from tamis.base.labels import check_weights, class_pairs, encode_labels, forget
 from tamis.base.part import Part
 from tamis.base.types import FloatArray
 
@@ -29,9 +29,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
     ``_decision(X)``. `X` arrives as float64 or float32, dense or CSR; `y` as class codes 0, 1, ....
     ``_decision`` returns an array of shape (n_rows, n_classes), the largest entry of a row naming its class;
     with two classes it may return shape (n_rows,), above zero for the second class. Labels, ``predict``,
-    ``predict_proba`` or ``decision_function`` and all checks are inherited. Add
-    :class:`~tamis.base.selector.Weighted` as the first base when the method takes sample weights;
-    ``_fit`` then gets them as a third argument.
+    ``predict_proba`` or ``decision_function`` and all checks are inherited. A method that takes sample weights
+    derives from :class:`WeightedClassifier` instead.
     """
 
     part: ClassVar[Part]
@@ -42,10 +41,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from rows `X` and their class labels `y`."""
-        return self._fit_checked(X, y, ())
+        self._validate_params()
+        forget(self)
+        self._fit(*self._begin(X, y))
+        return self
 
     @abstractmethod
-    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+    def _fit(self, X: Any, y: Any) -> None:
         """Learn, on validated input."""
 
     @abstractmethod
@@ -81,21 +83,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """Evidence of models that were fitted together, on validated rows; one that can shares work between them."""
         return (model._decision(X) for model in models)
 
-    def _fit_checked(self, X: Any, y: Any, weight: tuple[Any, ...]) -> Self:
-        self._validate_params()
-        # What an earlier fit with other parameters learnt must not pass for this one's.
-        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
-            delattr(self, name)
-        self._fit(*self._begin(X, y, weight))
-        return self
-
-    def _begin(self, X: Any, y: Any, weight: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What `_fit` takes; the classes and columns are kept."""
+    def _begin(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Validated rows and class codes; the classes and columns are kept."""
         X, y = self._read(X, y, reset=True)
         self.classes_, codes = encode_labels(y, type(self).__name__)
-        if weight and weight[0] is not None:
-            weight = (_check_sample_weight(weight[0], X, dtype=np.float64, ensure_non_negative=True),)
-        return (X, codes, *weight)
+        return X, codes
 
     def _take(self, found: None) -> None:
         """A classifier keeps what it learns while it learns."""
@@ -106,18 +98,46 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
         """Validated rows, with the classes in `fit` (`reset`); one that takes more than numbers reads its own way."""
-        options = {
-            "accept_sparse": "csr",
-            "dtype": (np.float64, np.float32),
-            "ensure_all_finite": "allow-nan" if self.accepts_missing else True,
-        }
-        return validate_data(self, X, y, **options) if reset else validate_data(self, X, reset=False, **options)
+        return validate_data(
+            self,
+            X,
+            y if reset else "no_validation",
+            reset=reset,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_all_finite="allow-nan" if self.accepts_missing else True,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.accepts_missing
         return tags
+
+
+class WeightedClassifier(Classifier):
+    """Base of a classifier that takes sample weights: ``_fit`` gets them, or None, as a third argument."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows `X` and their class labels `y`, each row counting as much as its weight.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+            Class labels.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of zero and above; None counts every row once.
+        """
+        self._validate_params()
+        forget(self)
+        X, y = self._begin(X, y)
+        self._fit(X, y, check_weights(sample_weight, X))
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
+        """Learn, on validated input."""
 
 
 def one_vs_one(pair_decisions: FloatArray, n_classes: int) -> FloatArray:

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils._param_validation import Interval
 
+from tamis.base._sklearn import Interval
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray

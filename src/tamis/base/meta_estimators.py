@@ -7,8 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.utils import get_tags
-from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
+from tamis.base._sklearn import _check_y, _num_samples
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
 from tamis.base.nested import takes_missing, takes_no_negative

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
-from sklearn.utils._missing import is_pandas_na
 from sklearn.utils.validation import validate_data
 
+from tamis.base._sklearn import is_pandas_na
 from tamis.base.errors import DataError
 from tamis.base.transformer import Transformer
 from tamis.base.types import FloatArray, Mask, Matrix

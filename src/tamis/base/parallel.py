@@ -7,13 +7,14 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from importlib import import_module
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
 from joblib import cpu_count, effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
 Result = TypeVar("Result")
+Arguments = TypeVarTuple("Arguments")
 
 #: Seconds that starting workers costs: a process each, everything imported and every kernel loaded in it.
 _STARTING = 5.0
@@ -22,7 +23,9 @@ _STARTING = 5.0
 _LONG = 2.0
 
 
-def run_all(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], n_jobs: int | None = None) -> list[Result]:
+def run_all(
+    work: Callable[[*Arguments], Result], tasks: Iterable[tuple[*Arguments]], n_jobs: int | None = None
+) -> list[Result]:
     """``work(*task)`` for every task, in the order of the tasks.
 
     Within a task the linear algebra libraries run on one thread, because their sums may depend on the number of
@@ -49,7 +52,9 @@ def run_all(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], n_job
     return [result for result, _ in done]
 
 
-def stream(work: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], n_jobs: int = 1) -> Iterator[Result]:
+def stream(
+    work: Callable[[*Arguments], Result], tasks: Sequence[tuple[*Arguments]], n_jobs: int = 1
+) -> Iterator[Result]:
     """The results of tasks in the order of the tasks, each as soon as it is there; large arrays are not copied.
 
     To start workers takes seconds. Where there are more tasks than workers the first ones are therefore done here, and
@@ -137,7 +142,9 @@ def _import(module: str) -> None:
     import_module(module)
 
 
-def _run(work: Callable[..., Result], task: tuple[Any, ...]) -> tuple[Result, list[tuple[type[Warning], str]]]:
+def _run(
+    work: Callable[[*Arguments], Result], task: tuple[*Arguments]
+) -> tuple[Result, list[tuple[type[Warning], str]]]:
     with one_thread(), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         result = work(*task)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from tamis.base.classifier import Classifier
@@ -52,10 +52,11 @@ def ask(model: Any, X: Any) -> Said:
     if hasattr(model, "decision_function") and getattr(model, "decision_function_shape", "ovr") == "ovr":
         decision = np.asarray(model.decision_function(X))
     evidence = probabilities if decision is None else decision
-    # Where it is known how evidence names the class, it need not be computed a second time.
+    # Where it is known how evidence names the class, as for all linear classifiers that predict as scikit-learn's
+    # logistic regression does, it need not be computed a second time.
     if isinstance(model, Classifier) and evidence is not None:
         labels = model.labels_from(evidence)
-    elif decision is not None and getattr(type(model), "predict", None) is LinearClassifierMixin.predict:
+    elif decision is not None and getattr(type(model), "predict", None) is LogisticRegression.predict:
         labels = model.classes_[(decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)]
     else:
         labels = np.asarray(model.predict(X))

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils._param_validation import validate_parameter_constraints
-from sklearn.utils.validation import _check_sample_weight
 
+from tamis.base._sklearn import validate_parameter_constraints
 from tamis.base.errors import TamisError
-from tamis.base.labels import encode_labels
+from tamis.base.labels import check_weights, encode_labels
 from tamis.base.nominal import coded
 from tamis.base.part import Part
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
@@ -144,9 +143,7 @@ class Score:
                 raise TamisError(f"{self.name} needs the classes: pass y")
             check_consistent_length(X, y)
             _, codes = encode_labels(column_or_1d(y), self.name)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        return self.evaluate(X, codes, sample_weight, nominal, **options)
+        return self.evaluate(X, codes, check_weights(sample_weight, X), nominal, **options)
 
 
 def score(
@@ -163,7 +160,16 @@ def score(
     """Declare a function as the score of a card; the keywords are those of :class:`Score`."""
 
     def declare(function: Callable[..., FloatArray | Scored]) -> Score:
-        described = (supervised, pvalues, nonnegative, constraints or {}, takes_nominal, takes_codes, alone)
-        return Score(part, function, *described)
+        return Score(
+            part,
+            function,
+            supervised=supervised,
+            has_pvalues=pvalues,
+            nonnegative=nonnegative,
+            constraints=constraints or {},
+            takes_nominal=takes_nominal,
+            takes_codes=takes_codes,
+            alone=alone,
+        )
 
     return declare

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.base.cut import rank
-from tamis.base.labels import encode_labels
+from tamis.base.labels import check_weights, encode_labels
 from tamis.base.part import Part
 from tamis.base.types import FloatArray, Mask
 
@@ -49,8 +49,7 @@ class Selector(SelectorMixin, BaseEstimator):
     A subclass writes ``__init__``, ``_parameter_constraints``, its `part` card and ``_select(X, y)``. `X`
     arrives as float64 or float32, dense or CSR/CSC; `y` as class codes 0, 1, ... (None when unsupervised).
     Validation, ``transform``, ``inverse_transform``, ``get_support``, feature names and ``set_output``
-    are inherited. Add :class:`Weighted` as the first base when the method takes sample weights;
-    ``_select`` then gets them as a third argument.
+    are inherited. A method that takes sample weights derives from :class:`WeightedSelector` instead.
 
     Attributes
     ----------
@@ -75,30 +74,25 @@ class Selector(SelectorMixin, BaseEstimator):
         y : array of shape (n_rows,)
             Class labels.
         """
-        return self._fit_checked(X, y, ())
+        self._validate_params()
+        self._take(self._select(*self._begin(X, y)))
+        return self
 
     @abstractmethod
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
+    def _select(self, X: Any, y: Any) -> Selection:
         """Find the features to keep, on validated input."""
 
     def _supervised(self) -> bool:
         """Whether the classes are needed; a selector that can do without says so."""
         return True
 
-    def _fit_checked(self, X: Any, y: Any, weight: tuple[Any, ...]) -> Self:
-        self._validate_params()
-        self._take(self._select(*self._begin(X, y, weight)))
-        return self
-
-    def _begin(self, X: Any, y: Any, weight: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What `_select` takes; the classes and columns are kept."""
+    def _begin(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Validated rows and class codes; the classes and columns are kept."""
         X, y = self._read(X, y, reset=True)
         codes = None
         if self._supervised():
             self.classes_, codes = encode_labels(y, type(self).__name__)
-        if weight and weight[0] is not None:
-            weight = (_check_sample_weight(weight[0], X, dtype=np.float64, ensure_non_negative=True),)
-        return (X, codes, *weight)
+        return X, codes
 
     def _take(self, found: Selection) -> None:
         """Keep what was found."""
@@ -131,11 +125,11 @@ class Selector(SelectorMixin, BaseEstimator):
         return tags
 
 
-class Weighted:
-    """First base of a selector or classifier that takes sample weights."""
+class WeightedSelector(Selector):
+    """Base of a selector that takes sample weights: ``_select`` gets them, or None, as a third argument."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit, each row counting as much as its weight.
+        """Find the features to keep, each row counting as much as its weight.
 
         Parameters
         ----------
@@ -145,4 +139,11 @@ class Weighted:
         sample_weight : array of shape (n_rows,), optional
             Weights of zero and above; None counts every row once.
         """
-        return self._fit_checked(X, y, (sample_weight,))  # type: ignore[attr-defined]
+        self._validate_params()
+        X, y = self._begin(X, y)
+        self._take(self._select(X, y, check_weights(sample_weight, X)))
+        return self
+
+    @abstractmethod
+    def _select(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> Selection:
+        """Find the features to keep, on validated input."""

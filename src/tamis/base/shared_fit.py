@@ -16,22 +16,21 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectFdr, SelectFpr, SelectFwe, SelectKBest, SelectPercentile
 
-from tamis.base.selector import Weighted
-
 
 class Sweep:
     """First base of a selector, transform or classifier of which one fit answers many values of some parameters.
 
     A subclass names the parameters in `sweeps` and writes
 
-    ``_prepare(asked, X, y, *weight)``
-        What the estimators `asked` share, on validated input (``_prepare(asked, X)`` for a transform that does not
-        look at the classes). They are equal but for the swept parameters, and not fitted; `self` has read the
-        input and has its classes and columns.
+    ``_prepare(asked, X, y)``
+        What the estimators `asked` share, on validated input (`y` is None for a method that does not look at the
+        classes). They are equal but for the swept parameters, and not fitted; `self` has read the input and has its
+        classes and columns.
     ``_answer(prepared)``
         The rest, for the parameters of `self`: a selector returns its ``Selection``, others keep what they learnt.
 
-    and lets its hook (``_select``, ``_learn`` or ``_fit``) call ``self._alone(X, y, *weight)``. The answer for one
+    The hook of a selector or classifier (``_select`` or ``_fit``) is the sweep of one. A method that takes sample
+    weights writes ``_prepare(asked, X, y, sample_weight=None)`` and passes them on in its own hook. The answer for one
     setting must not depend on the others by more than rounding. A classifier may also share work between the answers
     for new rows: see ``_decide_all`` of :class:`~tamis.base.classifier.Classifier`.
 
@@ -42,15 +41,17 @@ class Sweep:
     #: Parameters of which one fit answers many values.
     sweeps: ClassVar[tuple[str, ...]] = ()
 
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> Any:
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> Any:
         raise NotImplementedError
 
     def _answer(self, prepared: Any) -> Any:
         raise NotImplementedError
 
-    def _alone(self, X: Any, *given: Any) -> Any:
-        """The sweep of one."""
-        return self._answer(self._prepare([self], X, *given))
+    def _select(self, X: Any, y: Any) -> Any:
+        return self._answer(self._prepare([self], X, y))
+
+    def _fit(self, X: Any, y: Any) -> None:
+        self._answer(self._prepare([self], X, y))
 
     def _lasts(self) -> bool:
         """Whether what is prepared does not depend on which other estimators are asked, and takes little memory."""
@@ -89,9 +90,9 @@ class Together:
         for one in estimators:
             one._validate_params()
         before = set(vars(first))
-        given = first._begin(X, y, (None,) if isinstance(first, Weighted) else ())
+        rows, codes = first._begin(X, y)
         self._read = {name: value for name, value in vars(first).items() if name not in before}
-        self.prepared = first._prepare(estimators, *given) if prepared is None else prepared
+        self.prepared = first._prepare(estimators, rows, codes) if prepared is None else prepared
         self._estimators = estimators
 
     def __len__(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from tamis.base.labels import encode_labels
+from tamis.base.labels import encode_labels, forget
 from tamis.base.transformer import Transformer
 
 
@@ -25,22 +25,22 @@ class SupervisedTransformer(Transformer):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from rows `X` and their class labels `y`."""
         self._validate_params()
-        # What an earlier fit with other parameters learnt must not pass for this one's.
-        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
-            delattr(self, name)
-        self._learn(*self._begin(X, y, ()))
+        forget(self)
+        self._learn(*self._begin(X, y))
         return self
 
-    def _begin(self, X: Any, y: Any, weight: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What `_learn` takes; the classes and columns are kept."""
-        codes = None
-        if self._supervised():
-            options = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
-            finite = "allow-nan" if self.accepts_missing else True
-            X, y = validate_data(self, X, y, ensure_all_finite=finite, **options)
-            self.classes_, codes = encode_labels(y, type(self).__name__)
-        else:
-            X = self._checked(X, reset=True)
+    def _begin(self, X: Any, y: Any) -> tuple[Any, Any]:
+        if not self._supervised():
+            return super()._begin(X, y)
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_all_finite="allow-nan" if self.accepts_missing else True,
+        )
+        self.classes_, codes = encode_labels(y, type(self).__name__)
         return X, codes
 
     @abstractmethod

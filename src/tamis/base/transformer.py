@@ -25,12 +25,12 @@ class Transformer(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from rows `X`; classes are not looked at."""
         self._validate_params()
-        self._learn(*self._begin(X, y, ()))
+        self._learn(self._checked(X, reset=True))
         return self
 
-    def _begin(self, X: Any, y: Any, weight: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What `_learn` takes; the columns are kept."""
-        return (self._checked(X, reset=True),)
+    def _begin(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Validated rows and, where it looks at them, class codes; the columns are kept."""
+        return self._checked(X, reset=True), None
 
     def _take(self, found: None) -> None:
         """A transform keeps what it learns while it learns."""

@@ -32,11 +32,10 @@ class Wrapped(Classifier):
     def _make(self, n_features: int, n_classes: int) -> Any:
         """The estimator, not yet fitted."""
 
-    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
-        cost = weight[0] if weight else None
-        if cost is not None:
-            X, y, cost, _ = bearing_rows(X, y, cost, self.classes_, type(self).part.name)
-        self.model_ = self._train(narrow(X), y, self._cost(y, cost))
+    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
+        if sample_weight is not None:
+            X, y, sample_weight, _ = bearing_rows(X, y, sample_weight, self.classes_, type(self).part.name)
+        self.model_ = self._train(narrow(X), y, self._cost(y, sample_weight))
 
     def _train(self, X: Matrix, y: Codes, cost: FloatArray | None) -> Any:
         """The estimator, fitted to rows that cost so much each, or all the same."""

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval
 
+from tamis.base._sklearn import Interval
 from tamis.base.errors import TamisError
 from tamis.base.meta_estimators import AroundModels, check_classifier
 from tamis.base.numbered import Numbered
@@ -112,7 +112,7 @@ class Blend(Numbered, AroundModels):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+    def _fit(self, X: Any, y: Any) -> None:
         models = self._models()
         weights = _checked_weights(self.weights, len(models))
         seed = int(generator(self.random_state).integers(2**31))

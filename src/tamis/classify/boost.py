@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import scipy.sparse as sp
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.errors import TamisError
 from tamis.base.parallel import one_thread
 from tamis.base.part import Part

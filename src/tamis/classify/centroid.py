@@ -5,15 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.extmath import safe_sparse_dot
 
-from tamis.base.classifier import Classifier
+from tamis.base._sklearn import Interval
+from tamis.base.classifier import WeightedClassifier
 from tamis.base.moments import ClassMoments
 from tamis.base.part import Arguments, Part
 from tamis.base.row_weights import bearing_rows
 from tamis.base.search_range import choice, lin
-from tamis.base.selector import Weighted
 from tamis.base.types import FloatArray
 
 
@@ -22,7 +21,7 @@ def _phrase(a: Arguments) -> str:
     return "the nearest class mean" + (f", shrunken by {shrink}" if shrink else "")
 
 
-class Centroid(Weighted, Classifier):
+class Centroid(WeightedClassifier):
     """Class whose shrunken mean is the nearest, in units of each column's spread within the classes.
 
     With the mean a_cj of column j in class c, its overall mean a_j, its pooled standard deviation s_j within the
@@ -95,8 +94,8 @@ class Centroid(Weighted, Classifier):
         self.shrink = shrink
         self.balance = balance
 
-    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
-        X, y, cost, _ = bearing_rows(X, y, weight[0] if weight else None, self.classes_, "centroid")
+    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
+        X, y, cost, _ = bearing_rows(X, y, sample_weight, self.classes_, "centroid")
         moments = ClassMoments.of(X, y, cost)
         size: FloatArray = np.bincount(y, weights=cost).astype(np.float64, copy=False)
         self.spread_ = _spread(moments, size)

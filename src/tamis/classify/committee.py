@@ -5,10 +5,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamis.base._sklearn import HasMethods, Interval, StrOptions, _safe_indexing
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import inner_folds
 from tamis.base.meta_estimators import AroundModels, check_classifier, in_words
@@ -125,7 +124,7 @@ class CVCommittee(AroundModels):
         """Whether members' probabilities are averaged."""
         return self.how == "average"
 
-    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+    def _fit(self, X: Any, y: Any) -> None:
         model = self._model()
         check_classifier(model, "committee: model")
         if self.how == "average" and not hasattr(model, "predict_proba"):

@@ -4,12 +4,12 @@ from typing import ClassVar
 
 from sklearn.ensemble import ExtraTreesClassifier
 
+from tamis.base.classifier import WeightedClassifier
 from tamis.base.part import Part
-from tamis.base.selector import Weighted
 from tamis.classify.forest import SEARCH, Trees
 
 
-class ExtraTrees(Weighted, Trees):
+class ExtraTrees(Trees, WeightedClassifier):
     """Average of trees whose splits are the best of a few columns, each with one threshold drawn at random.
 
     As :class:`~tamis.classify.forest.Forest`, but every tree sees all rows, and a split's threshold is drawn uniformly

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from scipy.special import expit, softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
 from tamis.base.part import Part
@@ -89,7 +89,7 @@ class LDA(Classifier):
     def __init__(self, shrinkage: float | Literal["auto"] | None = "auto") -> None:
         self.shrinkage = shrinkage
 
-    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
+    def _fit(self, X: Any, y: Any) -> None:
         n_classes = self.classes_.shape[0]
         if X.shape[0] <= n_classes:
             raise TamisError(f"lda needs more rows than classes; got {X.shape[0]} rows of {n_classes} classes")

@@ -11,12 +11,12 @@ from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 
+from tamis.base._sklearn import Interval, StrOptions
+from tamis.base.classifier import WeightedClassifier
 from tamis.base.part import Part
 from tamis.base.search_range import choice, geom
-from tamis.base.selector import Weighted
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.wrapped import Wrapped
 from tamis.margins.kernel import inner_products, squared_norms
@@ -46,7 +46,7 @@ _FULL = 0.1
 _BALANCE = 0.05
 
 
-class Logistic(Weighted, Wrapped):
+class Logistic(Wrapped, WeightedClassifier):
     """Linear evidence for the classes whose likelihood, less a penalty on the weights, is the largest.
 
     With l2 it minimises, over weights W and intercepts b of all classes,

@@ -5,16 +5,15 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis.base.classifier import Classifier
+from tamis.base._sklearn import Interval, StrOptions
+from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import DataError
 from tamis.base.moments import ClassMoments, class_totals, divide
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Arguments, Part
 from tamis.base.row_weights import bearing_rows, class_prior
 from tamis.base.search_range import choice
-from tamis.base.selector import Weighted
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.bins.cuts import Cuts
 from tamis.contingency.states import WAYS
@@ -36,7 +35,7 @@ def _phrase(a: Arguments) -> str:
     return "naive Bayes on the states of the features" if model == "states" else f"naive Bayes ({model})"
 
 
-class NaiveBayes(Weighted, TakesNominal, Classifier):
+class NaiveBayes(TakesNominal, WeightedClassifier):
     """Class with the largest prior times the product of what each column's value is worth in it.
 
     The columns are taken for independent within a class, so that the evidence for class c is a sum over columns,
@@ -169,8 +168,8 @@ class NaiveBayes(Weighted, TakesNominal, Classifier):
         self.widen = widen
         self.balance = balance
 
-    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
-        X, y, cost, _ = bearing_rows(X, y, weight[0] if weight else None, self.classes_, "nb")
+    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
+        X, y, cost, _ = bearing_rows(X, y, sample_weight, self.classes_, "nb")
         self.prior_ = class_prior(y, cost, balance=self.balance)
         counted = self._as_states()
         grouped = self.model == "states" and self.bins == "modl"

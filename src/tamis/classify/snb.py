@@ -4,8 +4,8 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray, Mask

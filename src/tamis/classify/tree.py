@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.base.classifier import Classifier
+from tamis.base._sklearn import Interval, StrOptions
+from tamis.base.classifier import WeightedClassifier
 from tamis.base.inner_cv import CAUTION, dealt, most_confident
 from tamis.base.named_columns import column_names
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice
-from tamis.base.selector import Weighted
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.margins.kernel import squared_norms
@@ -35,7 +34,7 @@ def _phrase(a: Arguments) -> str:
     return "a decision tree by balanced error" if a.pop("criterion") == "balanced_error" else "an SSV decision tree"
 
 
-class SSVTree(Sweep, TakesNominal, Weighted, Classifier):
+class SSVTree(Sweep, TakesNominal, WeightedClassifier):
     """Decision tree of splits that separate most pairs of rows of different classes.
 
     The split of a node is the best of all columns (see :func:`tamis.trees.split.best_splits` for the criteria and
@@ -138,11 +137,13 @@ class SSVTree(Sweep, TakesNominal, Weighted, Classifier):
         self.caution = caution
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
-        self._alone(X, y, *weight)
+    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
+        self._answer(self._prepare([self], X, y, sample_weight))
 
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> tuple[Tree, Matrix, Codes, FloatArray]:
-        X, y, weight = counted(X, *given)
+    def _prepare(
+        self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
+    ) -> tuple[Tree, Matrix, Codes, FloatArray]:
+        X, y, weight = counted(X, y, sample_weight)
         return self._grow(X, y, weight), X, y, weight
 
     def _answer(self, prepared: tuple[Tree, Matrix, Codes, FloatArray]) -> None:

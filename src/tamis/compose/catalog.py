@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from sklearn.utils._param_validation import HasMethods, InvalidParameterError, validate_parameter_constraints
-
 from tamis import scores
+from tamis.base._sklearn import HasMethods, InvalidParameterError, validate_parameter_constraints
 from tamis.base.errors import TamisError
 from tamis.base.part import Part, Role, estimators
 from tamis.base.score import Score

@@ -4,7 +4,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import HasMethods, Interval, Options, make_constraint
+
+from tamis.base._sklearn import HasMethods, Interval, Options, make_constraint
 
 
 def in_words(constraints: list[Any]) -> str:

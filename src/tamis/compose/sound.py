@@ -4,20 +4,29 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import ensemble
 from sklearn.base import BaseEstimator
-from sklearn.ensemble._forest import BaseForest
-from sklearn.ensemble._gb import BaseGradientBoosting
-from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistGradientBoosting
-from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
-from sklearn.tree._tree import Tree as SklearnTree
 
+from tamis.base._sklearn import tree_types
 from tamis.classify.knn.knn import KNN
 from tamis.classify.knn.symbols import MixedSpace
 from tamis.classify.nrbf.nrbf import NRBF
 from tamis.trees.tree import Tree
 
 #: They check the number of columns once and hand rows to their trees unseen.
-_OWNERS = (BaseForest, BaseGradientBoosting, BaseHistGradientBoosting)
+_OWNERS = (
+    ensemble.ExtraTreesClassifier,
+    ensemble.ExtraTreesRegressor,
+    ensemble.GradientBoostingClassifier,
+    ensemble.GradientBoostingRegressor,
+    ensemble.HistGradientBoostingClassifier,
+    ensemble.HistGradientBoostingRegressor,
+    ensemble.RandomForestClassifier,
+    ensemble.RandomForestRegressor,
+    ensemble.RandomTreesEmbedding,
+)
+
+_SklearnTree, _TreePredictor = tree_types()
 
 
 class UnsoundError(Exception):
@@ -48,10 +57,10 @@ def check_sound(model: Any) -> None:
             _check_sparse(held)
         elif isinstance(held, Tree):
             _check_tree(held, width)
-        elif isinstance(held, SklearnTree):
+        elif isinstance(held, _SklearnTree):
             nodes = held.__getstate__()["nodes"]
             _check_nodes(nodes["left_child"], nodes["right_child"], nodes["feature"], nodes["left_child"] == -1, width)
-        elif isinstance(held, TreePredictor):
+        elif isinstance(held, _TreePredictor):
             _check_predictor(held, width)
         elif isinstance(held, BaseEstimator):
             if not owned:
@@ -106,7 +115,7 @@ def _check_tree(tree: Tree, width: int | None) -> None:
         raise UnsoundError("a tree has a subset that lies outside its levels")
 
 
-def _check_predictor(predictor: TreePredictor, width: int | None) -> None:
+def _check_predictor(predictor: Any, width: int | None) -> None:
     nodes = predictor.nodes
     leaf = nodes["is_leaf"].astype(bool)
     _check_nodes(nodes["left"], nodes["right"], nodes["feature_idx"], leaf, width)

@@ -16,8 +16,9 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 import polars as pl
-from sklearn.datasets import _openml, fetch_openml
+from sklearn.datasets import fetch_openml
 
+from tamis.base._sklearn import openml_client
 from tamis.base.errors import DataError, TamisError
 from tamis.base.types import FloatArray
 from tamis.data.dataset import Dataset
@@ -32,6 +33,8 @@ _PATIENCE = 30.0
 _NO_SUCH_THING = 412
 
 _LOCK = Lock()
+
+_openml = openml_client()
 
 
 def fetch(

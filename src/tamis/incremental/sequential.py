@@ -90,13 +90,9 @@ class Sequential(Sweep, ByClassifier):
         """The sets that the search meets, each with the sizes that are settled then."""
         raise NotImplementedError
 
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        found: Selection = self._alone(X, y)
-        return found
-
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> tuple[Path, int]:
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> tuple[Path, int]:
         """The search, as far as any of those asked has to go."""
-        trial, n_features = self._trial(X, *given), X.shape[1]
+        trial, n_features = self._trial(X, y), X.shape[1]
         alone = trial.add(np.empty(0, dtype=np.intp), np.arange(n_features)) if self._grows else np.empty(0)
         path = Path(self._steps(trial, alone, n_features), alone)
         for one in asked:

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import clone, is_classifier
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from tamis.base._sklearn import HasMethods, Interval, StrOptions
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION, inner_folds, worth
 from tamis.base.nested import takes_missing, takes_no_negative
@@ -170,7 +170,7 @@ class Trial:
         """Worth of one set."""
         return float(self.add(columns[:-1], columns[-1:])[0])
 
-    def _refits(self, tasks: list[tuple[Any, ...]]) -> FloatArray:
+    def _refits(self, tasks: list[tuple[list[_Fold], Matrix, list[np.ndarray]]]) -> FloatArray:
         return self._worth(list(np.concatenate(run_all(_fold_by_fold, tasks, self.n_jobs), axis=1)))
 
     def _worth(self, accuracy: list[FloatArray]) -> FloatArray:

@@ -9,8 +9,8 @@ from typing import Any, get_args
 
 import numpy as np
 from joblib import cpu_count, parallel_config
-from sklearn.utils import _safe_indexing
 
+from tamis.base._sklearn import _safe_indexing
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import kept
 from tamis.base.seeds import seeded, spawn

@@ -9,10 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import softmax
 
-from tamis.base.classifier import Classifier
+from tamis.base.classifier import WeightedClassifier
 from tamis.base.nominal import TakesNominal
 from tamis.base.row_weights import bearing_rows, class_prior
-from tamis.base.selector import Weighted
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.bins.cuts import Cuts
@@ -90,7 +89,7 @@ class Found(NamedTuple):
     steps: list[Step]
 
 
-class Selective(Sweep, Weighted, TakesNominal, Classifier):
+class Selective(Sweep, TakesNominal, WeightedClassifier):
     """Base of naive Bayes on columns that join one after another, as long as that helps.
 
     A subclass writes ``_worth(rows, evidence, candidates)``, the value of the measure when each candidate joins (or,
@@ -112,12 +111,11 @@ class Selective(Sweep, Weighted, TakesNominal, Classifier):
     def _worth(self, rows: TrainingRows, evidence: FloatArray, candidates: np.ndarray | None) -> FloatArray:
         """The measure, larger being better."""
 
-    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
-        self._alone(X, y, *weight)
+    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
+        self._answer(self._prepare([self], X, y, sample_weight))
 
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> Found:
-        y, weight = given[0], given[1] if len(given) > 1 else None
-        X, y, weight, _ = bearing_rows(X, y, weight, self.classes_, self.part.name)
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> Found:
+        X, y, weight, _ = bearing_rows(X, y, sample_weight, self.classes_, self.part.name)
         rows, start = self._held(X, y, weight)
         most = max(rows.columns.size if one.k is None else one.k for one in asked)
         nothing = float(self._worth(rows, start, None)[0])

@@ -1,8 +1,8 @@
 """Correlation of a feature with the class."""
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
+from tamis.base._sklearn import StrOptions
 from tamis.base.moments import ClassMoments, divide
 from tamis.base.part import Part
 from tamis.base.score import score

@@ -2,8 +2,8 @@
 
 import numpy as np
 from scipy.special import chdtrc, erfc
-from sklearn.utils._param_validation import StrOptions
 
+from tamis.base._sklearn import StrOptions
 from tamis.base.errors import TamisError
 from tamis.base.moments import class_totals, divide
 from tamis.base.part import Part

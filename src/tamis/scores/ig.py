@@ -2,8 +2,8 @@
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import StrOptions
 
+from tamis.base._sklearn import StrOptions
 from tamis.base.errors import DataError
 from tamis.base.moments import class_totals
 from tamis.base.part import Part

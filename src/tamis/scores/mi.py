@@ -3,8 +3,7 @@
 from numbers import Integral
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
+from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, Interval
 
+from tamis.base._sklearn import HasMethods, Interval
 from tamis.base.cut import Cut, cut_phrase, rank
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import traced
@@ -132,17 +132,13 @@ class FromModel(Sweep, Selector):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        found: Selection = self._alone(X, y)
-        return found
-
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Weighed:
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Weighed:
         for one in asked:
             one._cut()
         model = self._model()
         check_classifier(model, "from_model: model")
         seed = int(generator(self.random_state).integers(2**31))
-        fitted = seeded(clone(model), seed).fit(X, self.classes_[given[0]])
+        fitted = seeded(clone(model), seed).fit(X, self.classes_[y])
         weights = _weights(fitted, X, in_words(steps_of(model)[-1]))
         return _Weighed(weights, rank(weights))
 

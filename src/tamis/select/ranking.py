@@ -5,15 +5,15 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from tamis import scores
+from tamis.base._sklearn import Interval
 from tamis.base.cut import Cut, rank
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
 from tamis.base.score import Score, Scored
 from tamis.base.search_range import geom
-from tamis.base.selector import Selection, Selector, Weighted
+from tamis.base.selector import Selection, Selector, WeightedSelector
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import FloatArray
 
@@ -26,7 +26,7 @@ class _Ranked(NamedTuple):
     pvalues: FloatArray | None
 
 
-class Ranking(Sweep, TakesNominal, Weighted, Selector):
+class Ranking(Sweep, TakesNominal, WeightedSelector):
     """Keep the features with the highest scores.
 
     Nominal columns may come as they are when the score takes them (``ssv``, ``stump``, ``mi``, ``ig``, ``relieff``).
@@ -96,11 +96,11 @@ class Ranking(Sweep, TakesNominal, Weighted, Selector):
         self.at_least = at_least
         self.options = options
 
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        return self._alone(X, y, *weight)
+    def _select(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> Selection:
+        return self._answer(self._prepare([self], X, y, sample_weight))
 
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Ranked:
-        scored = self._score(X, *given)
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> _Ranked:
+        scored = self._score(X, y, sample_weight)
         values = np.asarray(scored.values)
         wanted = any(one.fdr is not None for one in asked)
         return _Ranked(values, rank(values), scored.pvalues if wanted else None)
@@ -113,12 +113,12 @@ class Ranking(Sweep, TakesNominal, Weighted, Selector):
         cut = Cut(self.k, self.fraction, self.threshold, self.fdr, self.at_least)
         return Selection(cut.apply(*prepared), prepared.values, prepared.order)
 
-    def _score(self, X: Any, y: Any, weight: Any) -> Scored:
+    def _score(self, X: Any, y: Any, sample_weight: FloatArray | None) -> Scored:
         score = self._known_score()
         if score is None:
             return Scored(self.by(X, y, **(self.options or {})))  # type: ignore[operator]
         nominal = self.nominal_ if score.takes_nominal and self.nominal_.any() else None
-        return score.evaluate(X, y, weight, nominal, **(self.options or {}))
+        return score.evaluate(X, y, sample_weight, nominal, **(self.options or {}))
 
     def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
         score = self._known_score()

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils._param_validation import HasMethods, Interval
 
+from tamis.base._sklearn import HasMethods, Interval
 from tamis.base.around_selector import AroundSelector
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
@@ -114,12 +114,8 @@ class Repeat(Sweep, AroundSelector, Selector):
         self.k = k
         self.random_state = random_state
 
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        return self._alone(X, y)
-
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> list[_After]:
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> list[_After]:
         """Where things stand after 0, 1, ... rounds, as far as there is anything to do."""
-        (y,) = given
         seed = int(generator(self.random_state).integers(2**31))
         labels = None if y is None else self.classes_[y]
         # Columns are taken away again and again, which only CSC does well among the sparse formats.

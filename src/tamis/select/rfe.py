@@ -7,13 +7,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
 
+from tamis.base._sklearn import Interval
 from tamis.base.part import Arguments, Part, percent
 from tamis.base.row_weights import bearing_rows, row_terms
 from tamis.base.search_range import geom
-from tamis.base.selector import Selection, Selector, Weighted
+from tamis.base.selector import Selection, WeightedSelector
 from tamis.base.shared_fit import Sweep
+from tamis.base.types import FloatArray
 from tamis.incremental.elimination import Path, eliminate, size_to_keep
 from tamis.margins.elimination import ByColumns, ByRows, Fit, Machines
 from tamis.margins.pairs import suits_columns
@@ -27,7 +28,7 @@ def _phrase(a: Arguments) -> str:
     )
 
 
-class RFE(Sweep, Weighted, Selector):
+class RFE(Sweep, WeightedSelector):
     """Keep the columns that a linear SVM gives the largest weights, the others dropped bit by bit with a refit each.
 
     Guyon, Weston, Barnhill and Vapnik's recursive feature elimination. A round fits a linear SVM on the columns that
@@ -117,11 +118,13 @@ class RFE(Sweep, Weighted, Selector):
         self.C = C
         self.balance = balance
 
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        return self._alone(X, y, *weight)
+    def _select(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> Selection:
+        return self._answer(self._prepare([self], X, y, sample_weight))
 
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> tuple[Path, list[Fit]]:
-        X, y, weight, _ = bearing_rows(X, given[0], given[1], self.classes_, "RFE")
+    def _prepare(
+        self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
+    ) -> tuple[Path, list[Fit]]:
+        X, y, weight, _ = bearing_rows(X, y, sample_weight, self.classes_, "RFE")
         unit, _ = row_terms(y, weight, balance=self.balance, ridge=0.0)
         remaining = (ByColumns if suits_columns(X) and np.isfinite(self.C) else ByRows)(X, y, self.C * unit)
         machines = Machines(remaining, X.shape[1])

@@ -5,8 +5,8 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
+from tamis.base._sklearn import Interval
 from tamis.base.errors import TamisError
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom

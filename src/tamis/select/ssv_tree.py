@@ -5,13 +5,13 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.cut import Cut, rank
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice, geom
-from tamis.base.selector import Selection, Selector, Weighted
+from tamis.base.selector import Selection, WeightedSelector
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import FloatArray
 from tamis.trees.grow import grow
@@ -32,7 +32,7 @@ def _phrase(a: Arguments) -> str:
     return f"keeps the best {'feature' if k == 1 else f'{k} features'} of an SSV decision tree"
 
 
-class SSVTreeSelector(Sweep, TakesNominal, Weighted, Selector):
+class SSVTreeSelector(Sweep, TakesNominal, WeightedSelector):
     """Keep the features that a full SSV tree uses; the last ones that pruning takes away are the best.
 
     Grabczewski and Jankowski's Algorithm 1. With E(N) the training rows that node N answers wrongly and
@@ -97,11 +97,13 @@ class SSVTreeSelector(Sweep, TakesNominal, Weighted, Selector):
         self.criterion = criterion
         self.at_least = at_least
 
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        return self._alone(X, y, *weight)
+    def _select(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> Selection:
+        return self._answer(self._prepare([self], X, y, sample_weight))
 
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> tuple[Tree, FloatArray]:
-        X, y, weight = counted(X, *given)
+    def _prepare(
+        self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
+    ) -> tuple[Tree, FloatArray]:
+        X, y, weight = counted(X, y, sample_weight)
         nominal = self.nominal_ if self.nominal_.any() else None
         tree = grow(X, y, weight, n_classes=self.classes_.shape[0], criterion=self.criterion, nominal=nominal)
         return tree, _ranks(tree, X.shape[1])

@@ -8,9 +8,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from tamis.base._sklearn import HasMethods, Interval, StrOptions, _safe_indexing
 from tamis.base.around_selector import AroundSelector
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import DataError, TamisError
@@ -157,17 +156,12 @@ class StabilitySelection(Sweep, AroundSelector, TakesNominal, Selector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        found: Selection = self._alone(X, y)
-        return found
-
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Counted:
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Counted:
         for one in asked:
             if one.threshold is not None and one.max_false is not None:
                 raise TamisError("stability_selection takes one of threshold and max_false; got both")
-        (codes,) = given
-        groups = self._rows_by_class(codes, X.shape[0])
-        labels = None if codes is None else self.classes_[codes]
+        groups = self._rows_by_class(y, X.shape[0])
+        labels = None if y is None else self.classes_[y]
         # Rows are taken out again and again, which only CSR does well among the sparse formats.
         rows = X.tocsr() if sp.issparse(X) else X
         seed = int(generator(self.random_state).integers(2**31))

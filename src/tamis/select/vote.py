@@ -7,8 +7,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval
 
+from tamis.base._sklearn import Interval
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.base.nested import needs_classes, takes_missing, takes_no_negative
@@ -119,14 +119,11 @@ class Vote(Numbered, Sweep, Selector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        return self._alone(X, y)
-
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> dict[Hashable, list[_Member]]:
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> dict[Hashable, list[_Member]]:
         """The fitted members of each vote, by what the vote is."""
         seeded_members = {signature(one): one._seeded_members() for one in asked}
         every = [member for members in seeded_members.values() for member in members]
-        labels = None if given[0] is None else self.classes_[given[0]]
+        labels = None if y is None else self.classes_[y]
         groups = grouped(every)
         fitted = run_all(_fit_group, [(group.estimators, group.swept, X, labels) for group in groups], self.n_jobs)
         found: dict[int, _Member] = {}

@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval
 
+from tamis.base._sklearn import HasMethods, Interval, _safe_indexing
 from tamis.base.around_selector import AroundSelector
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
@@ -167,18 +166,14 @@ class WithProbes(Sweep, AroundSelector, TakesNominal, Selector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        found: Selection = self._alone(X, y)
-        return found
-
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Ranked:
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Ranked:
         model = self._model()
         if not needs_classes(model):
             raise TamisError(
                 f"with_probes takes a selector that looks at the classes; to {in_words(model)} "
                 "a column and its permuted copy are the same"
             )
-        labels = self.classes_[given[0]]
+        labels = self.classes_[y]
         seed = int(generator(self.random_state).integers(2**31))
         tasks = [(model, X, labels, self.share, spawn(seed, number)) for number in range(self.repeats)]
         draws = run_all(_among_probes, tasks, self.n_jobs)

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils._param_validation import Interval
 
+from tamis.base._sklearn import Interval
 from tamis.base.cut import rank
 from tamis.base.errors import TamisError
 from tamis.base.named_columns import named_columns
@@ -144,15 +144,11 @@ class Wrapper(Sweep, ByClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        found: Selection = self._alone(X, y)
-        return found
-
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Searched:
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Searched:
         base = self._base(X.shape[1])
         for one in asked:
             one._check_k(len(base))
-        trial = self._trial(X, *given)
+        trial = self._trial(X, y)
         scores = trial.add(np.empty(0, dtype=np.intp), np.arange(X.shape[1]))
         ranking = rank(scores)
         if self.extend:

@@ -6,10 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from tamis.base._sklearn import StrOptions, _check_feature_names_in, _get_output_config
 from tamis.base.errors import DataError
 from tamis.base.mixed_columns import MixedTable, MixedTransformer
 from tamis.base.part import Part

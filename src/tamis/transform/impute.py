@@ -7,9 +7,8 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils._set_output import _get_output_config
 
+from tamis.base._sklearn import StrOptions, _get_output_config
 from tamis.base.mixed_columns import MixedTable, MixedTransformer
 from tamis.base.moments import ClassMoments
 from tamis.base.part import Part

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.preprocessing import normalize
-from sklearn.utils._param_validation import StrOptions
 
+from tamis.base._sklearn import StrOptions
 from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.transformer import Transformer

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.utils._param_validation import Interval
 
+from tamis.base._sklearn import Interval
 from tamis.base.errors import TamisError
 from tamis.base.moments import ClassMoments, divide
 from tamis.base.part import Arguments, Part, percent
@@ -109,9 +109,9 @@ class PCA(Sweep, ClassNamePrefixFeaturesOutMixin, Transformer):
         self.whiten = whiten
 
     def _learn(self, X: Matrix) -> None:
-        self._alone(X)
+        self._answer(self._prepare([self], X))
 
-    def _prepare(self, asked: Sequence[Self], X: Matrix, *_: Any) -> "_Decomposed":
+    def _prepare(self, asked: Sequence[Self], X: Matrix, y: None = None) -> "_Decomposed":
         n_rows = X.shape[0]
         if n_rows < 2:
             raise TamisError("pca needs at least 2 rows to see any variance; got 1 sample")

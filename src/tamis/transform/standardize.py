@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.sparsefuncs import inplace_column_scale
 
+from tamis.base._sklearn import StrOptions
 from tamis.base.errors import TamisError
 from tamis.base.moments import ClassMoments, divide
 from tamis.base.part import Arguments, Part

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from sklearn.utils import _safe_indexing
-
+from tamis.base._sklearn import _safe_indexing
 from tamis.base.errors import TamisError
 from tamis.validation.execute.driver import say_again
 from tamis.validation.leak import leaky_twin

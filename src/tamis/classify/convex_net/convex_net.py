@@ -7,15 +7,14 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis.base.classifier import Classifier
+from tamis.base._sklearn import Interval, StrOptions
+from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import TamisError
 from tamis.base.parallel import one_thread
 from tamis.base.part import Arguments, Limits, Part
 from tamis.base.row_weights import bearing_rows
 from tamis.base.search_range import choice, geom
-from tamis.base.selector import Weighted
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import Codes, FloatArray
 from tamis.classify.convex_net.basis import (
@@ -61,7 +60,7 @@ def _phrase(a: Arguments) -> str:
     return "a convex network" if few is None else f"a convex network of few basis functions ({few})"
 
 
-class ConvexNet(Sweep, Weighted, Classifier):
+class ConvexNet(Sweep, WeightedClassifier):
     """Add up basis functions so that a convex loss of the margins is smallest; several classes one against all.
 
     For two classes, with signs s of +1 and -1 and basis functions f_j, it finds the coefficients a that minimise
@@ -237,11 +236,11 @@ class ConvexNet(Sweep, Weighted, Classifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
-        self._alone(X, y, *weight)
+    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
+        self._answer(self._prepare([self], X, y, sample_weight))
 
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Shared:
-        rows = Rows(*bearing_rows(X, given[0], given[1], self.classes_, "ConvexNet"))
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> _Shared:
+        rows = Rows(*bearing_rows(X, y, sample_weight, self.classes_, "ConvexNet"))
         problem, sigma = self._problem(rows, sparse=any(one.sparsity is not None for one in asked))
         if any(one._size(problem.n_basis) == problem.n_basis for one in asked):
             check_pairs(problem.n_basis)

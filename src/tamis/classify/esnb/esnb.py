@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import expit, gammaln, log_softmax, logit, softmax
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import choice
 from tamis.base.types import FloatArray

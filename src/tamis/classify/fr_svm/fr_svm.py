@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.classifier import Classifier, one_vs_one
 from tamis.base.errors import TamisError
 from tamis.base.labels import class_pairs
@@ -206,11 +206,7 @@ class FRSVM(Sweep, Classifier):
         self.sigma = sigma
         self.balance = balance
 
-    def _fit(self, X: Any, y: Any, *_: Any) -> None:
-        self._alone(X, y)
-
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Projected:
-        y = given[0]
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Projected:
         # Those that are asked are not fitted yet, and this may be one of them.
         made = copy(self)
         made._learn_components(X)

@@ -5,8 +5,8 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION, inner_folds, most_confident
@@ -168,16 +168,12 @@ class KNN(Sweep, TakesNominal, Classifier):
         self.caution = caution
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
-        self._alone(X, y)
-
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Learnt:
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Learnt:
         if self.metric == "canberra" and self.levels_:
             raise TamisError(
                 'knn: metric="canberra" does not take nominal columns; '
                 'put encode in front, or take metric="minkowski" or "chebychev"'
             )
-        (y,) = given
         space = self._space_of(X, y)
         accuracy = self._try_all(X, y) if any(one.k == "auto" for one in asked) else None
         return _Learnt(space, space.points(X), y, accuracy)

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.base.classifier import Classifier
+from tamis.base._sklearn import Interval
+from tamis.base.classifier import WeightedClassifier
 from tamis.base.named_columns import column_names
 from tamis.base.part import Part
 from tamis.base.row_weights import bearing_rows
 from tamis.base.search_range import choice
-from tamis.base.selector import Weighted
 from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
 from tamis.classify.mdl_histogram.cells import Cells
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 _DEEPEST, _FURTHEST = 24, 5
 
 
-class MDLHistogram(Weighted, Classifier):
+class MDLHistogram(WeightedClassifier):
     """Class shares in the cells of a grid whose axes are divided so that the code of the labels is the shortest.
 
     Axis i is divided evenly into 2^d_i intervals between the lowest and the highest training value; d_i = 0 leaves a
@@ -125,8 +124,8 @@ class MDLHistogram(Weighted, Classifier):
         self.max_depth = max_depth
         self.smoothing = smoothing
 
-    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
-        X, y, counts, _ = bearing_rows(X, y, weight[0] if weight else None, self.classes_, "mdl_histogram")
+    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
+        X, y, counts, _ = bearing_rows(X, y, sample_weight, self.classes_, "mdl_histogram")
         n_classes = self.classes_.shape[0]
         columns = Columns(X, y, counts, n_classes, int(self.ahead))
         start = undivided(columns)

@@ -7,14 +7,13 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 
-from tamis.base.classifier import Classifier
+from tamis.base._sklearn import Interval, StrOptions
+from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION, dealt, most_confident
 from tamis.base.part import Part
-from tamis.base.selector import Weighted
 from tamis.base.shared_fit import Sweep
 from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
@@ -34,7 +33,7 @@ _EQUAL = 1e-12
 _DEEP = 600.0
 
 
-class NRBF(Sweep, Weighted, Classifier):
+class NRBF(Sweep, WeightedClassifier):
     """Let every training row vote for its class, weighted by a Gaussian of its distance.
 
     The probability of class c at x, with the sum over the training rows i of class c and that over all rows j, is
@@ -125,12 +124,13 @@ class NRBF(Sweep, Weighted, Classifier):
         self.caution = caution
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
-        self._alone(X, y, *weight)
+    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
+        self._answer(self._prepare([self], X, y, sample_weight))
 
-    def _prepare(self, asked: Sequence[Self], X: Any, *known: Any) -> tuple[dict[str, Any], Any]:
-        y, weight = known
-        given = np.ones(X.shape[0]) if weight is None else weight
+    def _prepare(
+        self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
+    ) -> tuple[dict[str, Any], Any]:
+        given = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         # Class by class, so that the sum over a class is one over neighbouring places.
         order = np.argsort(y, kind="stable")
         order = order[given[order] > 0]

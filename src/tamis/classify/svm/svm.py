@@ -7,16 +7,15 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis.base.classifier import Classifier
+from tamis.base._sklearn import Interval, StrOptions
+from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION, Fold, dealt, most_confident
 from tamis.base.labels import class_pairs
 from tamis.base.part import Arguments, Part
 from tamis.base.row_weights import bearing_rows, row_terms
 from tamis.base.search_range import choice, geom
-from tamis.base.selector import Weighted
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import FloatArray, Matrix
 from tamis.classify.svm.path import Candidate, Rule, search_columns, search_grams
@@ -37,7 +36,7 @@ def _phrase(a: Arguments) -> str:
     return f"a support vector machine with {'the best of several kernels' if name == 'auto' else f'{kernel} kernel'}"
 
 
-class SVM(Sweep, Weighted, Classifier):
+class SVM(Sweep, WeightedClassifier):
     """Separate classes by the widest margin; several classes pair by pair, each pair one vote.
 
     For two classes, with signs s of +1 and -1 and the kernel's image phi of a row, it minimises
@@ -211,11 +210,13 @@ class SVM(Sweep, Weighted, Classifier):
         self.caution = caution
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any, *weight: Any) -> None:
-        self._alone(X, y, *weight)
+    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
+        self._answer(self._prepare([self], X, y, sample_weight))
 
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> tuple[SharedRows, Sequence[Self]]:
-        rows = bearing_rows(X, given[0], given[1], self.classes_, "SVM")
+    def _prepare(
+        self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
+    ) -> tuple[SharedRows, Sequence[Self]]:
+        rows = bearing_rows(X, y, sample_weight, self.classes_, "SVM")
         return SharedRows(*rows, {one.kernel for one in asked}, again=len(asked) > 1), asked
 
     def _answer(self, prepared: tuple[SharedRows, Sequence[Self]]) -> None:

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from tamis.base._sklearn import Interval, StrOptions, _check_feature_names_in
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import inner_folds
 from tamis.base.part import Part
@@ -128,7 +128,7 @@ class BinMeans(SupervisedTransformer):
         self.fit(X, y)
         if self.folds is None:
             return self._apply(self._checked(X, reset=False))
-        X, codes = self._begin(X, y, ())
+        X, codes = self._begin(X, y)
         rng = generator(self.random_state, 1)
         if np.bincount(codes).max() < 2:
             raise TamisError("bin_means: folds needs a class with at least two rows; give folds=none to do without")

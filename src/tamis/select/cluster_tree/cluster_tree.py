@@ -6,8 +6,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval
 
+from tamis.base._sklearn import Interval
 from tamis.base.cut import Cut
 from tamis.base.errors import DataError
 from tamis.base.part import Part
@@ -158,17 +158,12 @@ class ClusterTree(Sweep, Selector):
         self.at_least = at_least
         self.random_state = random_state
 
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        found: Selection = self._alone(X, y)
-        return found
-
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> _Grown:
-        codes = given[0]
-        clustered, held = self._divided(codes)
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Grown:
+        clustered, held = self._divided(y)
         X = X.tocsr() if sp.issparse(X) else X
-        ward = WardPatterns(X[clustered], codes[clustered], self.by_class, self.standardize)
+        ward = WardPatterns(X[clustered], y[clustered], self.by_class, self.standardize)
         sizes = self._sizes(clustered.shape[0], ward.least)
-        rest, truth = X[held], codes[held]
+        rest, truth = X[held], y[held]
         trees = [self._tree(ward, int(size)) for size in sizes]
         accuracy = np.array([_balanced_accuracy(tree, rest, truth) for tree in trees])
         n_used = np.array([np.unique(tree.feature[~tree.is_leaf]).shape[0] for tree in trees])

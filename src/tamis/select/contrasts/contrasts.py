@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.cut import Cut, rank
 from tamis.base.errors import TamisError
 from tamis.base.named_columns import column_names
@@ -189,7 +189,7 @@ class Contrasts(TakesNominal, Selector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
+    def _select(self, X: Any, y: Any) -> Selection:
         self._check_missing(X)
         engine = Engine(self.engine, self.trees, self.max_features, self.min_leaf, self.n_jobs)
         trial = Trial(engine, self.repeats, self.quantile, self.alpha, self.own, self.batch)

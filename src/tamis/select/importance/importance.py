@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from tamis.base._sklearn import HasMethods, Interval, StrOptions
 from tamis.base.errors import TamisError
 from tamis.base.meta_estimators import check_classifier, in_words
 from tamis.base.nested import steps_of, takes_missing, takes_no_negative
@@ -162,16 +162,12 @@ class Importance(Sweep, Selector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        found: Selection = self._alone(X, y)
-        return found
-
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> Path:
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> Path:
         model = self._model()
         check_classifier(model, "importance: model")
         sizes = {one._size(X.shape[1]) for one in asked}
         X = canonical(X.tocsr()) if sp.issparse(X) else X
-        labels = self.classes_[given[0]]
+        labels = self.classes_[y]
         rng = generator(self.random_state)
         seed = int(rng.integers(2**31))
         here, there = (_drawn(size, X.shape[0], rng) for size in (self.rows, self.values))

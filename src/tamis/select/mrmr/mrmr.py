@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.cut import rank
 from tamis.base.errors import DataError
 from tamis.base.named_columns import column_names, named_columns
@@ -166,14 +166,10 @@ class MRMR(Sweep, TakesNominal, Selector):
         names = column_names(self)
         return figure([names[j] for j in self.order_], self.relevance_curve_, self.redundancy_curve_)
 
-    def _select(self, X: Any, y: Any, *weight: Any) -> Selection:
-        found: Selection = self._alone(X, y)
-        return found
-
-    def _prepare(self, asked: Sequence[Self], X: Any, *given: Any) -> "_Picked":
+    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> "_Picked":
         units = Units.of(self.groups, X.shape[1])
         forced = self._forced(units)
-        relevance, pairs = self._measured(X, given[0])
+        relevance, pairs = self._measured(X, y)
         candidates = self._candidates(units, relevance, pairs.flat, forced)
         search = Search(pairs, units, units.mean(relevance), candidates, quotient=self.criterion.endswith("q"))
         search.take(forced)

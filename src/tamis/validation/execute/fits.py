@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import TransformerMixin, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._set_output import _get_output_config
 
+from tamis.base._sklearn import _get_output_config
 from tamis.base.shared_fit import Later, Sweep, Together, fit_together, shared_signature, signature
 from tamis.validation.execute.rows import Pair
 from tamis.validation.plan import Step

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import _safe_indexing
 
+from tamis.base._sklearn import _safe_indexing
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import Track
 from tamis.base.parallel import one_thread
