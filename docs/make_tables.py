@@ -1,8 +1,9 @@
-"""Write what is derived from the catalog: docs/parts.md, and the stubs that show editors what each room exports.
+"""Write what is derived: docs/parts.md, the table of docs/reproduce.md, and the stubs that editors read.
 
 With --check, only say whether they are up to date.
 """
 
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from tamis import scores
 from tamis.compose.catalog import KINDS, catalog
 from tamis.compose.chain import as_text
+from tamis.reproduce import studies
 
 ROOT = Path(__file__).parents[1]
 
@@ -17,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("classify", "discretize", "select", "transform")
 
 
-def table() -> str:
+def parts() -> str:
     """The page of parts: one table a kind, one row a part."""
     lines = [
         "# The parts",
@@ -40,6 +42,16 @@ def table() -> str:
             lines.append(f"| `{part.name}` | `{part.class_name}` | {part.summary} | {parameters} | {part.card.paper} |")
         lines.append("")
     return "\n".join(lines)
+
+
+def reproduced() -> str:
+    """The page of reproduced papers, with its table of studies made anew."""
+    lines = ["| name | paper | what is run | data |", "|---|---|---|---|"]
+    for name, study in studies().items():
+        data = ", ".join(study.data) or "its own"
+        lines.append(f"| `{name}` | {study.title}: {study.paper} | {study.summary} | {data} |")
+    page = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    return re.sub("(?s)<!-- studies -->.*<!-- end -->", "\n".join(["<!-- studies -->", *lines, "<!-- end -->"]), page)
 
 
 def stub(room: str) -> str:
@@ -65,7 +77,8 @@ def pages() -> dict[Path, str]:
     """Every derived file and its text."""
     source = ROOT / "src" / "tamis"
     return {
-        ROOT / "docs" / "parts.md": table(),
+        ROOT / "docs" / "parts.md": parts(),
+        ROOT / "docs" / "reproduce.md": reproduced(),
         source / "scores" / "__init__.pyi": scores_stub(),
         **{source / room / "__init__.pyi": stub(room) for room in ROOMS},
     }

@@ -229,7 +229,7 @@ print(json.dumps({
     "space": [[str(call) for calls in part for call in calls] for part in (found.picks, found.tails)],
     "scaled": [[str(call) for call in head] for head, tail in found.bases if tail[-1].name == "majority"],
     "sentence": sentence(text),
-    "docs": runpy.run_path(str(docs / "make_tables.py"))["table"](),
+    "docs": runpy.run_path(str(docs / "make_tables.py"))["parts"](),
 }))
 """
 

@@ -15,11 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzing import damaged
-from reading import put
+from reading import put, put_challenge
 from tamis.base.errors import DataError
 from tamis.challenge import Submission, make_submission, read_submission, score_submission, write_submission
 from tamis.data import load
-from tamis.data.challenge_files import write_challenge
 from tamis.data.dataset import Dataset
 from tamis.data.synthetic.madelon import madelon
 
@@ -30,9 +29,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     made = madelon(60, n_informative=2, n_redundant=1, n_repeated=0, n_probes=2)
     parts = np.repeat(["train", "valid"], [30, 20])
     labelled = replace(made.rows(np.arange(50)), split=parts, unlabelled={"test": made.X[50:]})
-    folder = tmp_path_factory.mktemp("data") / "toy"
-    write_challenge(labelled, folder, "toy", "dense")
-    return load(folder)
+    return load(put_challenge(tmp_path_factory.mktemp("data") / "toy", "toy", labelled))
 
 
 finite = st.floats(0, allow_infinity=False, allow_nan=False)
@@ -249,8 +246,7 @@ def data(tmp_path: Path) -> Path:
     made = madelon(350, n_probes=20)
     parts = np.repeat(["train", "valid"], [200, 100])
     labelled = replace(made.rows(np.arange(300)), split=parts, unlabelled={"test": made.X[300:]})
-    write_challenge(labelled, tmp_path / "mad", "mad", "dense")
-    return tmp_path / "mad"
+    return put_challenge(tmp_path / "mad", "mad", labelled)
 
 
 def refused(answer: tuple[int, str, str]) -> str:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tamis.challenge.reproduce.ghostminer import GHOSTMINER, MADELON_CHOICE
-from tamis.challenge.reproduce.work import dataset
+from tamis.reproduce.framework.pieces import dataset
+from tamis.reproduce.ghostminer import MADELON_CHOICE, ROWS
 from tamis.validation.whole import validate
 
 pytestmark = pytest.mark.slow
@@ -17,7 +17,7 @@ def _data(shared_data, monkeypatch):
 
 def recipe(data, part):
     """The first model of the table on a data set that has a part."""
-    return next(row.recipe for row in GHOSTMINER.rows if row.data == data and part in row.recipe)
+    return next(row.recipe for row in ROWS if row.data == data and part in row.recipe)
 
 
 @pytest.mark.parametrize(

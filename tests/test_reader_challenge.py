@@ -1,11 +1,10 @@
-"""Challenge files: the three forms, the official split, the .param file, the writer, and damaged folders."""
+"""Challenge files: the three forms, the official split, the .param file, and damaged folders."""
 
 import gzip
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -13,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from fuzzing import attempt, damaged
-from reading import put
-from tamis.base.errors import DataError, TamisError
+from reading import put, put_challenge
+from tamis.base.errors import DataError
 from tamis.data import load
-from tamis.data.challenge_files import guess_form, parse_rows, write_challenge
+from tamis.data.challenge_files import guess_form, parse_rows
 from tamis.data.challenge_param import parse_param
 from tamis.data.dataset import Dataset
 from tamis.data.readers.challenge import reader
@@ -157,9 +156,7 @@ def test_written_files_read_back(folder: Path, form: str, data: st.DataObject) -
     given_set = data.draw(datasets(binary=form == "binary"))
     for old in folder.iterdir():
         old.unlink()
-    paths = write_challenge(given_set, folder, "toy", form)
-    assert sorted(path.name for path in paths) == sorted(path.name for path in folder.iterdir())
-    ours = load(folder)
+    ours = load(put_challenge(folder, "toy", given_set, form))
     np.testing.assert_array_equal(dense(ours.X), dense(given_set.X))
     assert ours.y.tolist() == given_set.y.tolist()
     assert ours.split is not None
@@ -168,54 +165,6 @@ def test_written_files_read_back(folder: Path, form: str, data: st.DataObject) -
     assert list(ours.unlabelled) == list(given_set.unlabelled)
     for part, X in given_set.unlabelled.items():
         np.testing.assert_array_equal(dense(ours.unlabelled[part]), dense(X))
-
-
-TWO = Dataset(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array(["sick", "well"]), np.array(["a", "b"]), name="two")
-
-
-def test_writer_maps_two_classes_and_all_rows_to_train(tmp_path: Path) -> None:
-    write_challenge(TWO, tmp_path / "new" / "folder", "two", "sparse")
-    folder = tmp_path / "new" / "folder"
-    assert (folder / "two_train.data").read_text() == "1:1\n2:2\n"
-    assert (folder / "two_train.labels").read_text() == "-1\n+1\n"
-    assert "Number of features: 2\n" in (folder / "two.param").read_text()
-    assert "Train\t    1\t    1\t    2\t3.00\n" in (folder / "two.param").read_text()
-
-
-def _changed(**changes: Any) -> Dataset:
-    return Dataset(**{"X": TWO.X, "y": TWO.y, "feature_names": TWO.feature_names, "name": "two"} | changes)
-
-
-@pytest.mark.parametrize(
-    ("data", "form", "piece"),
-    [
-        (TWO, "spare", "form must be one of dense, sparse, binary; got 'spare'"),
-        (TWO, "binary", "train has values other than 0 and 1"),
-        (_changed(X=TWO.X * np.nan), "dense", "train has missing or infinite values"),
-        (_changed(X=TWO.X * 0), "sparse", "train has no value other than 0"),
-        (_changed(X=pl.DataFrame({"a": ["u", "v"], "b": [1.0, 2.0]})), "dense", "has nominal columns"),
-        (_changed(y=np.array([1, 1])), "dense", None),
-        (_changed(y=np.array([3, 3])), "dense", "has 1 classes"),
-        (_changed(split=np.array(["test", "test"])), "dense", "has no training rows"),
-    ],
-)
-def test_writer_refuses_and_leaves_nothing(tmp_path: Path, data: Dataset, form: str, piece: str | None) -> None:
-    if piece is None:
-        write_challenge(data, tmp_path / "out", "two", form)
-        assert load(tmp_path / "out").y.tolist() == [1, 1]
-        return
-    with pytest.raises(TamisError, match=piece):
-        write_challenge(data, tmp_path / "out", "two", form)
-    assert not (tmp_path / "out").exists()
-
-
-def test_writer_never_writes_over_a_file(tmp_path: Path) -> None:
-    put(tmp_path, {"two_train.labels": "mine"})
-    with pytest.raises(DataError, match=r"two_train\.labels: is already there"):
-        write_challenge(TWO, tmp_path, "two", "dense")
-    assert [path.name for path in tmp_path.iterdir()] == ["two_train.labels"]
-    with pytest.raises(TamisError, match="plain file name"):
-        write_challenge(TWO, tmp_path, "../two", "dense")
 
 
 def test_lone_files_tell_what_is_missing(tmp_path: Path) -> None:
@@ -251,7 +200,7 @@ def test_any_bytes_give_a_data_set_or_one_sentence(
 @pytest.mark.parametrize(("name", "form"), [("dexter", "sparse"), ("dorothea", "binary")])
 def test_real_data_written_and_read_back(shared_data: Path, tmp_path: Path, name: str, form: str) -> None:
     given_set = load(shared_data / name / f"{name}.npz")
-    write_challenge(given_set, tmp_path, name, form)
+    put_challenge(tmp_path, name, given_set, form)
     if name == "dorothea":
         (tmp_path / "dorothea.param").write_text(OFFICIAL)
     ours = load(tmp_path)

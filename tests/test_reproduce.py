@@ -9,39 +9,33 @@ from functools import partial
 import numpy as np
 import polars as pl
 import pytest
-import scipy.sparse as sp
 
+from tamis import reproduce as tamis_reproduce
 from tamis.base.errors import DataError, TamisError
-from tamis.challenge import reproduce
-from tamis.challenge.reproduce import FS_SVM, GHOSTMINER, TABLES, Published, Results, Row, Table, run_rows
-from tamis.challenge.reproduce import run as run_module
-from tamis.challenge.reproduce import work as work_module
-from tamis.challenge.reproduce.figures import error_against_features, figure_facts, page
-from tamis.challenge.reproduce.results import fingerprint
-from tamis.challenge.reproduce.table import REAL_FEATURES
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
 from tamis.data.load import load
 from tamis.data.named import ENTRIES
+from tamis.reproduce import fs_svm, ghostminer
+from tamis.reproduce.framework import pieces, table
+from tamis.reproduce.framework.results import Results
+from tamis.reproduce.framework.study import Task
+from tamis.reproduce.framework.table import Published, Row, table_study
+from tamis.reproduce.fs_svm import figures
 from tamis.validation.whole import validate
 
-FINAL = {row.data: row.published for row in reversed(GHOSTMINER.rows) if row.published.f_feat is not None}
-FIRST = [row.published for row in FS_SVM.rows if row.split == "official"]
-SECOND = [row.published for row in FS_SVM.rows if row.split == "pooled"]
+FINAL = {row.data: row.published for row in reversed(ghostminer.ROWS) if row.published.f_feat is not None}
+FIRST = [row.published for row in fs_svm.ROWS if row.split == "official"]
+SECOND = [row.published for row in fs_svm.ROWS if row.split == "pooled"]
 
-SMALL = Table(
-    "ghostminer",
-    "A small table",
-    rows=(
-        Row("tiny", "cc(2) | knn(1)", Published(12.5, 3.0, 11.25, winner_ber=9.0), note="a note"),
-        Row("tiny", "standardize | cc(3) | svm(linear)", Published(20.0, about=True)),
-        Row("tiny", "cc(2) | knn(1)", Published(test_ber=30.0, f_probe=5.0), "official"),
-        Row("absent", "cc(2) | knn(1)", Published(1.0)),
-    ),
-    remarks=("a remark",),
-    folds=4,
+ROWS = (
+    Row("tiny", "cc(2) | knn(1)", Published(12.5, 3.0, 11.25, winner_ber=9.0), note="a note"),
+    Row("tiny", "standardize | cc(3) | svm(linear)", Published(20.0, about=True)),
+    Row("tiny", "cc(2) | knn(1)", Published(test_ber=30.0, f_probe=5.0), "official"),
+    Row("absent", "cc(2) | knn(1)", Published(1.0)),
 )
-TINY = SMALL.rows[:3]
+TINY = ROWS[:3]
+SMALL = table_study("A small table", "Nobody 2006", "small models", ROWS, remarks=("a remark",), folds=4)
 
 
 def rows_of(seed, n=40, columns=6):
@@ -78,13 +72,14 @@ def forbidden(monkeypatch):
         def refuse(*_, **__):
             raise AssertionError("validated again")
 
-        monkeypatch.setattr(run_module, "validate", refuse)
+        monkeypatch.setattr(table, "validate", refuse)
 
     return forbid
 
 
-def run(rows, results, **options):
-    return list(run_rows(rows, results, **{"folds": 4, "repeats": 2, **options}))
+def run(rows, results, *, folds=4, repeats=2, seed=0, **options):
+    members = [row.piece(folds) for row in rows]
+    return list(pieces.run_pieces(members, Task(seed=seed, repeats=repeats), results, **options))
 
 
 def lasting(found):
@@ -95,16 +90,14 @@ def lasting(found):
 # The tables
 
 
-@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
-def test_every_recipe_can_be_built_and_every_data_set_has_a_name(table):
-    for row in table.rows:
+@pytest.mark.parametrize("study", [ghostminer, fs_svm], ids=["ghostminer", "fs-svm"])
+def test_every_recipe_can_be_built_and_every_data_set_has_a_name(study):
+    for row in study.ROWS:
         model = parse(row.recipe).build()
         assert hasattr(model, "predict"), row.recipe
         assert row.data in ENTRIES
-    keys = [(row.data, row.recipe, row.split) for row in table.rows]
+    keys = [(row.data, row.recipe, row.split) for row in study.ROWS]
     assert len(set(keys)) == len(keys)
-    names = [row.data for row in table.rows]
-    assert [a for a, b in zip(names, [None, *names], strict=False) if a != b] == list(table.data)
 
 
 def test_published_figures_average_to_the_published_means():
@@ -123,7 +116,7 @@ def test_published_figures_average_to_the_published_means():
 
 def test_widths_are_those_of_the_spider_toolbox():
     printed = {"dorothea": 0.115, "gisette_surrogate": 0.382, "madelon": 0.011}
-    for row in FS_SVM.rows:
+    for row in fs_svm.ROWS:
         if match := re.search(r"sigma=([\d.]+)", row.recipe):
             assert float(match[1]) == pytest.approx(2 * printed[row.data] ** 2)
 
@@ -159,7 +152,7 @@ def test_a_row_is_what_validation_says(tiny, results):
     direct = validate("cc(2) | knn(1)", load("tiny"), split="official", seed=3)
     assert official.found["metrics"]["ber"]["mean"] == direct.estimates["ber"].mean
     assert official.found["metrics"]["ber"]["sd"] is None
-    assert (official.found["folds"], official.found["repeats"]) == (None, 1)
+    assert official.found["repeats"] == 1
 
 
 def test_the_second_call_answers_from_the_file(tiny, results, forbidden):
@@ -176,18 +169,18 @@ def test_a_stopped_run_goes_on_where_it_was(tiny, results):
     seen = []
 
     @contextmanager
-    def stop_at_second(row):
+    def stop_at_second(title):
         def report(done, total):
             seen.append((done, total))
-            if done == 11:
+            if done == 5.5:
                 raise KeyboardInterrupt
 
         yield report
 
     with pytest.raises(KeyboardInterrupt):
-        run(TINY, results, watch=stop_at_second)
-    assert seen == [(done, 17) for done in (*range(9), *range(8, 12))]
-    assert len(json.loads(results.path.read_text())["rows"]) == 1
+        run(TINY, results, progress=stop_at_second)
+    assert seen == [(done / 2, 9) for done in (*range(9), *range(8, 12))]
+    assert len(json.loads(results.path.read_text())["pieces"]) == 1
     rest = run(TINY, results)
     assert [outcome.new for outcome in rest] == [False, True, True]
     assert [lasting(outcome.found) for outcome in rest] == [lasting(outcome.found) for outcome in whole]
@@ -205,7 +198,7 @@ def test_other_options_run_anew(tiny, results, options):
 def test_other_data_other_recipes_and_other_versions_run_anew(tiny, results, monkeypatch):
     run(TINY[:1], results)
     assert run([replace(TINY[0], recipe="cc(1) | knn(1)")], results)[0].new
-    monkeypatch.setattr(work_module, "__version__", "99")
+    monkeypatch.setattr(pieces, "__version__", "99")
     assert run(TINY[:1], results)[0].new
     monkeypatch.undo()
     monkeypatch.setenv("TAMIS_DATA", str(tiny))
@@ -214,7 +207,7 @@ def test_other_data_other_recipes_and_other_versions_run_anew(tiny, results, mon
     assert run(TINY[:1], results)[0].new
     assert not run(TINY[:1], results)[0].new
     # One entry for each of the two recipes: what is out of date was replaced.
-    assert len(json.loads(results.path.read_text())["rows"]) == 2
+    assert len(json.loads(results.path.read_text())["pieces"]) == 2
 
 
 def test_two_runs_may_share_a_file(tiny, results):
@@ -225,7 +218,7 @@ def test_two_runs_may_share_a_file(tiny, results):
 
 
 def test_what_is_not_at_hand_is_told_and_the_rest_runs(tiny, results):
-    outcomes = run(SMALL.rows, results)
+    outcomes = run(ROWS, results)
     assert [outcome.found is None for outcome in outcomes] == [False, False, False, True]
 
 
@@ -236,7 +229,7 @@ def test_real_features_and_probes_of_madelon_are_counted(home, results):
     X[:, 493] += 3 * y
     X[:, 100] += 3 * y
     write_csv(home / "madelon.csv", X, y)
-    assert len(REAL_FEATURES["madelon"]) == 20
+    assert len(pieces.REAL_FEATURES["madelon"]) == 20
     (outcome,) = run([Row("madelon", "cc(3) | knn(1)", Published())], results, repeats=1)
     assert outcome.found["kept"] == [3] * 4
     assert outcome.found["real"] == [2] * 4
@@ -252,18 +245,12 @@ def test_what_a_row_warns_of_is_kept_with_it(tiny, results):
     assert outcome.found["warnings"] == ["0 of 6 features meet the cut; the best 1 kept instead"]
 
 
-def test_nothing_runs_when_a_recipe_is_wrong(tiny, results, forbidden):
-    forbidden()
-    with pytest.raises(TamisError, match="nonsense"):
-        run([*TINY, Row("tiny", "nonsense(2)", Published())], results)
-
-
 def test_an_error_names_the_row(tiny, results):
-    with pytest.raises(TamisError, match=r"^tiny, cc\(2\): the model does not predict"):
+    with pytest.raises(TamisError, match=r"^tiny: cc\(2\), 4 folds: the model does not predict"):
         run([Row("tiny", "cc(2)", Published())], results)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"layout": 99, "rows": []}', '{"layout": 1, "rows": 3}', '"x"'])
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"layout": 1, "rows": []}', '{"layout": 2, "pieces": 3}', '"x"'])
 def test_a_file_that_is_no_results_file_is_refused_and_left_alone(tmp_path, content):
     path = tmp_path / "other.json"
     path.write_text(content)
@@ -279,38 +266,13 @@ def test_a_file_that_cannot_be_written_is_told(tiny, tmp_path):
         Results(tmp_path)
 
 
-def test_fingerprints_tell_data_apart():
-    X, y = rows_of(0)
-    names = np.array([f"f{j}" for j in range(6)])
-    split = np.where(y == 0, "train", "valid")
-    plain = Dataset(X, y, names)
-    other = X.copy()
-    other[0, 0] += 1
-    frame = pl.DataFrame(X, schema=names.tolist()).with_columns(pl.Series("f1", y.astype(str)))
-    variants = [
-        plain,
-        replace(plain, name="b"),
-        replace(plain, y=1 - y),
-        replace(plain, X=other),
-        replace(plain, X=X[:, :5], feature_names=names[:5]),
-        replace(plain, split=split),
-        replace(plain, X=sp.csr_matrix(X)),
-        replace(plain, X=sp.csr_matrix(other)),
-        replace(plain, X=frame),
-        replace(plain, X=frame.reverse()),
-    ]
-    prints = [fingerprint(each) for each in variants]
-    assert len(set(prints)) == len(variants)
-    assert [fingerprint(replace(each)) for each in variants] == prints
-
-
 # The command
 
 
 @pytest.fixture
 def tamis(tamis, monkeypatch, tmp_path):
     """The same for the command under test, in an empty folder and with the small table."""
-    monkeypatch.setitem(reproduce.TABLES, "ghostminer", SMALL)
+    monkeypatch.setattr(ghostminer, "STUDY", SMALL)
     monkeypatch.chdir(tmp_path)
     return partial(tamis, "reproduce")
 
@@ -321,20 +283,21 @@ def test_the_command_from_end_to_end(tiny, tamis, tmp_path, forbidden):
     assert [line.split(":")[0] for line in error.splitlines()] == ["1/4 tiny", "2/4 tiny", "3/4 tiny"]
     assert "12.5 ± 3" in out
     assert "about 20" in out
-    assert "not at hand" in out
+    assert "Not at hand: absent." in out
     assert "2: standardize | cc(3) | svm(linear)" in out
-    assert "4 folds over both, drawn once" in out
+    assert "4 folds over both.\na remark\nFolds are drawn once.\n" in out
     assert "labels of the test rows are not public" in out
     assert "a note" in out
-    assert "a remark" in out
     assert (tmp_path / "tamis-reproduce-ghostminer.json").exists()
     forbidden()
     assert tamis("ghostminer", "--repeats", 1, "--jobs", 1) == (0, out, "")
     code, out, _ = tamis("ghostminer", "--repeats", 1, "--json")
     facts = json.loads(out)
-    assert [row["found"] is None for row in facts["rows"]] == [False, False, False, True]
-    assert facts["rows"][0]["published"]["cv_error"] == 12.5
-    ber = facts["rows"][0]["found"]["metrics"]["ber"]
+    assert [piece["found"] is None for piece in facts["pieces"]] == [False, False, False, True]
+    assert facts["tables"][0]["lines"][0][:4] == ["1", "tiny", "train + valid", "12.5 ± 3"]
+    assert facts["pieces"][0]["published"]["cv_error"] == 12.5
+    assert facts["tables"][0]["recipes"][0] == "cc(2) | knn(1)"
+    ber = facts["pieces"][0]["found"]["metrics"]["ber"]
     code, out, _ = tamis("ghostminer", "--repeats", 1, "--markdown")
     lines = [line for line in out.splitlines() if line.startswith("|")]
     columns = [cell.strip() for cell in lines[0].strip("|").split("|")]
@@ -347,20 +310,32 @@ def test_the_command_from_end_to_end(tiny, tamis, tmp_path, forbidden):
     assert "- 1: a note" in out
 
 
+def test_one_call_from_python_does_what_the_command_does(tiny, tamis):
+    seen = []
+    found = tamis_reproduce.run("ghostminer", data="tiny", repeats=1, finished=seen.append)
+    assert [line.split(" in ")[0] for line in seen][2].startswith("3/3 tiny: cc(2) | knn(1), train -> valid: BER ")
+    _, out, _ = tamis("ghostminer", "--data", "tiny", "--repeats", 1, "--jobs", 1, "--json")
+    same = json.loads(out)["tables"][0]
+    # The last column has the seconds.
+    assert [line[:-1] for line in found.tables[0].lines] == [line[:-1] for line in same["lines"]]
+    with pytest.raises(TamisError, match="repeats"):
+        tamis_reproduce.run("ghostminer", data="tiny", repeats=0)
+
+
 def test_rows_can_be_chosen_by_their_data(tiny, tamis, tmp_path):
     path = tmp_path / "mine.json"
     code, out, _ = tamis("ghostminer", "--data", "tiny", "--repeats", 1, "--jobs", 1, "--results", path, "--json")
-    assert (code, len(json.loads(out)["rows"])) == (0, 3)
+    assert (code, len(json.loads(out)["pieces"])) == (0, 3)
     assert path.exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["ghostminer", "--data", "iris"], "--data: ghostminer has no row on 'iris'; it has: tiny, absent"),
+        (["ghostminer", "--data", "iris"], "ghostminer has nothing on 'iris'; it has: tiny, absent"),
         (["ghostminer", "--data", "absent"], "not at hand: absent; set TAMIS_DATA"),
         (["ghostminer", "--json", "--markdown"], "--markdown and --json exclude each other"),
-        (["ghostminer", "--figures", "here"], "--figures: ghostminer has no figures; fs-svm has"),
+        (["ghostminer", "--figures", "here"], "ghostminer has no figures"),
         (["fs-svm", "--figures", "here"], "'arcene'"),
     ],
 )
@@ -386,11 +361,11 @@ def test_stopping_keeps_what_is_finished(tiny, tamis, monkeypatch):
             return one(*arguments, **options)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_module, "validate", once)
+    monkeypatch.setattr(table, "validate", once)
     code, out, error = tamis("ghostminer", "--repeats", 1, "--jobs", 1)
     assert (code, out) == (130, "")
-    assert "stopped; 1 of 4 rows are in tamis-reproduce-ghostminer.json" in error
-    monkeypatch.setattr(run_module, "validate", validate)
+    assert "stopped; what is finished is in tamis-reproduce-ghostminer.json" in error
+    monkeypatch.setattr(table, "validate", validate)
     code, out, error = tamis("ghostminer", "--repeats", 1, "--jobs", 1)
     assert code == 0
     assert "1/4" not in error
@@ -401,21 +376,20 @@ def test_stopping_keeps_what_is_finished(tiny, tamis, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def facts():
+def drawn():
     X, y = rows_of(1, n=60, columns=12)
     X[:, 3] += 20 * y
     split = np.where(np.arange(60) < 48, "train", "valid")
     data = Dataset(X, y, np.arange(12).astype(str), name="<i>arc</i>", split=split)
     seen = []
-    found = figure_facts(
-        data, costs=(0.1, 10.0), sizes=(2, 5, 4700), progress=lambda done, total: seen.append((done, total))
-    )
+    task = Task(data, progress=lambda done, total: seen.append((done, total)))
+    found = figures.measure(task, costs=(0.1, 10.0), sizes=(2, 5, 4700))
     assert seen == [(done, 60) for done in range(1, 61)]
     return data, found
 
 
-def test_the_numbers_of_the_figures(facts):
-    data, found = facts
+def test_the_numbers_of_the_figures(drawn):
+    data, found = drawn
     train = data.rows(data.split == "train")
     cost = validate("rms_norm | svm(linear, C=10)", train, folds=20)
     assert found["figure_1"]["points"][1]["C"] == 10.0
@@ -431,43 +405,41 @@ def test_the_numbers_of_the_figures(facts):
     json.dumps(found, allow_nan=False)
 
 
-def test_the_page_needs_no_other_file(facts):
-    html = page(facts[1])
-    assert page(facts[1]) == html
+def test_the_page_needs_no_other_file(drawn):
+    html = figures.page(drawn[1])
+    assert figures.page(drawn[1]) == html
     assert "&lt;i&gt;arc" in html
     assert "<i>arc" not in html
     assert re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=", html) == []
-    assert [f'id="figure-{number}"' in html for number in (1, 2, 3)] == [True] * 3
+    assert 'id="figures"' in html
+    assert [f"Figure {number}: " in html for number in (1, 2, 4)] == [True] * 3
     assert 4_000_000 < len(html) < 6_000_000
 
 
-def test_points_without_a_hard_margin_are_marked(facts):
-    points = facts[1]["figure_4"]["points"]
+def test_points_without_a_hard_margin_are_marked(drawn):
+    points = drawn[1]["figure_4"]["points"]
     assert [point["warnings"] for point in points] == [[], []]
-    assert "Hollow" not in page(facts[1])
+    assert "hollow: " not in figures.page(drawn[1])
     marked = [{**points[0], "warnings": ["they overlap"]}, points[1]]
-    unsettled = {**facts[1], "figure_4": {**facts[1]["figure_4"], "points": marked}}
-    assert "Hollow: in some folds the classes overlap" in page(unsettled)
-    assert error_against_features(unsettled).data[0].marker.color == ("white", "#0072B2")
+    unsettled = {**drawn[1], "figure_4": {**drawn[1]["figure_4"], "points": marked}}
+    assert "hollow: in some folds the classes overlap" in figures.page(unsettled)
+    assert figures.draw(unsettled).data[3].marker.color == ("white", "#0072B2")
 
 
 def test_figures_are_written_with_their_numbers(tamis, home, tmp_path, monkeypatch):
-    from tamis.challenge.reproduce import figures
-
     for seed, part in enumerate(("train", "valid")):
         X, y = rows_of(seed, n=60)
         X[:, 3] += 20 * y
         write_csv(home / f"arcene.{part}.csv", X, y)
     small = {"costs": (1.0,), "sizes": (2,)}
-    whole = figure_facts
-    monkeypatch.setattr(figures, "figure_facts", lambda data, **options: whole(data, **small, **options))
+    monkeypatch.setattr(figures, "measure", partial(figures.measure, **small))
     folder = tmp_path / "new" / "folder"
     code, out, _ = tamis("fs-svm", "--figures", folder, "--repeats", 1, "--jobs", 1)
     assert code == 0
     written = [folder / "fs-svm-figures.html", folder / "fs-svm-figures.json"]
     assert out.split() == [str(path) for path in written]
     assert json.loads(written[1].read_text())["figure_4"]["points"][0]["features"] == 2
-    assert page(json.loads(written[1].read_text())) == written[0].read_text()
+    assert figures.page(json.loads(written[1].read_text())) == written[0].read_text()
     code, _, error = tamis("fs-svm", "--figures", written[1])
     assert code == 2
     assert "cannot be made a folder" in error

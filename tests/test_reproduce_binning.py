@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from tamis.challenge.reproduce import binning
-from tamis.challenge.reproduce.binning import BINNING, chi_square_bins, example, ranuni
-from tamis.challenge.reproduce.study import Task
+from tamis.reproduce import binning
+from tamis.reproduce.binning import STUDY, chi_square_bins, example, ranuni
+from tamis.reproduce.framework.study import Task
 
-TASK = Task(None, 0, 1, lambda done, total: None)
+TASK = Task()
 
 
 def test_the_rows_are_those_of_the_paper():
@@ -36,11 +36,11 @@ def test_splits_of_most_chi_square():
     assert chi_square_bins(np.repeat([0, 1, 0], 20)) == [20, 40]
 
 
-def test_sheets_show_what_is_there():
-    facts = {("", "table"): binning._table(TASK), ("", "fresh draws"): binning._fresh(TASK, 3)}
-    table, bins, fresh = BINNING.sheets(facts)
+def test_tables_show_what_is_there():
+    findings = {("", "table"): binning._table(TASK), ("", "fresh draws"): binning._fresh(TASK, 3)}
+    table, bins, fresh = STUDY.tables(findings)
     assert len(table.lines) == 8
-    assert all(len(line) == len(sheet.columns) for sheet in (table, bins, fresh) for line in sheet.lines)
-    assert BINNING.sheets({}) == []
-    assert binning._fresh(TASK, 3) == facts["", "fresh draws"]
-    assert BINNING.data == ()
+    assert all(len(line) == len(one.columns) for one in (table, bins, fresh) for line in one.lines)
+    assert STUDY.tables({}) == []
+    assert binning._fresh(TASK, 3) == findings["", "fresh draws"]
+    assert STUDY.data == ()

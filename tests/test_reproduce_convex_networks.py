@@ -1,14 +1,14 @@
-"""The table of convex networks: its pieces run on small data, and the sheets made of what they find."""
+"""The table of convex networks: its pieces run on small data, and the tables made of what they find."""
 
 import json
 
 import numpy as np
 import pytest
 
-from tamis.challenge.reproduce import convex_networks
-from tamis.challenge.reproduce.convex_networks import CONVEX_NETWORKS, BestNetwork
-from tamis.challenge.reproduce.study import Task
 from tamis.data.dataset import Dataset
+from tamis.reproduce import convex_networks
+from tamis.reproduce.convex_networks import STUDY, BestNetwork
+from tamis.reproduce.framework.study import Task
 
 
 @pytest.fixture(scope="module")
@@ -21,40 +21,40 @@ def small() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def facts(small) -> dict:
+def findings(small) -> dict:
     """What each piece finds; one data set stands for all."""
     seen = []
-    pieces = [piece for piece in CONVEX_NETWORKS.pieces if piece.data == "bupa"]
+    pieces = [piece for piece in STUDY.pieces if piece.data == "bupa"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(convex_networks, "_FOLDS", 3)
-        one = {p.name: p.run(Task(small, 0, 1, lambda done, total: seen.append((done, total)))) for p in pieces}
-    assert seen.count((3, 3)) >= len(pieces)
+        one = {p.name: p.run(Task(small, progress=lambda done, total: seen.append((done, total)))) for p in pieces}
+    assert sum(done == total for done, total in seen) >= len(pieces)
     assert json.loads(json.dumps(one, allow_nan=False)) == one
-    return {(piece.data, piece.name): one[piece.name] for piece in CONVEX_NETWORKS.pieces}
+    return {(piece.data, piece.name): one[piece.name] for piece in STUDY.pieces}
 
 
 def test_every_cell_of_the_table_is_run() -> None:
-    assert len(CONVEX_NETWORKS.data) == 8
-    assert len(CONVEX_NETWORKS.pieces) == 8 * 6
-    assert [p.data for p in CONVEX_NETWORKS.pieces] == [d for d in CONVEX_NETWORKS.data for _ in range(6)]
+    assert len(STUDY.data) == 8
+    assert len(STUDY.pieces) == 8 * 6
+    assert [p.data for p in STUDY.pieces] == [d for d in STUDY.data for _ in range(6)]
 
 
-def test_facts_are_accuracies(facts) -> None:
+def test_findings_are_accuracies(findings) -> None:
     for name in ("SFS", "PTA", "SFFS"):
-        assert len(facts["bupa", name]["mean"]) == 3
-    assert facts["bupa", "100 %"]["mean"][0] > 0.6
-    assert all(0 < se < 0.2 for found in facts.values() for se in found["se"])
+        assert len(findings["bupa", name]["mean"]) == 3
+    assert findings["bupa", "100 %"]["mean"][0] > 0.6
+    assert all(0 < se < 0.2 for found in findings.values() for se in found["se"])
 
 
-def test_the_sheets_have_print_and_finding_side_by_side(facts) -> None:
-    table, far = CONVEX_NETWORKS.sheets(facts)
+def test_the_tables_have_print_and_finding_side_by_side(findings) -> None:
+    table, far = STUDY.tables(findings)
     assert all(len(line) == len(table.columns) == 7 for line in table.lines)
     assert len(table.lines) == 8 * 3 * 2
     assert table.lines[0] == [
         *("balance.scale, SFS, printed", "94.66", "94.77", "94.91", "95.41", "86.35", "90.63"),
     ]
     assert table.lines[2][1:] == ["94.75", "95.19", "94.92", None, None, None]
-    found = facts["wpbc", "PTA"]
+    found = findings["wpbc", "PTA"]
     assert table.lines[-3][1].startswith(f"{100 * found['mean'][0]:.2f} ({100 * found['se'][0]:.2f})")
     marked = sum(str(cell).endswith("*") for line in table.lines for cell in line)
     assert f"{len(far.lines)} of 96 cells" in far.title
@@ -63,13 +63,13 @@ def test_the_sheets_have_print_and_finding_side_by_side(facts) -> None:
         assert abs(float(line[3]) - float(line[4])) > 2 * float(line[5]) - 0.02
 
 
-def test_what_is_not_at_hand_leaves_no_line(facts) -> None:
-    some = {key: found for key, found in facts.items() if key in {("glass", "PTA"), ("wdbc", "100 %")}}
-    table, _ = CONVEX_NETWORKS.sheets(some)
+def test_what_is_not_at_hand_leaves_no_line(findings) -> None:
+    some = {key: found for key, found in findings.items() if key in {("glass", "PTA"), ("wdbc", "100 %")}}
+    table, _ = STUDY.tables(some)
     assert [line[0] for line in table.lines] == [
         *("glass, PTA, printed", "glass, PTA, found", "wdbc, SFS, printed", "wdbc, SFS, found"),
     ]
-    assert [sheet.lines for sheet in CONVEX_NETWORKS.sheets({})] == [[], []]
+    assert [one.lines for one in STUDY.tables({})] == [[], []]
 
 
 def test_the_best_of_some_trainings(small) -> None:

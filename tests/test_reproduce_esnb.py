@@ -1,12 +1,12 @@
-"""The study of selective naive Bayes: its pieces run on small data, and the sheets made of what they find."""
+"""The study of selective naive Bayes: its pieces run on small data, and the tables made of what they find."""
 
 import numpy as np
 import pytest
 
-from tamis.challenge.reproduce.esnb import ESNB
-from tamis.challenge.reproduce.study import Task
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
+from tamis.reproduce.esnb import STUDY
+from tamis.reproduce.framework.study import Task
 
 
 @pytest.fixture(scope="module")
@@ -21,44 +21,44 @@ def small() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def facts(small) -> dict:
+def findings(small) -> dict:
     """What each model finds; one data set stands for all."""
-    one = {p.name: p.run(Task(small, 0, 1, lambda done, total: None)) for p in ESNB.pieces if p.data == "madelon"}
-    return {(piece.data, piece.name): one[piece.name] for piece in ESNB.pieces}
+    one = {p.name: p.run(Task(small)) for p in STUDY.pieces if p.data == "madelon"}
+    return {(piece.data, piece.name): one[piece.name] for piece in STUDY.pieces}
 
 
 def test_pieces_of_a_data_set_stand_together_and_are_recipes() -> None:
-    assert ESNB.data == ("arcene", "dexter", "dorothea", "gisette_surrogate", "madelon")
-    assert [p.data for p in ESNB.pieces] == sorted(p.data for p in ESNB.pieces)
-    for piece in ESNB.pieces:
+    assert STUDY.data == ("arcene", "dexter", "dorothea", "gisette_surrogate", "madelon")
+    assert [p.data for p in STUDY.pieces] == sorted(p.data for p in STUDY.pieces)
+    for piece in STUDY.pieces:
         parse(piece.run.args[0]).build()
 
 
-def test_facts_tell_errors_features_and_probes(facts) -> None:
-    esnb = facts["arcene", "esnb"]
+def test_findings_tell_errors_features_and_probes(findings) -> None:
+    esnb = findings["arcene", "esnb"]
     assert esnb["official"]["ber"] < 0.3
     assert esnb["pooled"]["auc"] > 0.8
     assert esnb["features"] >= 1
     assert esnb["share"] == esnb["features"] / 20
     assert esnb["probes"] < 0.6
     assert 0 < esnb["threshold"] < 1
-    plain = facts["arcene", "nb"]
+    plain = findings["arcene", "nb"]
     assert (plain["features"], plain["probes"], plain["threshold"]) == (2, 0.0, None)
 
 
-def test_sheets_have_a_line_for_each_data_set_and_the_mean_of_all(facts) -> None:
-    sheets = ESNB.sheets(facts)
-    assert [sheet.title.split(":")[0] for sheet in sheets] == ["nb", "snb", "esnb", "esnb, averaged"]
-    for sheet in sheets:
-        assert all(len(line) == len(sheet.columns) for line in sheet.lines)
-        assert [line[0] for line in sheet.lines[:6]] == [*ESNB.data, "mean"]
-        # The same facts stand for all data sets here, so that their mean is each.
-        assert sheet.lines[5][1] == sheet.lines[0][1].split()[0]
-    assert sheets[2].lines[-1][3:7] == ["12.42", "93.12", "1.04", "1.43"]
+def test_tables_have_a_line_for_each_data_set_and_the_mean_of_all(findings) -> None:
+    tables = STUDY.tables(findings)
+    assert [table.title.split(":")[0] for table in tables] == ["nb", "snb", "esnb", "esnb, averaged"]
+    for table in tables:
+        assert all(len(line) == len(table.columns) for line in table.lines)
+        assert [line[0] for line in table.lines[:6]] == [*STUDY.data, "mean"]
+        # The same findings stand for all data sets here, so that their mean is each.
+        assert table.lines[5][1] == table.lines[0][1].split()[0]
+    assert tables[2].lines[-1][3:7] == ["12.42", "93.12", "1.04", "1.43"]
 
 
-def test_a_data_set_that_is_not_at_hand_leaves_no_line_and_no_mean(facts) -> None:
-    some = {key: found for key, found in facts.items() if key[0] != "dexter" and key[1] == "nb"}
-    (sheet,) = ESNB.sheets(some)
-    assert [line[0] for line in sheet.lines] == ["arcene", "dorothea", "gisette_surrogate", "madelon"]
-    assert ESNB.sheets({}) == []
+def test_a_data_set_that_is_not_at_hand_leaves_no_line_and_no_mean(findings) -> None:
+    some = {key: found for key, found in findings.items() if key[0] != "dexter" and key[1] == "nb"}
+    (table,) = STUDY.tables(some)
+    assert [line[0] for line in table.lines] == ["arcene", "dorothea", "gisette_surrogate", "madelon"]
+    assert STUDY.tables({}) == []

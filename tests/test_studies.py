@@ -1,49 +1,51 @@
 """Studies of papers: pieces that are kept, the tables they make, and the experiments on small data."""
 
+import json
+import subprocess
+import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from tamis.challenge import reproduce
-from tamis.challenge.reproduce import CONTRASTS, FR_SVM, MRMR, STUDIES, Results, run_study
-from tamis.challenge.reproduce import contrasts as contrasts_module
-from tamis.challenge.reproduce import fr_svm as fr_svm_module
-from tamis.challenge.reproduce import mrmr as mrmr_module
-from tamis.challenge.reproduce.study import Piece, Sheet, Study, Task
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
 from tamis.data.named import ENTRIES
+from tamis.reproduce import contrasts, fr_svm, mrmr, studies
+from tamis.reproduce.framework.pieces import run_pieces
+from tamis.reproduce.framework.results import Results
+from tamis.reproduce.framework.study import Piece, Study, Table, Task
 from tamis.select.contrasts.rankers import Engine
 from tamis.select.contrasts.trial import Trial
 
 
 def count_rows(task):
-    task.report(1, 1)
-    return {"rows": task.dataset.n_rows, "seed": task.seed}
+    task.progress(1, 1)
+    return {"rows": task.data.n_rows, "drawn": task.seed}
 
 
 def make_own(task):
     assert task.data is None
-    return {"seed": task.seed}
+    return {"drawn": task.seed}
 
 
-def sheets(facts):
-    return [
-        Sheet("A table", ("", "rows"), [[data or "made", str(found.get("rows"))] for (data, _), found in facts.items()])
-    ]
+def tables(findings):
+    lines = [[data or "made", str(found.get("rows"))] for (data, _), found in findings.items()]
+    return [Table("A table", ("", "rows"), lines)]
 
 
 SMALL = Study(
-    "mrmr",
     "A small study",
+    "Nobody 2005",
+    "small things",
     (
         Piece("", "own", make_own),
         Piece("tiny", "count", count_rows),
         Piece("absent", "count", count_rows),
     ),
-    sheets,
+    tables,
     ("a remark",),
 )
 
@@ -56,27 +58,31 @@ def tiny(home):
 
 def test_pieces_are_kept_and_not_run_again(tiny, tmp_path):
     results = Results(tmp_path / "kept.json")
-    first = list(run_study(SMALL.pieces, results, seed=3))
-    assert [one.found and one.found["facts"] for one in first] == [{"seed": 3}, {"rows": 2, "seed": 3}, None]
+
+    def new(seed):
+        return [one.new for one in run_pieces(SMALL.pieces, Task(seed=seed), results)]
+
+    first = list(run_pieces(SMALL.pieces, Task(seed=3), results))
+    assert [one.found and (one.found["drawn"], one.found.get("rows")) for one in first] == [(3, None), (3, 2), None]
     assert [one.new for one in first] == [True, True, False]
-    assert not any(one.new for one in run_study(SMALL.pieces, Results(results.path), seed=3))
-    assert [one.new for one in run_study(SMALL.pieces, results, seed=4)] == [True, True, False]
+    assert new(3) == [False, False, False]
+    assert new(4) == [True, True, False]
     (tiny / "tiny.csv").write_text("a,b,class\n1,2,x\n3,5,y\n")
-    assert [one.new for one in run_study(SMALL.pieces, results, seed=4)] == [False, True, False]
+    assert new(4) == [False, True, False]
 
 
-def test_a_piece_that_makes_its_own_data_has_none():
-    with pytest.raises(ValueError, match="names no data set"):
-        _ = Task(None, 0, 1, print).dataset
+def test_findings_may_not_have_the_names_of_what_is_kept_with_them():
+    with pytest.raises(TypeError, match="seconds"):
+        next(run_pieces([Piece("", "own", lambda task: {"seconds": 1})], Task()))
 
 
-def test_the_command_prints_every_sheet(tiny, tamis, monkeypatch, tmp_path):
-    monkeypatch.setitem(reproduce.STUDIES, "mrmr", SMALL)
+def test_the_command_prints_every_table(tiny, tamis, monkeypatch, tmp_path):
+    monkeypatch.setattr(mrmr, "STUDY", SMALL)
     monkeypatch.chdir(tmp_path)
     code, out, error = tamis("reproduce", "mrmr")
     assert code == 0
     assert [line.rsplit(" in ", 1)[0] for line in error.splitlines()] == ["1/3 own", "2/3 tiny: count"]
-    for text in ("A small study", "A table", "tiny", "a remark", "Not at hand: absent."):
+    for text in ("A small study (Nobody 2005)", "A table", "tiny", "a remark", "Not at hand: absent."):
         assert text in out
     code, out, error = tamis("reproduce", "mrmr", "--markdown", "--data", "tiny")
     assert (code, error) == (0, "")
@@ -89,12 +95,13 @@ def test_the_command_prints_every_sheet(tiny, tamis, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("mrmr", "--repeats", 2), "--repeats: mrmr has none"),
-        (("mrmr", "--figures", "f"), "--figures: mrmr has none"),
-        (("mrmr", "--data", "iris"), "mrmr has no row on 'iris'; it has: nci60_mrmr"),
+        (("mrmr", "--repeats", 2), "mrmr takes no repeats"),
+        (("mrmr", "--figures", "f"), "mrmr has no figures"),
+        (("mrmr", "--data", "iris"), "mrmr has nothing on 'iris'; it has: nci60_mrmr"),
         (("contrasts", "--data", "iris"), "contrasts makes its own data"),
         (("fr-svm", "--json", "--markdown"), "exclude each other"),
         (("mrmr",), "not at hand: nci60_mrmr"),
+        (("nobody",), "no study is called 'nobody'; there are binning, "),
     ],
 )
 def test_what_a_study_does_not_take_is_told(home, tamis, arguments, message, monkeypatch, tmp_path):
@@ -104,15 +111,14 @@ def test_what_a_study_does_not_take_is_told(home, tamis, arguments, message, mon
     assert message in error
 
 
-@pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
+@pytest.mark.parametrize("study", studies().values(), ids=studies())
 def test_pieces_have_names_of_their_own_and_known_data(study):
     keys = [(piece.data, piece.name) for piece in study.pieces]
     assert len(set(keys)) == len(keys)
     assert set(study.data) <= {*ENTRIES, "iris", "balance.scale", "glass", "ionosphere"}
     names = [piece.data for piece in study.pieces]
     assert len([a for a, b in zip(names, [None, *names], strict=False) if a != b]) == max(1, len(study.data))
-    empty = study.sheets({})
-    assert all(isinstance(sheet, Sheet) for sheet in empty)
+    assert all(isinstance(table, Table) for table in study.tables({}))
 
 
 # mRMR
@@ -120,12 +126,12 @@ def test_pieces_have_names_of_their_own_and_known_data(study):
 
 def test_printed_errors_of_mrmr_are_whole_rows():
     rows = {"nci60_mrmr": 60, "lymphoma_mrmr": 96, "lung_mrmr": 73, "leukemia_mrmr": 72, "colon_mrmr": 62}
-    for data, printed in mrmr_module._TABLE_5.items():
+    for data, printed in mrmr._TABLE_5.items():
         for pair in printed.values():
             wrong = np.array(pair) * rows[data] / 100
             np.testing.assert_allclose(wrong, np.round(wrong), atol=0.005 * rows[data] / 100 + 1e-9)
-    for printed in mrmr_module._TABLE_4.values():
-        assert all(len(errors) == len(mrmr_module.SIZES) for errors in printed.values())
+    for printed in mrmr._TABLE_4.values():
+        assert all(len(errors) == len(mrmr.SIZES) for errors in printed.values())
 
 
 def states(seed, n=24, columns=40, classes=2):
@@ -137,11 +143,11 @@ def states(seed, n=24, columns=40, classes=2):
 
 
 def test_errors_of_mrmr_are_those_of_a_plain_loop(monkeypatch):
-    monkeypatch.setattr(mrmr_module, "SIZES", (1, 3))
+    monkeypatch.setattr(mrmr, "SIZES", (1, 3))
     data = states(0)
-    task = Task(data, 0, 1, lambda done, total: None)
-    found = mrmr_module._errors("", "nb(states, bins=values)", task)
-    for name, selection in mrmr_module._SELECTIONS.items():
+    task = Task(data)
+    found = mrmr._errors("", "nb(states, bins=values)", task)
+    for name, selection in mrmr._SELECTIONS.items():
         for place, size in enumerate((1, 3)):
             model = parse(f"{selection.format(k=size)} | nb(states, bins=values)").build()
             inside = sum(
@@ -157,18 +163,18 @@ def test_errors_of_mrmr_are_those_of_a_plain_loop(monkeypatch):
             assert found["errors"]["all"][name][place] == before
 
 
-def test_sheets_of_mrmr_show_printed_and_own_figures():
-    sizes = list(mrmr_module.SIZES)
+def test_tables_of_mrmr_show_printed_and_own_figures():
+    sizes = list(mrmr.SIZES)
     errors = {
         way: {name: [9] * 14 + [number] for number, name in enumerate(("baseline", "MID", "MIQ"), 4)}
         for way in ("all", "inside")
     }
     errors["inside"]["MID"] = [7] * 15
-    facts = {
+    findings = {
         (data, name): {"rows": 60, "sizes": sizes, "errors": errors}
         for data, name in (("nci60_mrmr", "SVM"), ("nci60_mrmr", "SVM, two states"))
     }
-    table_4, table_5, curves = MRMR.sheets(facts)
+    table_4, table_5, curves = mrmr.STUDY.tables(findings)
     assert [line[0] for line in table_4.lines][::3] == ["baseline, printed", "MIQ, printed"]
     assert table_4.lines[0][1:4] == ["34", "25", "23"]
     assert table_4.lines[5][-1] == "6"
@@ -181,18 +187,18 @@ def test_sheets_of_mrmr_show_printed_and_own_figures():
 
 def test_contrasts_find_the_strong_columns_of_a_linear_target(monkeypatch):
     quick = Trial(Engine("extra_trees", 30), repeats=5, quantile=1.0, alpha=0.05, own=False, batch=100)
-    monkeypatch.setattr(contrasts_module, "_trial", lambda: quick)
-    found = contrasts_module._sets(partial(contrasts_module._linear, 300), [0], Task(None, 0, 1, print))
-    assert found["strength"] == contrasts_module._RATIOS.tolist()
+    monkeypatch.setattr(contrasts, "_trial", lambda: quick)
+    found = contrasts._sets(partial(contrasts._linear, 300), [0], Task())
+    assert found["strength"] == contrasts._RATIOS.tolist()
     assert all(found["kept"][-4:])
     assert (found["probes"], found["false"] <= 1) == (10, True)
-    gaussian = contrasts_module._gaussians(1)
+    gaussian = contrasts._gaussians(1)
     assert len(gaussian[0]) == len(gaussian[1])
     assert len(gaussian[0]) + gaussian[3] == 20
 
 
-def test_sheets_of_contrasts_count_what_was_found():
-    facts = {
+def test_tables_of_contrasts_count_what_was_found():
+    findings = {
         ("", "sums of Gaussians, 500 rows, sets 1 to 10"): {
             "strength": [0.05, 0.1, 0.2, 0.25, 0.3, 0.4],
             "kept": [False, True, True, False, True, True],
@@ -212,7 +218,7 @@ def test_sheets_of_contrasts_count_what_was_found():
             "probes": 10,
         },
     }
-    first, second = CONTRASTS.sheets(facts)
+    first, second = contrasts.STUDY.tables(findings)
     assert [line[1:3] for line in first.lines] == [
         ["1", "0 %"],
         ["1", "100 %"],
@@ -231,21 +237,78 @@ def test_sheets_of_contrasts_count_what_was_found():
 def test_iris_is_classified_as_printed():
     X, y = load_iris(return_X_y=True)
     data = Dataset(X, y, np.array(["a", "b", "c", "d"]), name="iris")
-    for table in fr_svm_module._TABLES[:3]:
-        found = fr_svm_module._measure(table, Task(data, 0, 1, lambda done, total: None))
+    for table in fr_svm._TABLES[:3]:
+        found = fr_svm._measure(table, Task(data))
         assert (found["train"], found["test"], found["plain"]["accuracy"]) == (105, 45, 1.0)
         for line, own in zip(table.lines, found["lines"], strict=True):
             # One of the 45 new rows is 2.2 %.
             assert 100 * own["accuracy"] == pytest.approx(line.accuracy, abs=4.5)
-        (sheet,) = FR_SVM.sheets({("iris", table.piece): found})
-        assert sheet.lines[0][1:3] == ["100.00", "100.00"]
-        assert len(sheet.lines) == len(table.lines) + 1
+        (shown,) = fr_svm.STUDY.tables({("iris", table.piece): found})
+        assert shown.lines[0][1:3] == ["100.00", "100.00"]
+        assert len(shown.lines) == len(table.lines) + 1
 
 
 def test_rows_of_mnist_are_the_first_of_the_training_part_and_pixels_shares():
     X = np.arange(24.0).reshape(6, 4)
     split = np.array(["train", "train", "test", "train", "test", "train"])
     data = Dataset(X, np.array([0, 1, 0, 1, 1, 0]), np.array(list("abcd")), split=split, name="mnist")
-    rows = fr_svm_module._rows(data, 3)
+    rows = fr_svm._rows(data, 3)
     np.testing.assert_array_equal(rows.train, X[[0, 1, 3]] / 255)
     np.testing.assert_array_equal(rows.truth, [0, 1])
+
+
+# A study of one's own
+
+
+NEW = """from tamis.reproduce.framework.study import Piece, Study, Table
+
+
+def _tables(findings):
+    lines = [["error", "1.0", str(found["error"])] for found in findings.values()]
+    return [Table("A table", ("", "printed", "here"), lines)]
+
+
+PIECE = Piece("", "an error", lambda task: {"error": 1.5})
+STUDY = Study("Newest", "Nobody 2026, Table 1", "an error", (PIECE,), _tables)
+"""
+
+LOOK = """
+import runpy, sys
+import tamis.reproduce
+from tamis.cli.main import main
+
+tamis.reproduce.__path__.append(sys.argv[1])
+for line in runpy.run_path(sys.argv[2])["reproduced"]().splitlines():
+    if line.startswith("| `newest-paper`"):
+        print(line)
+for arguments in ([], ["newest-paper"], ["newest-paper", "--json"]):
+    sys.argv = ["tamis", "reproduce", *arguments]
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, end.code
+"""
+
+
+def test_a_study_is_added_in_one_file(tmp_path):
+    room = tmp_path / "room"
+    room.mkdir()
+    (room / "newest_paper.py").write_text(NEW)
+    tables = Path(__file__).parents[1] / "docs" / "make_tables.py"
+    done = subprocess.run(
+        [sys.executable, "-c", LOOK, str(room), str(tables)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    docs, rest = done.stdout.split("\n", 1)
+    assert docs == "| `newest-paper` | Newest: Nobody 2026, Table 1 | an error | its own |"
+    listed, rest = rest.split("Newest (Nobody 2026, Table 1)", 1)
+    assert "newest-paper" in listed
+    printed, found = rest.split("{", 1)
+    assert "1.5" in printed
+    assert json.loads("{" + found)["tables"][0]["lines"] == [["error", "1.0", "1.5"]]
+
+
+def test_the_studies_that_are_found():
+    assert list(studies()) == [
+        *("binning", "contrasts", "convex-networks", "esnb", "fr-svm", "fs-svm", "ghostminer", "mdl-histogram", "mrmr"),
+    ]

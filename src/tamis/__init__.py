@@ -33,6 +33,7 @@ _ROOMS = (
     "discretize",
     "mining",
     "reporting",
+    "reproduce",
     "scores",
     "select",
     "testing",

@@ -53,20 +53,13 @@ def print_table(
     Console(width=None if sys.stdout.isatty() else 160).print(table)
 
 
-def print_markdown(columns: Sequence[str], lines: Sequence[Sequence[str | None]]) -> None:
-    """A table in Markdown."""
-    print_line(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
-    for line in lines:
-        print_line(f"| {' | '.join(cell or '' for cell in line)} |")
-
-
 def print_line(text: str = "") -> None:
     """A line of text, printed as it is."""
     typer.echo(text)
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+def progress(title: str) -> Iterator[Callable[[float, float], None]]:
     """A bar on a terminal once a second has passed; call what it gives with (done, total), or not at all."""
     from rich.console import Console
     from rich.progress import Progress

@@ -12,12 +12,10 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from tamis.base.errors import DataError, TamisError
+from tamis.base.errors import DataError
 from tamis.base.types import Matrix
-from tamis.data.challenge_param import FORMS, format_param
-from tamis.data.dataset import Dataset
 from tamis.data.index_value import distinct, index, number, pairs, quoted, read_plain, stack
-from tamis.data.matrices import MOST_COLUMNS, PARTS, is_sparse, stored, tidy_csr
+from tamis.data.matrices import MOST_COLUMNS, is_sparse, tidy_csr
 
 
 def parse_labels(text: str, path: Path) -> np.ndarray:
@@ -144,98 +142,3 @@ def _careful_rows(lines: list[str], path: Path, form: str, columns: int | None) 
             raise DataError(f"{where}: index {max(indices)} is past the last of {columns} columns")
         rows.append((indices, values))
     return stack(rows, columns)
-
-
-def format_rows(X: Matrix, form: str) -> str:
-    """The text of a .data file: the inverse of :func:`parse_rows`.
-
-    >>> print(format_rows(np.array([[0.0, 2.5], [1.0, 0.0]]), "sparse"), end="")
-    2:2.5
-    1:1
-    """
-    if is_sparse(X) or form != "dense":
-        X = tidy_csr(sp.csr_array(X, copy=True))
-    lines = []
-    for row in range(X.shape[0]):
-        if is_sparse(X):
-            where = slice(X.indptr[row], X.indptr[row + 1])
-            columns, values = X.indices[where], X.data[where]
-        else:
-            columns, values = np.arange(X.shape[1]), X[row]
-        words = [repr(float(value)).removesuffix(".0") for value in values]
-        if form == "sparse":
-            words = [f"{column + 1}:{word}" for column, word in zip(columns, words, strict=True)]
-        elif form == "binary":
-            words = [str(column + 1) for column in columns]
-        elif is_sparse(X):
-            full = ["0"] * X.shape[1]
-            for column, word in zip(columns, words, strict=True):
-                full[column] = word
-            words = full
-        lines.append(" ".join(words) + "\n")
-    return "".join(lines)
-
-
-def write_challenge(dataset: Dataset, folder: Path, name: str, form: str) -> list[Path]:
-    """Write a data set of two classes as challenge files into a folder; returns their paths.
-
-    Labels other than -1 and +1 are written so that the first class in sorted order is -1. Rows without an
-    official part are training rows. Nothing is written when something is wrong, and no file is written over.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    folder : Path
-        Made when it is not there.
-    name : str
-    form : "dense", "sparse" or "binary"
-    """
-    if form not in FORMS:
-        raise TamisError(f"form must be one of {', '.join(FORMS)}; got {form!r}")
-    if not name or Path(name).name != name:
-        raise TamisError(f"name must be a plain file name; got {name!r}")
-    parts = _parts(dataset)
-    files = {f"{name}.param": format_param(parts, form)}
-    for part, (X, y) in parts.items():
-        values = stored(X)
-        if not np.isfinite(values).all():
-            raise DataError(f"{dataset.name}: {part} has missing or infinite values, which challenge files cannot hold")
-        if form == "binary" and not np.isin(values, (0, 1)).all():
-            raise DataError(f"{dataset.name}: {part} has values other than 0 and 1, which the binary form cannot hold")
-        if form != "dense" and not values.any():
-            raise DataError(f"{dataset.name}: {part} has no value other than 0, which the {form} form cannot hold")
-        files[f"{name}_{part}.data"] = format_rows(X, form)
-        if y is not None:
-            files[f"{name}_{part}.labels"] = "".join(f"{label:+d}\n" for label in y)
-    paths = {Path(folder) / file: text for file, text in files.items()}
-    there = next((path for path in paths if path.exists()), None)
-    if there is not None:
-        raise DataError(f"{there}: is already there")
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        for path, text in paths.items():
-            path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be written to ({error.strerror})") from None
-    return list(paths)
-
-
-def _parts(dataset: Dataset) -> dict[str, tuple[Matrix, np.ndarray | None]]:
-    """Rows and labels (-1, +1) of every part, train first."""
-    if dataset.nominal.any():
-        raise DataError(f"{dataset.name}: has nominal columns, which challenge files cannot hold")
-    classes = dataset.classes
-    if not set(classes.tolist()) <= {-1, 1} and classes.size != 2:
-        raise DataError(f"{dataset.name}: has {classes.size} classes, challenge files hold two")
-    signs = np.asarray(dataset.y) if set(classes.tolist()) <= {-1, 1} else np.where(dataset.y == classes[1], 1, -1)
-    split = np.full(dataset.n_rows, "train") if dataset.split is None else dataset.split
-    parts: dict[str, tuple[Matrix, np.ndarray | None]] = {}
-    for part in PARTS:
-        rows = split == part
-        if rows.any():
-            parts[part] = (dataset.X[rows], signs[rows].astype(np.int64))
-        elif part in dataset.unlabelled:
-            parts[part] = (dataset.unlabelled[part], None)
-    if parts.get("train", (None, None))[1] is None:
-        raise DataError(f"{dataset.name}: has no training rows with labels")
-    return parts

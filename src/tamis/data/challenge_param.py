@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -88,17 +87,3 @@ def _sums(X: Matrix) -> tuple[float, float]:
     """Sum of the values and of their sizes."""
     with np.errstate(over="ignore", invalid="ignore"):
         return float(X.sum(dtype=np.float64)), float(abs(X).sum(dtype=np.float64))
-
-
-def format_param(parts: dict[str, tuple[Matrix, np.ndarray | None]], form: str) -> str:
-    """The text of a .param file: the inverse of :func:`parse_param`."""
-    columns = next(X.shape[1] for X, _ in parts.values())
-    lines = [f"Data type: {FORMS[form]}", f"Number of features: {columns}", "Number of examples and check-sums:"]
-    lines.append("     \tPos_ex\tNeg_ex\tTot_ex\tCheck_sum")
-    for part, (X, y) in parts.items():
-        positive = 0 if y is None else int((y == 1).sum())
-        negative = 0 if y is None else int((y == -1).sum())
-        total, _ = _sums(X)
-        check_sum = f"{total:.2f}" if isfinite(total) else ""
-        lines.append(f"{part.capitalize():5}\t{positive:5d}\t{negative:5d}\t{X.shape[0]:5d}\t{check_sum}")
-    return "\n".join(lines) + "\n"

@@ -4,7 +4,6 @@ The paper prints its SAS program. SAS's ``ranuni`` is the generator of Fishman a
 (2^31 - 1)``, and with the printed seed it gives the very rows of the paper: 49 ones, the printed share in every bin.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 
 from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
-from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
 from tamis.discretize.bin_means.bin_means import BinMeans
+from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 
 _SEED = 59137
 _MODULUS = 2**31 - 1
@@ -23,7 +22,7 @@ _MULTIPLIER = 397204094
 #: The least number of rows in a bin, with which the default cost gives the printed bins; it is not printed.
 MIN_ROWS = 8
 
-#: -2 log L; rows of class 0 answered 0 and 1, rows of class 1 answered 0 and 1.
+#: -2 log L; rows of class 0 predicted as 0 and 1, rows of class 1 predicted as 0 and 1.
 _PRINTED = {
     "x": (139.643, 38, 14, 29, 20),
     "c": (115.398, 52, 0, 37, 12),
@@ -103,7 +102,7 @@ def _table(task: Task) -> dict[str, Any]:
     shares = np.array([d[group == g].mean() for g in range(group.max() + 1)])
     predicted = {
         "x": _logistic(x, d),
-        # As a variable of classes: the regression then answers the shares.
+        # As a variable of classes: the regression then predicts the shares.
         "c": shares[group],
         "y": _logistic(y, d),
         "b": _logistic(model.transform(x[:, None]).ravel(), d),
@@ -117,7 +116,7 @@ def _table(task: Task) -> dict[str, Any]:
 
 
 def _fresh(task: Task, draws: int = DRAWS) -> dict[str, Any]:
-    """Rows answered rightly by a share above one half, of the rows of the fit and of rows drawn anew at the same x."""
+    """Rows predicted correctly by a share above one half: those of the fit, and rows drawn anew at the same x."""
     rng = generator(task.seed)
     found: dict[str, list[list[float]]] = {name: [] for name in ("y, the truth", *_WAYS)}
     for done in range(draws):
@@ -127,12 +126,12 @@ def _fresh(task: Task, draws: int = DRAWS) -> dict[str, Any]:
             model = BinMeans(**parameters, folds=None, random_state=task.seed).fit(x[:, None], d)
             b = model.transform(x[:, None]).ravel()
             found[name].append([*_right(b, d, new), model.cuts_[0].size + 1.0])
-        task.report(done + 1, draws)
+        task.progress(done + 1, draws)
     return {"draws": draws, "means": {name: np.mean(many, axis=0).tolist() for name, many in found.items()}}
 
 
 def _logistic(predictor: FloatArray, d: np.ndarray) -> FloatArray:
-    """What a regression without penalty answers on its own rows."""
+    """What a regression without penalty predicts on its own rows."""
     model = LogisticRegression(C=np.inf, max_iter=10_000, tol=1e-10).fit(predictor[:, None], d)
     return np.asarray(model.predict_proba(predictor[:, None])[:, 1])
 
@@ -143,48 +142,46 @@ def _deviance(p: FloatArray, d: np.ndarray) -> float:
 
 
 def _confusion(p: FloatArray, d: np.ndarray) -> list[int]:
-    return [int(((p > 0.5) == answer)[d == truth].sum()) for truth in (0, 1) for answer in (False, True)]
+    return [int(((p > 0.5) == label)[d == truth].sum()) for truth in (0, 1) for label in (False, True)]
 
 
 def _right(p: FloatArray, *targets: np.ndarray) -> list[float]:
     return [float(((p > 0.5) == d).sum()) for d in targets]
 
 
-def _sheets(facts: Facts) -> list[Sheet]:
-    sheets = []
-    table, fresh = facts.get(("", "table")), facts.get(("", "fresh draws"))
+def _tables(findings: Findings) -> list[Table]:
+    tables = []
+    table, fresh = findings.get(("", "table")), findings.get(("", "fresh draws"))
     if table is not None:
-        lines: list[list[str | None]] = []
-        for name, words in _WORDS.items():
-            for who, row in (("printed", _PRINTED[name]), ("here", table["rows"][name])):
-                lines.append([f"{words}, {who}", f"{row[0]:.3f}", *map(str, row[1:])])
-        columns = ("predictor", "-2 log L", "d=0 as 0", "d=0 as 1", "d=1 as 0", "d=1 as 1")
-        sheets.append(Sheet(f"Logistic regressions on 101 rows, {table['ones']} of class 1", columns, lines))
-        sheets.append(Sheet("The bins of b", ("", "cuts", "shares of class 1"), _bins(table)))
-    if fresh is not None:
+        both: dict[str, Any] = {"printed": {"rows": _PRINTED, "cuts": _CUTS, "shares": _SHARES}, "here": table}
         lines = []
-        for name, (own, new, *bins) in fresh["means"].items():
-            lines.append([name, f"{own:.1f}", f"{new:.1f}", f"{bins[0]:.1f}" if bins else None])
-        title = f"Rows answered rightly of 101, mean of {fresh['draws']} draws"
-        sheets.append(Sheet(title, ("predictor", "rows of the fit", "fresh rows", "bins"), lines))
-    return sheets
+        for name, words in _WORDS.items():
+            for who, own in both.items():
+                deviance, *counts = own["rows"][name]
+                lines.append([f"{words}, {who}", f"{deviance:.3f}", *map(str, counts)])
+        columns = ("predictor", "-2 log L", "d=0 as 0", "d=0 as 1", "d=1 as 0", "d=1 as 1")
+        tables.append(Table(f"Logistic regressions on 101 rows, {table['ones']} of class 1", columns, lines))
+        bins = [
+            [who, *(" ".join(f"{value:.3f}" for value in own[key]) for key in ("cuts", "shares"))]
+            for who, own in both.items()
+        ]
+        tables.append(Table("The bins of b", ("", "cuts", "shares of class 1"), bins))
+    if fresh is not None:
+        means = [
+            [name, f"{own:.1f}", f"{new:.1f}", f"{bins[0]:.1f}" if bins else None]
+            for name, (own, new, *bins) in fresh["means"].items()
+        ]
+        title = f"Rows predicted correctly of 101, mean of {fresh['draws']} draws"
+        tables.append(Table(title, ("predictor", "rows of the fit", "fresh rows", "bins"), means))
+    return tables
 
 
-def _bins(table: Any) -> list[list[str | None]]:
-    def told(values: Sequence[float], digits: int) -> str:
-        return " ".join(f"{value:.{digits}f}" for value in values)
-
-    return [
-        ["printed", told(_CUTS, 3), told(_SHARES, 3)],
-        ["here", told(table["cuts"], 3), told(table["shares"], 3)],
-    ]
-
-
-BINNING = Study(
-    "binning",
-    "Optimal binning (Katz 2005, the oscillating predictor)",
+STUDY = Study(
+    "Optimal binning",
+    "Katz 2005, the oscillating predictor",
+    "a table of likelihoods on the paper's own 101 rows",
     (Piece("", "table", _table), Piece("", "fresh draws", _fresh, DRAWS)),
-    _sheets,
+    _tables,
     remarks=(
         "The rows are those of the paper: its SAS program run with SAS's own random numbers.",
         f"The least number of rows in a bin is not printed; with the default cost {MIN_ROWS} gives the printed bins.",

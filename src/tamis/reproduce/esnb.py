@@ -2,7 +2,7 @@
 
 Of the entry "ESNB+NN" of 8 December 2003 the overall line alone is printed: BER 12.42, AUC 93.12, 1.04 % of the
 features and 1.43 % probes among them. It was a mixture: its name says that a neural network had a part in it. Here
-every data set is answered by naive Bayes.
+every data set has naive Bayes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
 from tamis.compose.recipe import parse
+from tamis.data.dataset import Dataset
+from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.validation.result import Validation
 from tamis.validation.whole import validate
 
@@ -30,18 +31,18 @@ _FOLDS = 10
 _KEYS = ("ber", "auc")
 _COLUMNS = ("", "BER valid", "AUC valid", "BER folds", "AUC folds", "% used", "% probes", "features", "threshold")
 
-#: The overall line of the entry, which was trained on the train and the valid rows and judged on the test rows.
+#: The overall line of the entry, which was trained on the train and the valid rows and evaluated on the test rows.
 _PRINTED = ["ESNB+NN, overall, printed", None, None, "12.42", "93.12", "1.04", "1.43", None, None]
 
 
 def _answers(recipe: str, task: Task) -> dict[str, Any]:
     """Errors on the valid rows and over folds of both, and what a fit on both uses."""
-    data = task.dataset
+    data: Dataset = task.data
     work: dict[str, Any] = {"metrics": _KEYS, "seed": task.seed, "n_jobs": task.n_jobs}
     official = validate(recipe, data, split="official", **work)
-    task.report(1, _FOLDS + 2)
+    task.progress(1, _FOLDS + 2)
     pooled = validate(recipe, data, split="pooled", folds=_FOLDS, **work)
-    task.report(_FOLDS + 1, _FOLDS + 2)
+    task.progress(_FOLDS + 1, _FOLDS + 2)
     both = data.rows(np.isin(np.asarray(data.split), ("train", "valid")))
     model = parse(recipe).build().fit(both.X, both.y)
     used = np.flatnonzero(getattr(model, "used_", np.ones(data.n_features, dtype=bool)))
@@ -61,10 +62,10 @@ def _figures(found: Validation) -> dict[str, float]:
     return {"ber": float(ber.mean), "se": float(ber.se), "auc": float(auc.mean)}
 
 
-def _sheets(facts: Facts) -> list[Sheet]:
-    sheets = []
+def _tables(findings: Findings) -> list[Table]:
+    tables = []
     for name, recipe in _MODELS.items():
-        own = {data: facts[data, name] for data in _DATA if (data, name) in facts}
+        own = {data: findings[data, name] for data in _DATA if (data, name) in findings}
         if not own:
             continue
         lines = [_line(data, found) for data, found in own.items()]
@@ -72,8 +73,8 @@ def _sheets(facts: Facts) -> list[Sheet]:
             lines.append(_mean(list(own.values())))
         if name.startswith("esnb"):
             lines.append(_PRINTED)
-        sheets.append(Sheet(f"{name}: {recipe}", _COLUMNS, lines))
-    return sheets
+        tables.append(Table(f"{name}: {recipe}", _COLUMNS, lines))
+    return tables
 
 
 def _line(data: str, found: Mapping[str, Any]) -> list[str | None]:
@@ -101,14 +102,15 @@ def _pieces() -> tuple[Piece, ...]:
     )
 
 
-ESNB = Study(
-    "esnb",
-    "ESNB (Boulle 2006) on the five challenge sets",
+STUDY = Study(
+    "ESNB",
+    "Boulle 2006",
+    "selective naive Bayes and its enhancement on the five challenge sets",
     _pieces(),
-    _sheets,
+    _tables,
     remarks=(
         "BER and AUC in percent, the standard error of the BER in brackets.",
-        "'valid': fitted on the train rows, asked on the valid rows; 'folds': ten folds over both.",
+        "'valid': fitted on the train rows, evaluated on the valid rows; 'folds': ten folds over both.",
         "Features, probes and threshold are those of a fit on both; % probes where it is known which columns are.",
         "Of ESNB+NN only the overall line is printed, on test rows whose labels are not public.",
         "A neural network had a part in that entry, so that naive Bayes by itself need not reach it.",

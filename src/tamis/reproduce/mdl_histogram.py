@@ -14,8 +14,8 @@ import numpy as np
 
 from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray
-from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
 from tamis.classify.mdl_histogram.mdl_histogram import MDLHistogram
+from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 
 #: Training rows of Figures 1 and 2, and the angle of their line.
 SIZES = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)
@@ -55,13 +55,13 @@ def _draws(n_rows: int, degrees: int, task: Task) -> dict[str, Any]:
         X, y, _ = square(n_rows, degrees, generator(task.seed, 1 + draw, degrees, n_rows))
         if np.unique(y).size > 1:
             model = MDLHistogram().fit(X, y)
-            answers = model.predict(X_new)
+            predicted = model.predict(X_new)
             found["depths"].append(model.depths_.tolist())
             found["cells"].append(len(model.weight_[-1]))
             found["train"].append(float(np.mean(model.predict(X) != y)))
-            found["test"].append(float(np.mean(answers != y_new)))
-            found["off"].append(float(np.mean(answers != best_new)))
-        task.report(draw + 1, _DRAWS)
+            found["test"].append(float(np.mean(predicted != y_new)))
+            found["off"].append(float(np.mean(predicted != best_new)))
+        task.progress(draw + 1, _DRAWS)
     return {"rows": n_rows, "degrees": degrees, **found}
 
 
@@ -74,30 +74,28 @@ def _name(n_rows: int, degrees: int) -> str:
     return f"{n_rows} rows, line at {degrees} degrees"
 
 
-def _sheets(facts: Facts) -> list[Sheet]:
-    sizes = [one for n in SIZES if (one := facts.get(("", _name(n, SLANT))))]
-    angles = [one for degrees in ANGLES if (one := facts.get(("", _name(ROWS, degrees))))]
-    boundary: list[list[str | None]] = [
+def _tables(findings: Findings) -> list[Table]:
+    sizes = [one for n in SIZES if (one := findings.get(("", _name(n, SLANT))))]
+    angles = [one for degrees in ANGLES if (one := findings.get(("", _name(ROWS, degrees))))]
+    boundary = [
         [str(one["rows"]), *_depths(one["depths"]), f"{np.mean(one['cells']):.1f}", _percent(one["off"])]
         for one in sizes
     ]
-    errors: list[list[str | None]] = [
-        [str(one["rows"]), _percent(one["train"]), _percent(one["test"])] for one in sizes
-    ]
-    soft: list[list[str | None]] = [[str(one["degrees"]), *_depths(one["depths"])] for one in angles]
+    errors = [[str(one["rows"]), _percent(one["train"]), _percent(one["test"])] for one in sizes]
+    soft = [[str(one["degrees"]), *_depths(one["depths"])] for one in angles]
     depths = ("most often (d1, d2)", "mean d1", "mean d2")
     return [
-        Sheet(
+        Table(
             f"Figure 1: the division and its boundary, line at {SLANT} degrees",
             ("rows", *depths, "cells", "% of the plane on the wrong side"),
             boundary,
         ),
-        Sheet(
+        Table(
             f"Figure 2: training and test error, percent; the best rule has {100 * NOISE:.0f}",
             ("rows", "training", "test"),
             errors,
         ),
-        Sheet(f"Figure 3: soft feature selection, {ROWS} rows", ("theta, degrees", *depths), soft),
+        Table(f"Figure 3: soft feature selection, {ROWS} rows", ("theta, degrees", *depths), soft),
     ]
 
 
@@ -113,16 +111,17 @@ def _percent(shares: Sequence[float]) -> str:
     return f"{100 * np.mean(shares):.1f} ± {100 * np.std(shares):.1f}"
 
 
-MDL_HISTOGRAM = Study(
-    "mdl-histogram",
-    "MDL histogram (Kudo and Tenmoto 2005, Figures 1 to 3)",
+STUDY = Study(
+    "MDL histogram",
+    "Kudo and Tenmoto 2005, Figures 1 to 3",
+    "what the figures show, on data of their kind",
     _pieces(),
-    _sheets,
+    _tables,
     remarks=(
         "The paper prints no numbers and does not describe its data; these are of its kind, not its own.",
         f"Two classes on a square, parted by a line through its middle; {100 * NOISE:.0f} % of the labels are changed.",
         "Theta is how far the line slants: at 0 degrees the second column says nothing, at 45 as much as the first.",
         f"Training sets are drawn {_DRAWS} times: means and standard deviations. {_TEST_ROWS} rows more test them.",
-        "The paper says: few rows select a column, many bring the boundary near the best, d tells what matters.",
+        "The paper says: few rows select a column, many bring the boundary near the best, d shows what matters.",
     ),
 )

@@ -10,8 +10,9 @@ from functools import partial
 from typing import Any
 
 from tamis.base.errors import TamisError
-from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
 from tamis.compose.recipe import parse
+from tamis.data.dataset import Dataset
+from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.validation.leak import leaky_twin
 from tamis.validation.many import validate_many
 
@@ -25,7 +26,7 @@ _CLASSIFIERS = {"NB": "nb(states, bins=values)", "LDA": "lda", "SVM": "svm(linea
 _TWO_STATES = "discretize(sigma, n_bins=2) | "
 
 #: Errors printed in Table 4: baseline and MIQ, of a support vector machine on genes of two states. Cells that are
-#: not legible in the text at hand are None; that of 48 genes is told in words.
+#: not legible in the text at hand are None; that of 48 genes is given in words.
 _TABLE_4: dict[str, dict[str, tuple[int | None, ...]]] = {
     "nci60_mrmr": {
         "baseline": (34, 25, 23, 25, 19, 17, 18, 15, 14, 12, 12, 12, 13, 12, 10),
@@ -51,25 +52,25 @@ _WAYS = {"all": "from all rows", "inside": "inside the folds"}
 
 
 def _errors(front: str, classifier: str, task: Task) -> dict[str, Any]:
-    """Wrong answers of each selection at each number of genes, one row left out at a time."""
-    data = task.dataset
+    """Wrong predictions of each selection at each number of genes, one row left out at a time."""
+    data: Dataset = task.data
     sizes = [size for size in SIZES if size <= data.n_features]
     total = 2 * len(_SELECTIONS)
     found: dict[str, dict[str, list[int]]] = {way: {} for way in _WAYS}
     for done, (name, selection) in enumerate(_SELECTIONS.items()):
         models = [parse(f"{front}{selection.format(k=k)} | {classifier}").build() for k in sizes]
         found["inside"][name] = _wrong(models, task)
-        task.report(2 * done + 1, total)
+        task.progress(2 * done + 1, total)
         found["all"][name] = _wrong([leaky_twin(model, data.X, data.y, seed=task.seed) for model in models], task)
-        task.report(2 * done + 2, total)
+        task.progress(2 * done + 2, total)
     return {"rows": data.n_rows, "sizes": sizes, "errors": found}
 
 
 def _wrong(models: Sequence[Any], task: Task) -> list[int]:
-    data = task.dataset
+    data: Dataset = task.data
     found = validate_many(models, data, split="leave-one-out", metrics="accuracy", seed=task.seed, n_jobs=task.n_jobs)
     if found.failed:
-        raise TamisError(f"{data.name}: {next(iter(found.failed.values()))}")
+        raise TamisError(next(iter(found.failed.values())))
     return [round(data.n_rows * (1.0 - one.estimates["accuracy"].mean)) for one in found]
 
 
@@ -84,14 +85,14 @@ def _pieces() -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def _sheets(facts: Facts) -> list[Sheet]:
-    return [*_table_4(facts), *_table_5(facts), *_curves(facts)]
+def _tables(findings: Findings) -> list[Table]:
+    return [*_table_4(findings), *_table_5(findings), *_curves(findings)]
 
 
-def _table_4(facts: Facts) -> list[Sheet]:
-    sheets = []
+def _table_4(findings: Findings) -> list[Table]:
+    tables = []
     for data, printed in _TABLE_4.items():
-        found = facts.get((data, "SVM, two states"))
+        found = findings.get((data, "SVM, two states"))
         if found is None:
             continue
         lines: list[list[str | None]] = []
@@ -100,36 +101,36 @@ def _table_4(facts: Facts) -> list[Sheet]:
             for way, words in _WAYS.items():
                 lines.append([f"{selection}, {words}", *map(str, found["errors"][way][selection])])
         title = f"Table 4: errors on {data} ({found['rows']} rows), genes of two states, SVM, by number of genes"
-        sheets.append(Sheet(title, ("", *map(str, found["sizes"])), lines))
-    return sheets
+        tables.append(Table(title, ("", *map(str, found["sizes"])), lines))
+    return tables
 
 
-def _table_5(facts: Facts) -> list[Sheet]:
+def _table_5(findings: Findings) -> list[Table]:
     lines: list[list[str | None]] = []
     for data, printed in _TABLE_5.items():
         for place, selection in enumerate(("baseline", "mRMR")):
             members = ("baseline",) if place == 0 else ("MID", "MIQ")
-            own = {name: facts.get((data, name)) for name in _CLASSIFIERS}
+            own = {name: findings.get((data, name)) for name in _CLASSIFIERS}
             if not any(own.values()):
                 continue
-            told = [f"{printed[name][place]:.2f}" if name in printed else None for name in _CLASSIFIERS]
-            lines.append([f"{data}, {selection}, printed", *told])
+            figures = [f"{printed[name][place]:.2f}" if name in printed else None for name in _CLASSIFIERS]
+            lines.append([f"{data}, {selection}, printed", *figures])
             for way, words in _WAYS.items():
                 cells = [None if one is None else _lowest(one, way, members) for one in own.values()]
                 lines.append([f"{data}, {selection}, {words}", *cells])
-    return [Sheet("Table 5: the lowest error over all numbers of genes, percent", ("", *_CLASSIFIERS), lines)]
+    return [Table("Table 5: the lowest error over all numbers of genes, percent", ("", *_CLASSIFIERS), lines)]
 
 
 def _lowest(found: Any, way: str, members: Sequence[str]) -> str:
     return f"{100 * min(min(found['errors'][way][name]) for name in members) / found['rows']:.2f}"
 
 
-def _curves(facts: Facts) -> list[Sheet]:
+def _curves(findings: Findings) -> list[Table]:
     """Errors against the number of genes with the selection inside the folds, every classifier."""
-    sheets = []
+    tables = []
     for data in _TABLE_5:
-        own = {name: facts[data, name] for name in _CLASSIFIERS if (data, name) in facts}
-        lines: list[list[str | None]] = [
+        own = {name: findings[data, name] for name in _CLASSIFIERS if (data, name) in findings}
+        lines = [
             [f"{name}, {selection}", *map(str, found["errors"]["inside"][selection])]
             for name, found in own.items()
             for selection in _SELECTIONS
@@ -137,19 +138,20 @@ def _curves(facts: Facts) -> list[Sheet]:
         if lines:
             first = next(iter(own.values()))
             title = f"{data}: errors of {first['rows']} rows, selection inside the folds, by number of genes"
-            sheets.append(Sheet(title, ("", *map(str, first["sizes"])), lines))
-    return sheets
+            tables.append(Table(title, ("", *map(str, first["sizes"])), lines))
+    return tables
 
 
-MRMR = Study(
-    "mrmr",
-    "mRMR (Peng and Ding 2005, Tables 4 and 5)",
+STUDY = Study(
+    "mRMR",
+    "Peng and Ding 2005, Tables 4 and 5",
+    "errors of four classifiers against the number of genes, one row left out at a time",
     _pieces(),
-    _sheets,
+    _tables,
     remarks=(
         "One row is left out at a time. 'From all rows': genes selected with that row too, as the paper seems to have.",
         "'Inside the folds': genes selected without it, which gives the error to expect on new rows.",
-        "The lowest of many errors is a little too good in either case: the rows that measure it picked the number.",
+        "The lowest of many errors is a little too good in either case: the rows that measure it chose the number.",
         "baseline: the genes of the highest mutual information with the class. mRMR: the better of MID and MIQ.",
         "Logistic regression (LR) is for two classes in the paper, and here.",
         "Data: the three-state files of the authors; their lung file has 325 genes, the paper 918.",

@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
-from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
 from tamis.compose.recipe import parse
+from tamis.data.dataset import Dataset
+from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.transform import Impute, Standardize
 from tamis.validation.many import validate_many
 
@@ -92,7 +93,7 @@ def _network(task: Task) -> dict[str, Any]:
 
 def _accuracy(models: Sequence[Any], task: Task) -> dict[str, Any]:
     """Accuracy of each model over ten folds, with its standard error."""
-    data = task.dataset
+    data: Dataset = task.data
     found = validate_many(
         models,
         data.X,
@@ -102,10 +103,10 @@ def _accuracy(models: Sequence[Any], task: Task) -> dict[str, Any]:
         metrics="accuracy",
         seed=task.seed,
         n_jobs=task.n_jobs,
-        progress=lambda done, total: task.report(done * _FOLDS // total, _FOLDS),
+        progress=task.progress,
     )
     if found.failed:
-        raise TamisError(f"{data.name}: {next(iter(found.failed.values()))}")
+        raise TamisError(next(iter(found.failed.values())))
     each = [one.estimates["accuracy"] for one in found]
     return {"mean": [float(one.mean) for one in each], "se": [float(one.se) for one in each]}
 
@@ -137,20 +138,20 @@ class _Cell(NamedTuple):
         return f"{self.mean:.2f} ({self.se:.2f}){' *' if self.far else ''}"
 
 
-def _cells(facts: Facts) -> Iterator[_Cell]:
+def _cells(findings: Findings) -> Iterator[_Cell]:
     shares = tuple(f"{100 * share:.0f} %" for share in _SHARES)
     for data, printed in _PRINTED.items():
         lines = [(search, shares, line) for search, line in zip(_SEARCHES, printed, strict=False)]
         lines += [(name, (name,), (one,)) for name, one in zip(("100 %", "ANN", "SVM"), printed[-1], strict=True)]
-        for name, columns, told in lines:
-            found = facts.get((data, name))
+        for name, columns, figures in lines:
+            found = findings.get((data, name))
             if found is not None:
-                for column, one, mean, se in zip(columns, told, found["mean"], found["se"], strict=True):
+                for column, one, mean, se in zip(columns, figures, found["mean"], found["se"], strict=True):
                     yield _Cell(data, name, column, one, 100 * mean, 100 * se)
 
 
-def _sheets(facts: Facts) -> list[Sheet]:
-    cells = list(_cells(facts))
+def _tables(findings: Findings) -> list[Table]:
+    cells = list(_cells(findings))
     columns = tuple(dict.fromkeys([*(f"{100 * share:.0f} %" for share in _SHARES), "100 %", "ANN", "SVM"]))
     lines: list[list[str | None]] = []
     for data in _PRINTED:
@@ -162,15 +163,13 @@ def _sheets(facts: Facts) -> list[Sheet]:
                 if c.data == data and (c.name == search or (c.name == c.column and not place))
             }
             if own:
-                told = [f"{own[column].printed:.2f}" if column in own else None for column in columns]
-                lines.append([f"{data}, {search}, printed", *told])
+                figures = [f"{own[column].printed:.2f}" if column in own else None for column in columns]
+                lines.append([f"{data}, {search}, printed", *figures])
                 lines.append([f"{data}, {search}, found", *(str(own[c]) if c in own else None for c in columns)])
-    far: list[list[str | None]] = [
-        [c.data, c.name, c.column, f"{c.printed:.2f}", f"{c.mean:.2f}", f"{c.se:.2f}"] for c in cells if c.far
-    ]
+    far = [[c.data, c.name, c.column, f"{c.printed:.2f}", f"{c.mean:.2f}", f"{c.se:.2f}"] for c in cells if c.far]
     return [
-        Sheet("Table I: accuracy over ten folds, percent", ("", *columns), lines),
-        Sheet(
+        Table("Table I: accuracy over ten folds, percent", ("", *columns), lines),
+        Table(
             f"Further from print than two standard errors: {len(far)} of {len(cells)} cells",
             ("data", "method", "column", "printed", "found", "standard error"),
             far,
@@ -178,18 +177,19 @@ def _sheets(facts: Facts) -> list[Sheet]:
     ]
 
 
-CONVEX_NETWORKS = Study(
-    "convex-networks",
-    "Convex networks (Kovács and Kocsor 2005, Table I)",
+STUDY = Study(
+    "Convex networks",
+    "Kovács and Kocsor 2005, Table I",
+    "networks of few basis functions on eight UCI sets",
     tuple(_pieces()),
-    _sheets,
+    _tables,
     remarks=(
         "In brackets the standard error over the folds, corrected for the rows that they share. *: further than two.",
         "Folds are stratified and drawn once; those of the paper are not known.",
         "The paper names neither its loss nor its scaling; here the loss is logistic and columns are standardised.",
         "It does not say which of the Monk's problems it took; monks-3, train and test rows, comes nearest.",
         "Its glass is hardly the six classes at hand: nothing that is run here comes near its 85 %.",
-        "SVM: C is not printed, and is 1 here; here it has a bias, and several classes are told apart pair by pair.",
+        "SVM: C is not printed, and is 1 here; here it has a bias, and several classes are separated pair by pair.",
         "ANN: three hidden units a class, the best of five trainings by gradient descent; its length is not printed.",
         "wpbc has four missing values, in place of which the column's median stands.",
     ),

@@ -11,8 +11,8 @@ import numpy as np
 from tamis.base.parallel import run_all
 from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
-from tamis.challenge.reproduce.study import Facts, Piece, Sheet, Study, Task
 from tamis.data.synthetic.friedman import friedman, friedman_participation
+from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.select.contrasts.rankers import Engine
 from tamis.select.contrasts.rounds import contrasts_of
 from tamis.select.contrasts.trial import Trial
@@ -29,7 +29,7 @@ _RATIOS = np.linspace(0.3, 3.0, 10)
 #: From this ratio on the paper found all inputs with 500 rows, and 65 % of those at it with 200.
 _STRONG = 1.5
 
-#: What is found of a problem: for each input its strength and whether it was kept; kept probes; probes.
+#: What is found of a problem: for each input its strength and whether it was selected; selected probes; probes.
 Found = tuple[list[float], list[bool], int, int]
 
 
@@ -81,8 +81,8 @@ def _pieces() -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def _sheets(facts: Facts) -> list[Sheet]:
-    gaussians, many, few = (_together(facts, kind) for kind in ("sums", "linear, 500", "linear, 200"))
+def _tables(findings: Findings) -> list[Table]:
+    gaussians, many, few = (_together(findings, kind) for kind in ("sums", "linear, 500", "linear, 200"))
     lines: list[list[str | None]] = []
     for low, high in _SHARES:
         printed = "more than 70 %" if low >= 0.2 else None
@@ -90,17 +90,17 @@ def _sheets(facts: Facts) -> list[Sheet]:
         lines.append([words, *_rate(gaussians, low, high), printed])
     lines.append(["no function (false)", *_false(gaussians), "1.5 %"])
     columns = ("", "columns", "found", "printed")
-    first = Sheet("Figure 1: a column of this share of the functions", columns, lines)
+    first = Table("Figure 1: a column of this share of the functions", columns, lines)
     lines = []
     for name, found, printed in (("500 rows", many, "100 %"), ("200 rows", few, "65 % at 1.5")):
         lines.append([f"{name}, below {_STRONG} times the noise", *_rate(found, 0.0, _STRONG), None])
         lines.append([f"{name}, from {_STRONG} times the noise", *_rate(found, _STRONG, np.inf), printed])
         lines.append([f"{name}, not in the target (false)", *_false(found), "1.5 %" if name == "500 rows" else None])
-    return [first, Sheet("Linear targets: a column whose variance in it is", columns, lines)]
+    return [first, Table("Linear targets: a column whose variance in it is", columns, lines)]
 
 
-def _together(facts: Facts, kind: str) -> dict[str, Any]:
-    parts = [found for (_, name), found in facts.items() if name.startswith(kind)]
+def _together(findings: Findings, kind: str) -> dict[str, Any]:
+    parts = [found for (_, name), found in findings.items() if name.startswith(kind)]
     return {
         "strength": np.array([value for part in parts for value in part["strength"]]),
         "kept": np.array([value for part in parts for value in part["kept"]], dtype=bool),
@@ -119,11 +119,12 @@ def _false(found: dict[str, Any]) -> list[str | None]:
     return [str(found["probes"]), f"{100 * found['false'] / found['probes']:.1f} %" if found["probes"] else None]
 
 
-CONTRASTS = Study(
-    "contrasts",
-    "Artificial contrasts (Tuv and Torkkola 2005, Figure 1)",
+STUDY = Study(
+    "Artificial contrasts",
+    "Tuv and Torkkola 2005, Figure 1",
+    "columns found in fifty generated problems, and in linear targets",
     _pieces(),
-    _sheets,
+    _tables,
     remarks=(
         "Figure 1: 50 sets of 500 rows and 20 normal columns; the target is a sum of 20 Gaussians of about four of 10.",
         "The heights of the figure's bars are not printed; the text says that from 20 % on more than 70 % are found.",

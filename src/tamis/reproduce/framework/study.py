@@ -1,0 +1,151 @@
+"""A study: the experiments of a paper as pieces of work, and the tables made of their findings."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+#: What the pieces found, by data set and name; a piece whose data set is not at hand is not among them.
+Findings = Mapping[tuple[str, str], Mapping[str, Any]]
+
+#: Takes what is done and what there is to do.
+Progress = Callable[[float, float], None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a piece of work is given.
+
+    Attributes
+    ----------
+    data : Dataset or None
+        None for a piece that makes its own.
+    seed : int
+    repeats : int
+        How often folds are drawn anew, for a piece that is repeated.
+    n_jobs : int
+        Processes; the findings must not depend on it.
+    progress : callable
+        Takes what is done and what there is to do in this piece.
+    """
+
+    data: Any = None
+    seed: int = 0
+    repeats: int = 1
+    n_jobs: int = 1
+    progress: Progress = lambda done, total: None
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of work whose findings are kept as soon as it is done.
+
+    Attributes
+    ----------
+    data : str
+        Name of the data set; empty for one that makes its own.
+    name : str
+        What is run, in a few words. Findings are looked up by it, so it must tell them apart.
+    run : callable
+        ``run(task)`` returns findings that JSON can hold.
+    size : int, default=1
+        Its share of the work, for the progress bar.
+    repeated : bool, default=False
+        Whether its folds are drawn ``task.repeats`` times.
+    published : mapping of str to value
+        The printed figures, where they are those of the piece and not of a table.
+    """
+
+    data: str
+    name: str
+    run: Callable[[Task], dict[str, Any]]
+    size: int = 1
+    repeated: bool = False
+    published: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.data}: {self.name}" if self.data else self.name
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to print; None is an empty cell.
+
+    Attributes
+    ----------
+    title : str
+    columns : sequence of str
+    lines : sequence of sequences of str or None
+    words : int, default=1
+        How many columns, from the first, hold words and are set flush left.
+    recipes : sequence of str
+        The model of each line: a column in Markdown, a list below the table in a terminal, which has no room for more.
+    notes : mapping of int to str
+        What else there is to know of a line, by its place.
+    """
+
+    title: str
+    columns: Sequence[str]
+    lines: Sequence[Sequence[str | None]]
+    words: int = 1
+    recipes: Sequence[str] = ()
+    notes: Mapping[int, str] = field(default_factory=dict)
+
+    def to_markdown(self) -> str:
+        """Return the title, the table and its notes."""
+        rows = [[*self.columns], *([cell or "" for cell in line] for line in self.lines)]
+        if self.recipes:
+            for row, recipe in zip(rows, ("recipe", *map(_code, self.recipes)), strict=True):
+                row.insert(self.words, recipe)
+        lines = [f"| {' | '.join(row)} |" for row in rows]
+        lines.insert(1, f"|{'---|' * len(rows[0])}")
+        notes = [f"- {place + 1}: {note}" for place, note in self.notes.items()]
+        return "\n".join([*([self.title, ""] if self.title else []), *lines, *(["", *notes] if notes else [])])
+
+
+def _code(text: str) -> str:
+    return "`{}`".format(text.replace("|", "\\|"))
+
+
+class Figures(NamedTuple):
+    """Figures of a study: the data set, and ``draw(task)``, which returns their numbers and a page of HTML."""
+
+    data: str
+    draw: Callable[[Task], tuple[dict[str, Any], str]]
+
+
+@dataclass(frozen=True)
+class Study:
+    """The experiments of a paper.
+
+    Attributes
+    ----------
+    title : str
+        The method.
+    paper : str
+        Whose, and which of its tables.
+    summary : str
+        What is run, for lists.
+    pieces : tuple of Piece
+        Those of one data set stand together.
+    tables : callable
+        ``tables(findings)`` makes the tables of what there is, the printed figures beside ours.
+    remarks : tuple of str
+        How to read them; printed below.
+    brief : callable, optional
+        ``brief(found)`` is what is reported of a piece that is done, in a few words.
+    figures : Figures, optional
+    """
+
+    title: str
+    paper: str
+    summary: str
+    pieces: tuple[Piece, ...]
+    tables: Callable[[Findings], list[Table]]
+    remarks: tuple[str, ...] = ()
+    brief: Callable[[Mapping[str, Any]], str] | None = None
+    figures: Figures | None = None
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """The names of the data sets that it needs, in order."""
+        return tuple(dict.fromkeys(piece.data for piece in self.pieces if piece.data))
