@@ -11,8 +11,8 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import kept
+from tamis.base.meta_estimators import narrow
 from tamis.base.seeds import generator
-from tamis.base.wrapped import narrow
 from tamis.classify import Boost, ExtraTrees, Forest
 
 FORMS = [np.asarray, sp.csr_matrix, sp.csr_array]

@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tamis.base.labels import check_weights, class_pairs, encode_labels, forget
 from tamis.base.part import Part
 from tamis.base.types import FloatArray
+from tamis.base.validation import check_weights, class_pairs, encode_labels, forget
 
 
 def _gives_probabilities(classifier: "Classifier") -> bool:
@@ -146,7 +146,7 @@ def one_vs_one(pair_decisions: FloatArray, n_classes: int) -> FloatArray:
     Parameters
     ----------
     pair_decisions : array of shape (n_rows, n_pairs)
-        In the order of :func:`~tamis.base.labels.class_pairs`; above zero speaks for the second class of the pair.
+        In the order of :func:`~tamis.base.validation.class_pairs`; above zero speaks for the second class of the pair.
     n_classes : int
 
     Returns

@@ -1,7 +1,8 @@
-"""The contract of a classifier made of other models: rows come to them as they are."""
+"""The contracts of estimators that hold other ones: what they ask of their users is what those inside ask."""
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,10 +13,74 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from tamis.base._sklearn import _check_y, _num_samples
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
-from tamis.base.nested import takes_missing, takes_no_negative
+from tamis.base.feature_tracking import check_selector, steps_of
+from tamis.base.part import Part
+from tamis.base.seeds import generator
+from tamis.base.selector import Selector
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.validation import bearing_rows, row_terms
 
 
-class AroundModels(Classifier):
+def needs_classes(model: Any) -> bool:
+    """Whether any step must be given the classes; of a selector that is not ours it is assumed.
+
+    scikit-learn's own do not tell: ``SelectKBest`` says no, whatever its score.
+    """
+    return any(
+        get_tags(step).target_tags.required or (hasattr(step, "get_support") and not isinstance(step, Selector))
+        for step in steps_of(model)
+    )
+
+
+def takes_missing(model: Any) -> bool:
+    """Whether missing values (NaN) may be handed to the first step."""
+    return any(get_tags(step).input_tags.allow_nan for step in steps_of(model)[:1])
+
+
+def takes_no_negative(model: Any) -> bool:
+    """Whether the first step is defined for values of zero and above alone."""
+    return any(get_tags(step).input_tags.positive_only for step in steps_of(model)[:1])
+
+
+class EstimatorList:
+    """First base of an estimator one parameter of which is a list of estimators.
+
+    With ``numbered = ("members", "member")`` the parameters of those in `members` are ``member_1__k``,
+    ``member_2__k``, ..., and ``member_1`` is the first itself: seeds, grids and ``set_params`` find them there.
+    """
+
+    #: The parameter that holds the list, and the word that its entries go by.
+    numbered: ClassVar[tuple[str, str]]
+
+    def _named(self) -> dict[str, Any]:
+        parameter, word = self.numbered
+        given: Sequence[Any] | None = getattr(self, parameter)
+        listed = given if isinstance(given, list | tuple) else []
+        return {f"{word}_{number}": one for number, one in enumerate(listed, 1) if hasattr(one, "get_params")}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with `deep` also those listed, by number, and their parameters."""
+        found: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
+        if deep:
+            for name, one in self._named().items():
+                found[name] = one
+                found.update((f"{name}__{inner}", value) for inner, value in one.get_params(deep=True).items())
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by the names of :meth:`get_params`."""
+        parameter, word = self.numbered
+        if parameter in params:
+            setattr(self, parameter, params.pop(parameter))
+        replaced = {name: params.pop(name) for name in self._named() if name in params}
+        if replaced:
+            now = enumerate(getattr(self, parameter), 1)
+            setattr(self, parameter, [replaced.get(f"{word}_{number}", one) for number, one in now])
+        super().set_params(**params)  # type: ignore[misc]
+        return self
+
+
+class MetaClassifier(Classifier):
     """Base of a classifier that leaves the rows to models inside it.
 
     As :class:`~tamis.base.classifier.Classifier`, except that `X` arrives as it came - an array, a CSR matrix or a data
@@ -75,3 +140,93 @@ def check_classifier(model: Any, who: str) -> None:
 def in_words(model: Any) -> str:
     """A model on one line."""
     return " ".join(repr(model).split())
+
+
+class MetaSelector:
+    """Base, before ``Selector``, of a selector that has another one as its parameter `selector`.
+
+    A subclass also writes ``_usual``, the selector that stands in when none is given.
+    """
+
+    #: As far as the selector does.
+    accepts_missing: ClassVar[bool] = True
+    part: ClassVar[Part]
+    selector: Any
+
+    def _usual(self) -> Any:
+        raise NotImplementedError
+
+    def _model(self) -> Any:
+        """The selector inside, not fitted."""
+        if self.selector is None:
+            return self._usual()
+        check_selector(self.selector, f"{self.part.name}: selector")
+        return self.selector
+
+    def _supervised(self) -> bool:
+        return needs_classes(self._model())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = takes_missing(self._model())
+        tags.input_tags.positive_only = takes_no_negative(self._model())
+        return tags
+
+
+class LibraryClassifier(Classifier):
+    """Base of a classifier that another library fits.
+
+    A subclass writes ``_make(n_features, n_classes)``, which returns the estimator with the parameters of this one,
+    seeded and on one thread: processes are decided outside. Rows of weight 0 are left out before it sees them. With
+    ``balance=True`` a row of class c weighs n / (k n_c) times as much, for the n_c of n rows in it, of k classes.
+
+    Attributes
+    ----------
+    classes_ : array
+    model_ : estimator
+        The fitted estimator; its classes are the places in ``classes_``.
+    """
+
+    gives_probabilities = True
+
+    @abstractmethod
+    def _make(self, n_features: int, n_classes: int) -> Any:
+        """The estimator, not yet fitted."""
+
+    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
+        if sample_weight is not None:
+            X, y, sample_weight, _ = bearing_rows(X, y, sample_weight, self.classes_, type(self).part.name)
+        self.model_ = self._train(narrow(X), y, self._cost(y, sample_weight))
+
+    def _train(self, X: Matrix, y: Codes, cost: FloatArray | None) -> Any:
+        """The estimator, fitted to rows that cost so much each, or all the same."""
+        model = self._make(X.shape[1], self.classes_.shape[0])
+        return model.fit(X, y) if cost is None else model.fit(X, y, sample_weight=cost)
+
+    def _cost(self, y: Codes, weight: FloatArray | None) -> FloatArray | None:
+        """The weight that each row has for the estimator; None when it is the same for all."""
+        if not getattr(self, "balance", False):
+            return weight
+        return row_terms(y, np.ones(y.shape[0]) if weight is None else weight, balance=True, ridge=0.0)[0]
+
+    def _decision(self, X: Any) -> FloatArray:
+        return np.asarray(self.model_.predict_proba(narrow(X)), dtype=np.float64)
+
+    def _seed(self) -> int:
+        """A seed as scikit-learn and LightGBM take it."""
+        return int(generator(self.random_state).integers(2**31))
+
+
+def narrow(X: Matrix) -> Matrix:
+    """The same rows; sparse ones as a matrix with 32-bit column numbers, for compiled solvers read no others."""
+    if not sp.issparse(X):
+        return X
+    places = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False)
+    return sp.csr_matrix((X.data, *places), shape=X.shape)
+
+
+def mask_of(columns: Any, n_features: int) -> Mask:
+    """Mask of the columns with these numbers."""
+    used = np.zeros(n_features, dtype=bool)
+    used[columns] = True
+    return used

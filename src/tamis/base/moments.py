@@ -8,9 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis.base.errors import DataError
-from tamis.base.labels import class_pairs
-from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.validation import canonical, class_pairs
 from tamis.kernels.moments import csc_class_moments, csr_class_moments, dense_class_moments
 from tamis.kernels.totals import csc_class_totals, csr_class_totals, dense_class_totals
 

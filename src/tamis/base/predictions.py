@@ -1,6 +1,6 @@
-"""What a fitted model says of rows: classes and evidence, from one pass through the steps before its classifier."""
+"""Predictions of a fitted model, from one pass through its steps, and how often predicted labels are right."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from tamis.base.classifier import Classifier
-from tamis.base.types import FloatArray
+from tamis.base.types import Codes, FloatArray
 
 
 class Said(NamedTuple):
@@ -115,3 +115,31 @@ def as_probabilities(said: Said, n_classes: int) -> FloatArray:
             return np.asarray(softmax(margins, axis=1))
     codes = said.labels if said.classes is None else np.searchsorted(said.classes, said.labels)
     return np.eye(n_classes)[np.asarray(codes, dtype=np.intp)]
+
+
+def accuracy(truth: Codes, said: Codes) -> float:
+    """Share of the rows answered rightly."""
+    return float(np.mean(truth == said))
+
+
+def class_errors(truth: Codes, said: Codes) -> tuple[FloatArray, FloatArray]:
+    """Share of each class that has rows that was answered wrongly, and the class's number of rows."""
+    sizes = np.bincount(truth)
+    wrong = np.bincount(truth[said != truth], minlength=sizes.size)
+    present = sizes > 0
+    return wrong[present] / sizes[present], sizes[present].astype(np.float64)
+
+
+def balanced_accuracy(truth: Codes, said: Codes) -> float:
+    """Mean, over the classes that have rows, of the share of the class answered rightly; 1 - BER.
+
+    Examples
+    --------
+    >>> balanced_accuracy(np.array([0, 0, 0, 0, 1, 1]), np.array([0, 0, 0, 1, 0, 1]))
+    0.625
+    """
+    return 1.0 - float(class_errors(truth, said)[0].mean())
+
+
+#: The measures by the name users type.
+RATES: dict[str, Callable[[Codes, Codes], float]] = {"accuracy": accuracy, "balanced_accuracy": balanced_accuracy}

@@ -10,10 +10,10 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from tamis.base._sklearn import validate_parameter_constraints
 from tamis.base.errors import TamisError
-from tamis.base.labels import check_weights, encode_labels
 from tamis.base.nominal import coded
 from tamis.base.part import Part
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.validation import check_weights, encode_labels
 
 #: Types of integers that kernels count as they are.
 _CODES = tuple(map(np.dtype, (np.int8, np.uint8, np.int16, np.int32, np.int64)))

@@ -10,9 +10,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.base.cut import rank
-from tamis.base.labels import check_weights, encode_labels
 from tamis.base.part import Part
 from tamis.base.types import FloatArray, Mask
+from tamis.base.validation import check_weights, encode_labels
 
 
 @dataclass(frozen=True)

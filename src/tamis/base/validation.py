@@ -1,11 +1,15 @@
-"""Numbers given by the user, refused in one wording."""
+"""What a fit is given - parameters, labels, weights, names of columns - checked and brought into one form."""
 
+from itertools import combinations
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 
+from tamis.base._sklearn import _check_sample_weight
 from tamis.base.errors import TamisError
+from tamis.base.types import Codes, FloatArray, Matrix
 
 
 def check_whole(name: str, value: Any, least: int) -> None:
@@ -23,3 +27,132 @@ def check_number(name: str, value: Any, low: float, high: float) -> None:
     ):
         below = "" if high == np.inf else f" and below {high:g}"
         raise TamisError(f"{name} must be a finite number of {low:g} or more{below}; got {value!r}")
+
+
+def encode_labels(y: Any, who: str, *, at_least: int = 2) -> tuple[np.ndarray, Codes]:
+    """The sorted distinct labels of `y`, and for every row the number of its label.
+
+    `who` names the method in the message when there are fewer than `at_least` classes.
+    """
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if classes.shape[0] < at_least:
+        raise TamisError(f"{who} needs at least {at_least} classes; y has one class: {classes.tolist()[0]!r}")
+    return classes, codes.astype(np.intp, copy=False)
+
+
+def class_pairs(n_classes: int) -> list[tuple[int, int]]:
+    """The pairs of classes (a, b), a < b, in the order that one-against-one methods use."""
+    return list(combinations(range(n_classes), 2))
+
+
+def check_weights(sample_weight: Any, X: Matrix) -> FloatArray | None:
+    """Sample weights as an array, one of zero or above for each row of `X`; None stays None."""
+    if sample_weight is None:
+        return None
+    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+
+def forget(estimator: Any) -> None:
+    """Delete what an earlier fit learnt: with other parameters it must not pass for what this one learns."""
+    for name in [n for n in vars(estimator) if n.endswith("_") and not n.startswith("_")]:
+        delattr(estimator, name)
+
+
+def bearing_rows(
+    X: Matrix, y: Codes, weight: FloatArray | None, classes: np.ndarray, who: str
+) -> tuple[Matrix, Codes, FloatArray, np.ndarray]:
+    """The rows with a weight above zero, their codes, weights and places; `who` refuses a class without any."""
+    weight = np.ones(X.shape[0]) if weight is None else weight
+    places = np.flatnonzero(weight > 0)
+    if places.size < X.shape[0]:
+        X, y, weight = X[places], y[places], weight[places]
+    size = np.bincount(y, minlength=classes.shape[0])
+    if not size.all():
+        empty = classes.tolist()[int(np.argmin(size))]
+        raise TamisError(f"{who}: no row of class {empty!r} has a sample weight above zero")
+    return X, y, weight, places
+
+
+def row_terms(y: Codes, weight: FloatArray, *, balance: bool, ridge: float) -> tuple[FloatArray, FloatArray]:
+    """What a row's slack costs when C is 1, and what is added to its kernel with itself.
+
+    Parameters
+    ----------
+    y : array of class codes 0, 1, ..., all of them present
+    weight : array of shape (n_rows,)
+        Above zero. A row of weight 2 costs twice as much and gets half the ridge: it counts like the row twice.
+    balance : bool
+        Multiply the cost by n / (k n_c) for the n_c of n rows in a class, of k classes.
+    ridge : float
+        Multiplied by the class's share of the rows.
+
+    Examples
+    --------
+    >>> row_terms(np.array([0, 1, 1, 1]), np.ones(4), balance=True, ridge=1.0)[0].round(2)
+    array([2.  , 0.67, 0.67, 0.67])
+    """
+    size = np.bincount(y, weights=weight)
+    factor = size.sum() / (size.shape[0] * size) if balance else np.ones(size.shape[0])
+    return weight * factor[y], ridge * size[y] / size.sum() / weight
+
+
+def class_prior(y: Codes, weight: FloatArray, *, balance: bool) -> FloatArray:
+    """Share of each class of the weight, or the same for all."""
+    size = np.bincount(y, weights=weight).astype(np.float64, copy=False)
+    return np.full(size.size, 1.0 / size.size) if balance else size / size.sum()
+
+
+def canonical(X: Matrix) -> Matrix:
+    """The same matrix with sorted indices and one stored value per place; the caller's matrix is left alone.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> canonical(sp.csr_array(([1.0, 2.0], [0, 0], [0, 2]), shape=(1, 1))).data
+    array([3.])
+    """
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def named_columns(given: Any, n_features: int, names: list[str], what: str) -> list[int]:
+    """The numbers of columns that are given by number, counted from 0, or by name.
+
+    Parameters
+    ----------
+    given : int, str, sequence of these, or None
+        None names no column.
+    n_features : int
+    names : list of str
+        Of the columns; empty when they have none.
+    what : str
+        The parameter, for messages.
+
+    Examples
+    --------
+    >>> named_columns(["size", 0], 3, ["age", "weight", "size"], "wrapper: base")
+    [2, 0]
+    """
+    if given is None:
+        return []
+    asked = [given] if isinstance(given, str | Integral) else list(given)
+    found = []
+    for one in asked:
+        if isinstance(one, str) and one in names:
+            found.append(names.index(one))
+        elif isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) < n_features:
+            found.append(int(one))
+        else:
+            raise TamisError(f"{what} names columns or numbers them 0 to {n_features - 1}; got {one!r}")
+    if len(set(found)) < len(found):
+        raise TamisError(f"{what} names a column twice: {asked}")
+    return found
+
+
+def column_names(fitted: Any) -> list[str]:
+    """The names of the columns that an estimator was fitted on, or x0, x1, ... when they had none."""
+    named = getattr(fitted, "feature_names_in_", None)
+    return [f"x{j}" for j in range(fitted.n_features_in_)] if named is None else [str(name) for name in named]

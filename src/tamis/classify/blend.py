@@ -9,8 +9,7 @@ from sklearn.base import clone
 
 from tamis.base._sklearn import Interval
 from tamis.base.errors import TamisError
-from tamis.base.meta_estimators import AroundModels, check_classifier
-from tamis.base.numbered import Numbered
+from tamis.base.meta_estimators import EstimatorList, MetaClassifier, check_classifier
 from tamis.base.parallel import run_all
 from tamis.base.part import Arguments, Part, enumerated
 from tamis.base.predictions import Said, as_probabilities, ask
@@ -28,7 +27,7 @@ def _phrase(a: Arguments) -> str:
     return f"the mean of what {len(models)} models say{counted} {enumerated(models)}"
 
 
-class Blend(Numbered, AroundModels):
+class Blend(EstimatorList, MetaClassifier):
     """Mean of the class probabilities of several models, each fitted on all rows.
 
     With w_m the weight of model m and p_m(c | x) what it says of class c,

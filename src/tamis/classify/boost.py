@@ -9,14 +9,14 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.errors import TamisError
+from tamis.base.meta_estimators import LibraryClassifier
 from tamis.base.parallel import one_thread
 from tamis.base.part import Part
 from tamis.base.search_range import choice, geom
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.base.wrapped import Wrapped
 
 
-class Boost(Wrapped):
+class Boost(LibraryClassifier):
     """Sum of small trees, each fitted to the gradient of the log loss that those before it left.
 
     With F_c the evidence for class c, a round adds for every class (one of them, if there are two) `rate` times a tree

@@ -11,9 +11,9 @@ from tamis.base._sklearn import Interval
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.moments import ClassMoments
 from tamis.base.part import Arguments, Part
-from tamis.base.row_weights import bearing_rows
 from tamis.base.search_range import choice, lin
 from tamis.base.types import FloatArray
+from tamis.base.validation import bearing_rows
 
 
 def _phrase(a: Arguments) -> str:

@@ -10,11 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from tamis.base._sklearn import HasMethods, Interval, StrOptions, _safe_indexing
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import inner_folds
-from tamis.base.meta_estimators import AroundModels, check_classifier, in_words
+from tamis.base.meta_estimators import MetaClassifier, check_classifier, in_words
 from tamis.base.parallel import run_all
 from tamis.base.part import Arguments, Part
-from tamis.base.predictions import ask
-from tamis.base.rates import accuracy, balanced_accuracy
+from tamis.base.predictions import accuracy, ask, balanced_accuracy
 from tamis.base.search_range import choice
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.types import Codes, FloatArray
@@ -28,7 +27,7 @@ def _phrase(a: Arguments) -> str:
     return f"the {many} of {folds} copies, each taught without one of {folds} folds, of {what}"
 
 
-class CVCommittee(AroundModels):
+class CVCommittee(MetaClassifier):
     """Vote of one model per fold, each taught on the rows outside its fold.
 
     The rows are dealt into stratified folds; a copy of the model is fitted without each of them, and all copies vote.

@@ -9,16 +9,16 @@ from sklearn.ensemble import RandomForestClassifier
 
 from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.errors import TamisError
+from tamis.base.meta_estimators import LibraryClassifier, mask_of
 from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.base.wrapped import Wrapped, mask_of
 
 #: What a search tries of a committee of trees.
 SEARCH = {"max_features": choice("sqrt", 0.1, 0.3), "min_leaf": choice(1, 3), "balance": choice(True, False)}
 
 
-class Trees(Wrapped):
+class Trees(LibraryClassifier):
     """What the committees of scikit-learn's trees share."""
 
     accepts_missing = True

@@ -15,10 +15,10 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.classifier import WeightedClassifier
+from tamis.base.meta_estimators import LibraryClassifier
 from tamis.base.part import Part
 from tamis.base.search_range import choice, geom
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
-from tamis.base.wrapped import Wrapped
 from tamis.margins.kernel import inner_products, squared_norms
 
 #: scikit-learn before 1.8 takes the name of the penalty; from then on the share of the absolute one.
@@ -46,7 +46,7 @@ _FULL = 0.1
 _BALANCE = 0.05
 
 
-class Logistic(Wrapped, WeightedClassifier):
+class Logistic(LibraryClassifier, WeightedClassifier):
     """Linear evidence for the classes whose likelihood, less a penalty on the weights, is the largest.
 
     With l2 it minimises, over weights W and intercepts b of all classes,

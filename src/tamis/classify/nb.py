@@ -12,9 +12,9 @@ from tamis.base.errors import DataError
 from tamis.base.moments import ClassMoments, class_totals, divide
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Arguments, Part
-from tamis.base.row_weights import bearing_rows, class_prior
 from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.validation import bearing_rows, class_prior
 from tamis.bins.cuts import Cuts
 from tamis.contingency.states import WAYS
 from tamis.naive_bayes.additive import Counted, Lookup, Powers, above_zero

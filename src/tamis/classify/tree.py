@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.inner_cv import CAUTION, dealt, most_confident
-from tamis.base.named_columns import column_names
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.validation import column_names
 from tamis.margins.kernel import squared_norms
 from tamis.trees.figure import figure
 from tamis.trees.grow import grow

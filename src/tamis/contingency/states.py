@@ -8,11 +8,12 @@ import scipy.sparse as sp
 
 from tamis.base.errors import TamisError
 from tamis.base.moments import in_rows
-from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.validation import canonical
 from tamis.bins.cuts import Cuts
 from tamis.bins.values import few_whole, value_cuts
-from tamis.discretize.equal import frequency_cuts, width_cuts
+from tamis.discretize.equal_frequency import frequency_cuts
+from tamis.discretize.equal_width import width_cuts
 from tamis.discretize.modl import modl_cuts
 from tamis.discretize.sigma import sigma_cuts
 from tamis.discretize.ssv import ssv

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from tamis.base.errors import DataError
 from tamis.base.mixed_columns import columns_of
-from tamis.base.sparse import canonical
+from tamis.base.validation import canonical
 from tamis.data.dataset import Dataset
 
 #: Said first, so that another way to write data down gives other fingerprints.

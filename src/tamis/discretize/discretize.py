@@ -12,9 +12,9 @@ from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION
 from tamis.base.part import Part, members
 from tamis.base.search_range import choice
-from tamis.base.sparse import canonical
-from tamis.base.supervised import SupervisedTransformer
+from tamis.base.transformer import SupervisedTransformer
 from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.validation import canonical
 from tamis.bins.method import Binning
 
 #: Every way to cut columns, by name: they are found in the other files of this folder.

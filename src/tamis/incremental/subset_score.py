@@ -13,9 +13,9 @@ from sklearn.naive_bayes import GaussianNB
 from tamis.base._sklearn import HasMethods, Interval, StrOptions
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION, inner_folds, worth
-from tamis.base.nested import takes_missing, takes_no_negative
+from tamis.base.meta_estimators import takes_missing, takes_no_negative
 from tamis.base.parallel import run_all
-from tamis.base.rates import RATES
+from tamis.base.predictions import RATES
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selector
 from tamis.base.types import Codes, FloatArray, Mask, Matrix

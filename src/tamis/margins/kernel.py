@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from tamis.base.errors import TamisError
-from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
+from tamis.base.validation import canonical
 from tamis.kernels.gram import csc_gram
 
 #: What each kernel rests on.

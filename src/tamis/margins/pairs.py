@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from tamis.base.labels import class_pairs
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.validation import class_pairs
 from tamis.margins.solve import WORK, Solution, grow, solve_columns, solve_gram
 
 #: Below so many rows the Gram matrix always wins, beyond so many it no longer fits an ordinary memory.

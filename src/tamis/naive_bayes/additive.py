@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 from tamis.base.errors import TamisError
 from tamis.base.moments import in_rows
-from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.validation import canonical
 from tamis.bins.cuts import Cuts, starts
 from tamis.contingency.states import LARGEST, column_codes, cuts_of, in_columns, row_codes, stored_states
 from tamis.kernels.contingency import row_counts, stored_counts

@@ -11,9 +11,9 @@ from scipy.special import softmax
 
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.nominal import TakesNominal
-from tamis.base.row_weights import bearing_rows, class_prior
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.validation import bearing_rows, class_prior
 from tamis.bins.cuts import Cuts
 from tamis.contingency.states import cuts_of, in_columns, stored_states
 from tamis.kernels.selective_bayes import GRID, likelihood_with

@@ -9,8 +9,8 @@ from sklearn.utils.sparsefuncs import min_max_axis
 
 from tamis.base.errors import DataError
 from tamis.base.moments import divide
-from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Mask, Matrix
+from tamis.base.validation import canonical
 from tamis.kernels.relief import dense_changes, dense_distances, sparse_changes, sparse_distances
 
 #: Given row numbers: how far each of them is from every row of a slab.

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from tamis.base.errors import TamisError
 from tamis.base.moments import divide
 from tamis.base.seeds import generator
-from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.validation import canonical
 from tamis.kernels.relief import offer
 from tamis.neighbours.ranged_rows import RangedRows, ranged_rows, some_known
 

@@ -9,9 +9,9 @@ from scipy.special import gammaln
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.sparsefuncs import min_max_axis
 
-from tamis.base.rates import balanced_accuracy
-from tamis.base.sparse import canonical
+from tamis.base.predictions import balanced_accuracy
 from tamis.base.types import Codes, FloatArray, Mask
+from tamis.base.validation import canonical
 from tamis.compose.catalog import score_for
 from tamis.data.dataset import Dataset
 from tamis.data.repeats import equal_rows, too_large

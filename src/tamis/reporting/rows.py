@@ -8,7 +8,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import auc, roc_curve
 
 from tamis.base.parallel import one_thread
-from tamis.base.rates import balanced_accuracy
+from tamis.base.predictions import balanced_accuracy
 from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray, Mask
 from tamis.compose.catalog import part_for

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from tamis.base.moments import divide
 from tamis.base.part import Part
 from tamis.base.score import score
-from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.validation import canonical
 from tamis.bins.level_groups import level_groups
 from tamis.discretize.modl import modl_gains
 

@@ -3,11 +3,11 @@
 import numpy as np
 from scipy.special import stdtr
 
-from tamis.base.labels import class_pairs
 from tamis.base.moments import ClassMoments, divide, ratio
 from tamis.base.part import Part
 from tamis.base.score import Scored, score
 from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.validation import class_pairs
 
 
 @score(

@@ -5,13 +5,13 @@ from tamis.select.contrasts.contrasts import Contrasts as Contrasts
 from tamis.select.from_model import FromModel as FromModel
 from tamis.select.importance.importance import Importance as Importance
 from tamis.select.mrmr.mrmr import MRMR as MRMR
+from tamis.select.pta import PTA as PTA
 from tamis.select.ranking import Ranking as Ranking
 from tamis.select.repeat import Repeat as Repeat
 from tamis.select.rfe import RFE as RFE
-from tamis.select.sequential import PTA as PTA
-from tamis.select.sequential import SBS as SBS
-from tamis.select.sequential import SFFS as SFFS
-from tamis.select.sequential import SFS as SFS
+from tamis.select.sbs import SBS as SBS
+from tamis.select.sffs import SFFS as SFFS
+from tamis.select.sfs import SFS as SFS
 from tamis.select.ssv_tree import SSVTreeSelector as SSVTreeSelector
 from tamis.select.stability_selection import StabilitySelection as StabilitySelection
 from tamis.select.vote import Vote as Vote

@@ -14,16 +14,15 @@ from sklearn.utils import get_tags
 from tamis.base._sklearn import HasMethods, Interval
 from tamis.base.cut import Cut, cut_phrase, rank
 from tamis.base.errors import TamisError
-from tamis.base.feature_tracking import traced
-from tamis.base.meta_estimators import check_classifier, in_words
-from tamis.base.nested import steps_of, takes_missing, takes_no_negative
+from tamis.base.feature_tracking import steps_of, traced
+from tamis.base.meta_estimators import check_classifier, in_words, takes_missing, takes_no_negative
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import geom
 from tamis.base.seeds import generator, seeded
 from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import Sweep
-from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
+from tamis.base.validation import canonical
 from tamis.scores.variance import variance
 
 #: A weight that falls short of the mean by no more than this share of it is rounding away from it.

@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from tamis.base._sklearn import HasMethods, Interval
-from tamis.base.around_selector import AroundSelector
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
+from tamis.base.feature_tracking import Picks, picks
+from tamis.base.meta_estimators import MetaSelector
 from tamis.base.part import Arguments, Part
-from tamis.base.picks import Picks, picks
 from tamis.base.search_range import choice, geom
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
@@ -36,7 +36,7 @@ def _phrase(a: Arguments) -> str:
     return f"{times} times over, each time without the features taken before{most}, [{what}]"
 
 
-class Repeat(Sweep, AroundSelector, Selector):
+class Repeat(Sweep, MetaSelector, Selector):
     """Run a selector again and again, each time without the features it has picked before.
 
     A selector that looks at features together drops an informative one that adds nothing to those it has picked; a

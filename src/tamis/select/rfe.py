@@ -10,11 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tamis.base._sklearn import Interval
 from tamis.base.part import Arguments, Part, percent
-from tamis.base.row_weights import bearing_rows, row_terms
 from tamis.base.search_range import geom
 from tamis.base.selector import Selection, WeightedSelector
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import FloatArray
+from tamis.base.validation import bearing_rows, row_terms
 from tamis.incremental.elimination import Path, eliminate, size_to_keep
 from tamis.margins.elimination import ByColumns, ByRows, Fit, Machines
 from tamis.margins.pairs import suits_columns

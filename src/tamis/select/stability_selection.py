@@ -10,13 +10,13 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from tamis.base._sklearn import HasMethods, Interval, StrOptions, _safe_indexing
-from tamis.base.around_selector import AroundSelector
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import DataError, TamisError
+from tamis.base.feature_tracking import picks
+from tamis.base.meta_estimators import MetaSelector
 from tamis.base.nominal import TakesNominal
 from tamis.base.parallel import run_all
 from tamis.base.part import Arguments, Limits, Part, percent
-from tamis.base.picks import picks
 from tamis.base.search_range import choice
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
@@ -43,7 +43,7 @@ def _phrase(a: Arguments) -> str:
     return f"keeps what [{ranked}] keeps {often}"
 
 
-class StabilitySelection(Sweep, AroundSelector, TakesNominal, Selector):
+class StabilitySelection(Sweep, MetaSelector, TakesNominal, Selector):
     """Keep the columns that a selector keeps in most of many fits, each on half of the rows.
 
     The rows are split into two halves at random, class by class, and the selector is fitted on both; this is done

@@ -11,11 +11,10 @@ from sklearn.base import clone
 from tamis.base._sklearn import Interval
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
-from tamis.base.nested import needs_classes, takes_missing, takes_no_negative
-from tamis.base.numbered import Numbered
+from tamis.base.feature_tracking import Picks, check_selector, picks
+from tamis.base.meta_estimators import EstimatorList, needs_classes, takes_missing, takes_no_negative
 from tamis.base.parallel import run_all
 from tamis.base.part import Arguments, Part, enumerated
-from tamis.base.picks import Picks, check_selector, picks
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import Sweep, fit_together, grouped, signature
@@ -38,7 +37,7 @@ def _phrase(a: Arguments) -> str:
     return f"keeps the features that at least {least} of {len(members)} selections keep {enumerated(members)}"
 
 
-class Vote(Numbered, Sweep, Selector):
+class Vote(EstimatorList, Sweep, Selector):
     """Keep the features that at least so many of several selectors keep: a committee of selectors.
 
     A feature's score is the number of members that keep it. In a recipe the members are written one after another:

@@ -11,15 +11,13 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from tamis.base._sklearn import HasMethods, Interval, _safe_indexing
-from tamis.base.around_selector import AroundSelector
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
-from tamis.base.meta_estimators import in_words
-from tamis.base.nested import needs_classes
+from tamis.base.feature_tracking import picks
+from tamis.base.meta_estimators import MetaSelector, in_words, needs_classes
 from tamis.base.nominal import Levels, TakesNominal
 from tamis.base.parallel import run_all
 from tamis.base.part import Arguments, Limits, Part, percent
-from tamis.base.picks import picks
 from tamis.base.search_range import choice
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
@@ -42,7 +40,7 @@ def _phrase(a: Arguments) -> str:
     return f"keeps what [{ranked}] puts before permuted copies of the features, {rate} of it false at most"
 
 
-class WithProbes(Sweep, AroundSelector, TakesNominal, Selector):
+class WithProbes(Sweep, MetaSelector, TakesNominal, Selector):
     """Keep as many columns as a selector ranks ahead of permuted copies, at a given rate of false discoveries.
 
     A probe is a copy of a column with its rows in another order: it looks like a column and has nothing to do with the

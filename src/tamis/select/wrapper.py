@@ -10,12 +10,12 @@ from joblib import effective_n_jobs
 from tamis.base._sklearn import Interval
 from tamis.base.cut import rank
 from tamis.base.errors import TamisError
-from tamis.base.named_columns import named_columns
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.selector import Selection
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import FloatArray
+from tamis.base.validation import named_columns
 from tamis.incremental.subset_score import EQUAL, ByClassifier, Trial
 
 #: Features tried at once by a classifier that is not fitted for each.

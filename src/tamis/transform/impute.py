@@ -13,8 +13,8 @@ from tamis.base.mixed_columns import MixedTable, MixedTransformer
 from tamis.base.moments import ClassMoments
 from tamis.base.part import Part
 from tamis.base.search_range import choice
-from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
+from tamis.base.validation import canonical
 
 #: What stands in a nominal column of which no value is known.
 _NOTHING_KNOWN = "missing"

@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis.base.errors import DataError
-from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
+from tamis.base.validation import canonical
 from tamis.kernels.tree import SHORT, list_stored, sort_segments
 
 #: Numbers of a dense matrix that are sorted at a time.

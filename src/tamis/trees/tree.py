@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.validation import canonical
 from tamis.kernels.tree import csr_leaves, dense_leaves
 
 

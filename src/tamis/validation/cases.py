@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis.base.errors import TamisError
-from tamis.base.labels import encode_labels
 from tamis.base.types import Mask
+from tamis.base.validation import encode_labels
 from tamis.compose.catalog import part_for
 from tamis.data.dataset import Dataset
 from tamis.data.probes import add_probes

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from scipy.stats import rankdata
 
-from tamis.base import rates
+from tamis.base import predictions
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray, Mask
@@ -54,7 +54,7 @@ class Answers:
 
     def class_errors(self) -> tuple[FloatArray, FloatArray]:
         """Share of each present class that was answered wrongly, and the class's number of rows."""
-        return rates.class_errors(self.truth, self.labels)
+        return predictions.class_errors(self.truth, self.labels)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def balanced_accuracy(answers: Answers) -> float:
 
 def accuracy(answers: Answers) -> float:
     """Share of the rows answered rightly."""
-    return rates.accuracy(answers.truth, answers.labels)
+    return predictions.accuracy(answers.truth, answers.labels)
 
 
 def auc(answers: Answers) -> float:

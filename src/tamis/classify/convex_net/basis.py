@@ -9,8 +9,8 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from tamis.base.errors import TamisError
-from tamis.base.row_weights import row_terms
 from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.validation import row_terms
 from tamis.data.repeats import equal_rows
 from tamis.margins.convex import Objective
 

@@ -13,10 +13,10 @@ from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import TamisError
 from tamis.base.parallel import one_thread
 from tamis.base.part import Arguments, Limits, Part
-from tamis.base.row_weights import bearing_rows
 from tamis.base.search_range import choice, geom
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import Codes, FloatArray
+from tamis.base.validation import bearing_rows
 from tamis.classify.convex_net.basis import (
     Problem,
     Rows,

@@ -14,13 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.classifier import Classifier, one_vs_one
 from tamis.base.errors import TamisError
-from tamis.base.labels import class_pairs
 from tamis.base.parallel import one_thread
 from tamis.base.part import Part
-from tamis.base.row_weights import row_terms
 from tamis.base.search_range import choice, geom
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.validation import class_pairs, row_terms
 from tamis.classify.fr_svm.pairwise import Machine, elected
 from tamis.classify.svm.svm import NotSettled
 from tamis.incremental.elimination import Path, eliminate

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tamis.base.classifier import one_vs_one
-from tamis.base.labels import class_pairs
 from tamis.base.types import Codes, FloatArray
+from tamis.base.validation import class_pairs
 
 #: Kernel values that are held at a time: few enough to stay in the processor's cache from product to sum.
 _BLOCK = 100_000

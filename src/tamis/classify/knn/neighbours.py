@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from tamis.base.errors import TamisError
-from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Mask, Matrix
+from tamis.base.validation import canonical
 from tamis.kernels.sparse_distances import CANBERRA, MAXIMUM, POWER, csr_distances
 from tamis.margins.kernel import squared_norms
 

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 from sklearn.utils.sparsefuncs import min_max_axis
 
-from tamis.base.sparse import canonical
 from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.validation import canonical
 from tamis.kernels.mdl_histogram import refined_cells
 
 #: Depth of the finest intervals of an axis, of which all others are unions.

@@ -9,12 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis.base._sklearn import Interval
 from tamis.base.classifier import WeightedClassifier
-from tamis.base.named_columns import column_names
 from tamis.base.part import Part
-from tamis.base.row_weights import bearing_rows
 from tamis.base.search_range import choice
-from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
+from tamis.base.validation import bearing_rows, canonical, column_names
 from tamis.classify.mdl_histogram.cells import Cells
 from tamis.classify.mdl_histogram.columns import Axes, Columns, column_of
 from tamis.classify.mdl_histogram.figure import Plane, chosen, figure

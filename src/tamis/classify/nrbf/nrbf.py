@@ -15,8 +15,8 @@ from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION, dealt, most_confident
 from tamis.base.part import Part
 from tamis.base.shared_fit import Sweep
-from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
+from tamis.base.validation import canonical
 from tamis.classify.nrbf.widths import BLOCK, FAR, ROUNDING, differences, from_mean, mean_row, relative, try_widths
 from tamis.margins.kernel import squared_norms
 

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 
 from tamis.base.classifier import one_vs_one
 from tamis.base.inner_cv import Fold
-from tamis.base.row_weights import row_terms
 from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.validation import row_terms
 from tamis.margins.kernel import inner_products, squared_norms
 from tamis.margins.pairs import column_path, gram_path
 from tamis.margins.solve import Solution

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.base.row_weights import row_terms
 from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.validation import row_terms
 from tamis.margins.kernel import GROUNDS, apply, cosines, inner_products, squared_distances
 from tamis.margins.pairs import gram_path
 from tamis.margins.solve import Solution

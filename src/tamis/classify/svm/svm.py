@@ -12,12 +12,11 @@ from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION, Fold, dealt, most_confident
-from tamis.base.labels import class_pairs
 from tamis.base.part import Arguments, Part
-from tamis.base.row_weights import bearing_rows, row_terms
 from tamis.base.search_range import choice, geom
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import FloatArray, Matrix
+from tamis.base.validation import bearing_rows, class_pairs, row_terms
 from tamis.classify.svm.path import Candidate, Rule, search_columns, search_grams
 from tamis.classify.svm.predictions import decisions
 from tamis.classify.svm.shared import Problem, SharedRows

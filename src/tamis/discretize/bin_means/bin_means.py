@@ -14,9 +14,9 @@ from tamis.base.inner_cv import inner_folds
 from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.seeds import generator
-from tamis.base.sparse import canonical
-from tamis.base.supervised import SupervisedTransformer
+from tamis.base.transformer import SupervisedTransformer
 from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.validation import canonical
 from tamis.bins.cuts import starts
 from tamis.discretize.bin_means.shares import Way, bin_shares
 from tamis.kernels.states import segment_states

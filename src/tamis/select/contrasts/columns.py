@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis.base.errors import TamisError
-from tamis.base.sparse import canonical
 from tamis.base.types import Matrix
+from tamis.base.validation import canonical
 
 #: Places drawn at a time, which bounds the memory that the drawing takes.
 _AT_ONCE = 4_000_000

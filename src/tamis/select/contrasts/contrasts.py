@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.cut import Cut, rank
 from tamis.base.errors import TamisError
-from tamis.base.named_columns import column_names
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Limits, Part
 from tamis.base.seeds import generator
 from tamis.base.selector import Selection, Selector
+from tamis.base.validation import column_names
 from tamis.select.contrasts.figure import figure
 from tamis.select.contrasts.rankers import ENGINES, Engine
 from tamis.select.contrasts.rounds import contrasts_of

@@ -15,16 +15,16 @@ from sklearn.utils import get_tags
 
 from tamis.base._sklearn import HasMethods, Interval, StrOptions
 from tamis.base.errors import TamisError
-from tamis.base.meta_estimators import check_classifier, in_words
-from tamis.base.nested import steps_of, takes_missing, takes_no_negative
+from tamis.base.feature_tracking import steps_of
+from tamis.base.meta_estimators import check_classifier, in_words, takes_missing, takes_no_negative
 from tamis.base.parallel import run_all
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import Sweep
-from tamis.base.sparse import canonical
 from tamis.base.types import FloatArray, Matrix
+from tamis.base.validation import canonical
 from tamis.incremental.elimination import Path, eliminate, size_to_keep
 from tamis.select.importance.changed_predictions import METHODS, Answers, mean_changes
 

@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.cut import rank
 from tamis.base.errors import DataError
-from tamis.base.named_columns import column_names, named_columns
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice, geom
 from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import Sweep
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.validation import column_names, named_columns
 from tamis.contingency.states import WAYS, states
 from tamis.scores.f import f
 from tamis.select.mrmr.figure import figure
