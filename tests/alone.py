@@ -1,4 +1,4 @@
-"""One model on one split, fitted by itself: what a plan must come to, whatever it shares."""
+"""One model on one split, fitted by itself: what a plan must come to, whatever it shares; and the plan."""
 
 import warnings
 from typing import Any
@@ -11,8 +11,22 @@ from threadpoolctl import threadpool_limits
 from tamis.base.feature_tracking import kept
 from tamis.base.predictions import ask
 from tamis.base.seeds import seeded, spawn
+from tamis.data.dataset import Dataset
+from tamis.validation.execute.driver import Driver, expect_results
 from tamis.validation.fold_result import FoldResult, answers_of, measured
 from tamis.validation.folds import Split
+
+
+def try_all(models: Any, data: Dataset, splits: Any, *, metrics: Any = None, progress: Any = None, **options: Any):
+    """The outcomes of models that go through one plan; the options are those of the driver."""
+    with Driver(data, **options) as driver:
+        return driver.outcomes(models, splits, metrics=metrics, progress=progress)
+
+
+def evaluate_all(models: Any, data: Dataset, splits: Any, *, metrics: Any = None, progress: Any = None, **options: Any):
+    """The same, for models that are expected to work."""
+    with Driver(data, **options) as driver:
+        return expect_results(driver.outcomes(models, splits, metrics=metrics, progress=progress))
 
 
 def alone(model: Any, X: Any, y: np.ndarray, split: Split, *, seed: int = 0) -> FoldResult:

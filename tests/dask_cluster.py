@@ -44,7 +44,7 @@ class Cluster:
         with open(self._folder / f"{words[0]}-{len(self._processes)}.log", "wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "dask", *words],
-                env={**os.environ, "PYTHONPATH": os.pathsep.join([str(path), str(path / "tests")])},
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (path, path / "src", path / "tests")))},
                 stdout=log,
                 stderr=log,
                 cwd=path,

@@ -5,13 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 
+from alone import evaluate_all
 from tamis.compose.recipe import recipe, to_text
 from tamis.mining.ensembles import blend
 from tamis.validation import validate_many
-from tamis.validation.execute.driver import evaluate_all
+from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.metrics import all_metrics
-from tamis.validation.setting import Setting, setting
 
 MEMBERS = ["cc(4) | knn(3)", "ssv(4) | svm(linear)", "cc(4) | nrbf(5.0)", "cc(4) | svm(gaussian)", "ssv(4) | knn(1)"]
 
@@ -24,19 +24,19 @@ def problem(n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def judged(n_classes: int = 2, seed: int = 0) -> tuple[Setting, list[dict[str, FoldResult]]]:
-    shared = setting(*problem(n_classes, seed), folds=5)
-    found = evaluate_all([recipe(text) for text in MEMBERS], shared.given, shared.splits)
-    return shared, [dict(zip(MEMBERS, results, strict=True)) for results in zip(*found, strict=True)]
+def judged(n_classes: int = 2, seed: int = 0) -> tuple[Experiment, list[dict[str, FoldResult]]]:
+    experiment = Experiment.of(*problem(n_classes, seed), folds=5)
+    found = evaluate_all([recipe(text) for text in MEMBERS], experiment.data, experiment.splits)
+    return experiment, [dict(zip(MEMBERS, results, strict=True)) for results in zip(*found, strict=True)]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_what_a_blend_says_is_what_it_says_when_it_is_fitted(n_classes: int) -> None:
     """The votes of deterministic members, averaged, against the blend validated like any model."""
-    shared, results = judged(n_classes)
+    experiment, results = judged(n_classes)
     found = blend(MEMBERS, results, all_metrics["ber"])
     assert found is not None
-    (fitted,) = evaluate_all([recipe(found.recipe)], shared.given, shared.splits)
+    (fitted,) = evaluate_all([recipe(found.recipe)], experiment.data, experiment.splits)
     for computed, real in zip(found.results, fitted, strict=True):
         np.testing.assert_allclose(computed.answers.probabilities, real.answers.probabilities, atol=1e-12)
         assert computed.answers.labels.tolist() == real.answers.labels.tolist()
@@ -49,12 +49,12 @@ def test_what_a_blend_says_is_what_it_says_when_it_is_fitted(n_classes: int) -> 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_a_blend_is_no_worse_than_the_best_models_and_no_vote_more_would_help(metric: str, seed: int) -> None:
     """By brute force: against the means of the best one, two, ... models, and against every vote more."""
-    shared, results = judged(seed=seed)
+    experiment, results = judged(seed=seed)
     measure = all_metrics[metric]
     sign = 1 if measure.better == "high" else -1
 
     def worth(members: list[str]) -> float:
-        (own,) = evaluate_all([recipe(f"blend({', '.join(members)})")], shared.given, shared.splits)
+        (own,) = evaluate_all([recipe(f"blend({', '.join(members)})")], experiment.data, experiment.splits)
         return sign * float(np.mean([one.metrics[metric] for one in own]))
 
     order = sorted(MEMBERS, key=lambda m: -worth([m]))
@@ -85,9 +85,9 @@ def test_models_that_use_many_more_columns_than_the_best_stay_out() -> None:
     y = np.arange(80) % 2
     X = rng.normal(size=(80, 100))
     X[:, :4] += 0.7 * y[:, None]
-    shared = setting(X, y, folds=4)
+    experiment = Experiment.of(X, y, folds=4)
     members = ["cc(4) | knn(3)", "cc(5) | svm(linear)", "knn(3)", "svm(linear)"]
-    found = evaluate_all([recipe(text) for text in members], shared.given, shared.splits)
+    found = evaluate_all([recipe(text) for text in members], experiment.data, experiment.splits)
     results = [dict(zip(members, one, strict=True)) for one in zip(*found, strict=True)]
     blended = blend(members, results, all_metrics["log_loss"])
     assert blended is not None

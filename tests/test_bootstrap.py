@@ -8,11 +8,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
+from alone import evaluate_all
 from planted import planted
 from tamis.base.errors import TamisError
+from tamis.data.dataset import Dataset
 from tamis.validation.bootstrap import Bootstrap, err632plus, estimate_632plus, no_information
-from tamis.validation.cases import cases
-from tamis.validation.execute.driver import evaluate_all
 from tamis.validation.metrics import Answers, Metric, accuracy, all_metrics
 
 RATE = Metric("rate", "errors", "low", "labels", lambda a: 1.0 - accuracy(a))
@@ -20,7 +20,7 @@ RATE = Metric("rate", "errors", "low", "labels", lambda a: 1.0 - accuracy(a))
 
 def estimates(model, X, y, *metrics, repeats=30, seed=0):
     """The .632+ estimate of each metric, and the answers it rests on."""
-    rows = cases(X, y)
+    rows = Dataset.of(X, y)
     way = Bootstrap(repeats)
     splits = [way.apparent_split(rows.y), *way.splits(rows.y, seed=seed)]
     ((whole, *samples),) = evaluate_all([model], rows, splits, metrics=(), seed=seed)

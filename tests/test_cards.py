@@ -216,12 +216,12 @@ from tamis.compose.recipe import recipe, to_text
 from tamis.mining.data_traits import facts
 from tamis.mining.space import space
 from tamis.reporting.sentence import sentence
-from tamis.validation.cases import cases
+from tamis.data.dataset import Dataset
 
 X, y = np.array([[0.0, 5, 1, 1], [1, 5, 2, 1], [8, 5, 1, 2], [9, 5, 2, 1], [7, 5, 1, 2]]), [0, 0, 1, 1, 1]
 text = "gap(3) | leading(1) | majority"
 model = recipe(text).fit(X, y)
-found = space(facts(cases(X, y)))
+found = space(facts(Dataset.of(X, y)))
 print(json.dumps({
     "recipe": to_text(model),
     "predicted": model.predict(X).tolist(),

@@ -104,13 +104,16 @@ def test_validate(tamis, flowers):
     assert len(found["kept"]) == 5
 
 
-def test_validate_is_the_same_for_any_number_of_jobs(tamis, flowers):
+def test_validate_is_the_same_whoever_computes(tamis, flowers):
     found = []
-    for jobs in (1, 2):
-        _, out, _ = tamis("validate", flowers, "cc(2) | knn(auto)", "--target", "kind", "--jobs", jobs, "--json")
+    for option in (("--jobs", 1), ("--jobs", 2), ("--engine", "serial")):
+        _, out, _ = tamis("validate", flowers, "cc(2) | knn(auto)", "--target", "kind", *option, "--json")
         found.append(json.loads(out))
         found[-1].pop("seconds")
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]
+    code, _, err = tamis("validate", flowers, "cc(2) | knn(auto)", "--target", "kind", "--engine", "abacus")
+    assert code == 2
+    assert "there is no engine 'abacus'" in err
     _, out, _ = tamis("validate", flowers, "cc(2) | knn(auto)", "--target", "kind", "--seed", 1, "--json")
     assert json.loads(out)["predictions"] != found[0]["predictions"]
 

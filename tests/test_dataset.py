@@ -1,6 +1,7 @@
 """The data set and its parts, and writing it down."""
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
@@ -77,3 +78,44 @@ def test_sparse_data_and_probes_are_kept_in_npz(tmp_path):
     with pytest.raises(DataError, match="must end in"):
         write(made(DENSE), tmp_path / "d.xls")
     assert [p.name for p in tmp_path.iterdir()] == ["d.npz"]
+
+
+@pytest.mark.parametrize("form", ["list", "array", "csc", "pandas", "polars"])
+def test_rows_in_any_form_are_a_data_set(form: str) -> None:
+    X = np.arange(12.0).reshape(4, 3)
+    names = ["a", "b", "c"]
+    forms = {
+        "list": X.tolist(),
+        "array": X,
+        "csc": sp.csc_matrix(X),
+        "pandas": pd.DataFrame(X, columns=names),
+        "polars": pl.DataFrame(X, schema=names),
+    }
+    data = Dataset.of(forms[form], ["p", "q", "p", "q"], groups=[1, 1, 2, 2])
+    assert (data.n_rows, data.n_features, data.name) == (4, 3, "data")
+    assert data.classes.tolist() == ["p", "q"]
+    assert data.groups.tolist() == [1, 1, 2, 2]
+    assert data.has_names == (form in ("pandas", "polars"))
+    assert data.feature_names.tolist() == (names if data.has_names else [0, 1, 2])
+    assert data.n_missing == 0
+    assert data.remedy == ""
+    if form == "csc":
+        assert data.X.format == "csr"
+    elif form != "list":
+        assert data.X is forms[form]
+
+
+def test_a_data_set_stays_itself() -> None:
+    data = made(DENSE)
+    assert Dataset.of(data) is data
+    regrouped = Dataset.of(data, groups=np.arange(6))
+    assert regrouped.X is data.X
+    assert regrouped.groups.tolist() == list(range(6))
+
+
+@pytest.mark.parametrize("form", ["array", "pandas", "sparse"])
+def test_missing_values_of_plain_rows_have_a_remedy(form: str) -> None:
+    X = np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, 4.0]])
+    data = Dataset.of({"array": X, "pandas": pd.DataFrame(X), "sparse": sp.csr_matrix(X)}[form], [0, 1, 1])
+    assert data.n_missing == 2
+    assert data.remedy == "the data has 2 missing values: begin the recipe with impute"

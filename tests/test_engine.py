@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,14 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed
 from threadpoolctl import threadpool_info
 
 from tamis.base.errors import TamisError
-from tamis.mining import local
-from tamis.mining.engine import Lost, open_engine
-from tamis.validation.cases import Cases, cases
-from tamis.validation.execute.walk import Task, deadline, walk
+from tamis.data.dataset import Dataset
+from tamis.engines import local
+from tamis.engines.engine import Lost, deadline, open_engine
+from tamis.validation.execute.walk import Task, walk
 from tamis.validation.folds import StratifiedFolds
 from tamis.validation.models import as_estimators
 from tamis.validation.plan import plan
@@ -49,15 +50,14 @@ class Counted:
 class Data:
     """The forms that data takes."""
 
-    forms: dict[str, Cases]
+    forms: dict[str, Dataset]
     counted: Counted
     marks: Path
 
 
 def walked(task: tuple[str, Task], data: Data) -> dict[int, tuple[Any, ...]]:
     form, fold = task
-    given = data.forms[form]
-    found = walk(fold, given.X, given.y)
+    found = walk(fold, data.forms[form])
     return {model: (r.metrics, r.answers.labels.tolist(), r.kept.tolist()) for model, r in found.items()}
 
 
@@ -102,10 +102,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
     folder = tmp_path_factory.mktemp("engine")
     table = pl.DataFrame(_X, schema=[f"x{i}" for i in range(12)])
     forms = {
-        "dense": cases(_X, _Y),
-        "sparse": cases(sp.csr_matrix(_X), _Y),
-        "empty": cases(sp.csr_matrix(_X.shape), _Y),
-        "table": cases(table, _Y),
+        "dense": Dataset.of(_X, _Y),
+        "sparse": Dataset.of(sp.csr_matrix(_X), _Y),
+        "empty": Dataset.of(sp.csr_matrix(_X.shape), _Y),
+        "table": Dataset.of(table, _Y),
     }
     return Data(forms, Counted(str(folder / "loads")), folder)
 
@@ -127,19 +127,24 @@ def test_names_that_are_none(name: str) -> None:
         open_engine(name, None)
 
 
-def test_workers_are_counted_from_one() -> None:
-    with pytest.raises(TamisError, match="workers must be 1 or more; got 0"):
-        open_engine("local", None, workers=0)
-    assert open_engine("local(3)", None).workers == 3
-    assert open_engine("local(3)", None, workers=5).workers == 5
-    assert open_engine("local(3)", None, workers=1).workers == 1
+@pytest.mark.parametrize(
+    ("name", "n_jobs", "workers"), [("serial", 1, 1), ("local(1)", 1, 1), ("local(3)", 1, 3), (None, 1, 1)]
+)
+def test_the_name_says_how_many_workers_there_are(name: str | None, n_jobs: int, workers: int) -> None:
+    assert open_engine(name, None, n_jobs=n_jobs).workers == workers
+
+
+def test_there_are_no_more_jobs_than_cores() -> None:
+    cores = cpu_count()
+    assert open_engine(None, None, n_jobs=-1).workers == cores
+    assert open_engine(None, None, n_jobs=cores + 3).workers == cores
 
 
 def test_a_walk_is_the_same_anywhere(engine: Any, data: Data) -> None:
     models = as_estimators(["cc({2, 4}) | {knn(1), svm}", "standardize | tree"])
     merged = plan(models)
     tasks = [
-        (form, Task(merged, frozenset(range(len(models))), split, given.classes, None, 0))
+        (form, Task(merged, frozenset(range(len(models))), split, None, 0))
         for form, given in data.forms.items()
         for split in StratifiedFolds(3).splits(given.y)
     ]
@@ -214,6 +219,46 @@ def test_a_run_ends_the_one_before_it(engine: Any) -> None:
     assert list(first) == []
 
 
+def pid_of(seconds: float, data: Any) -> int:
+    time.sleep(seconds)
+    return os.getpid()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 9])
+def test_short_tasks_stay_in_this_process_when_starting_others_does_not_pay(count: int) -> None:
+    with local.LocalEngine(None, 2, at_once=False) as engine:
+        assert dict(engine.run(pid_of, [0.001] * count)) == dict.fromkeys(range(count), os.getpid())
+
+
+def test_long_tasks_are_shared_out_once_the_processes_are_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "_STARTING", 0.0)
+    with local.LocalEngine(None, 2, at_once=False) as engine:
+        pids = [pid for _, pid in takewhile(lambda found: found[1] == os.getpid(), engine.run(pid_of, [0.05] * 2000))]
+    assert 1 <= len(pids) < 2000
+
+
+def waiting(number: int, folder: Path) -> int:
+    """Task 0 ends when the others have ended."""
+    if number:
+        (folder / str(number)).touch()
+    else:
+        _soon(lambda: len(os.listdir(folder)) == 2, 60)
+    return os.getpid()
+
+
+def test_a_long_first_task_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "_LONG", 0.1)
+    with local.LocalEngine(tmp_path, 2, at_once=False) as engine:
+        found = dict(engine.run(waiting, [0, 1, 2]))
+    assert found[0] == os.getpid()
+    assert os.getpid() not in (found[1], found[2])
+
+
+def test_an_error_of_the_work_comes_out_of_this_process_too() -> None:
+    with local.LocalEngine(None, 2, at_once=False) as engine, pytest.raises(ZeroDivisionError, match="three"):
+        list(engine.run(failing, range(6)))
+
+
 def test_dead_workers_are_replaced(engine: Any, data: Data, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "CHANCES", 1)
     found = dict(engine.run(deadly, range(8)))
@@ -232,7 +277,7 @@ def test_no_room_for_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 _SCRIPT = """
 import os, sys, time
-from tamis.mining.engine import open_engine
+from tamis.engines.engine import open_engine
 
 def work(number, folder):
     open(os.path.join(folder, str(os.getpid())), "w").close()

@@ -15,9 +15,8 @@ import scipy.sparse as sp
 import tamis
 from dask_cluster import cluster, soon
 from tamis.base.errors import TamisError
-from tamis.mining.engine import Lost, open_engine
-from tamis.validation.cases import Cases, cases
-from tamis.validation.execute.walk import deadline
+from tamis.data.dataset import Dataset
+from tamis.engines.engine import Lost, deadline, open_engine
 
 pytest.importorskip("distributed")
 
@@ -25,7 +24,7 @@ pytest.importorskip("distributed")
 class Data:
     """Dense and sparse data that notes every process it is read by, and a folder for the marks of tasks."""
 
-    def __init__(self, dense: Cases, sparse: Cases, folder: Path) -> None:
+    def __init__(self, dense: Dataset, sparse: Dataset, folder: Path) -> None:
         self.dense, self.sparse, self.folder = dense, sparse, folder
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -74,7 +73,7 @@ def data(tmp_path: Path) -> Data:
     rng = np.random.default_rng(0)
     X = np.where(rng.random((40, 30)) < 0.7, 0.0, rng.standard_normal((40, 30)))
     y = np.repeat([0, 1], 20)
-    return Data(cases(X, y), cases(sp.csr_matrix(X), y), tmp_path)
+    return Data(Dataset.of(X, y), Dataset.of(sp.csr_matrix(X), y), tmp_path)
 
 
 def test_two_workers_one_killed(data: Data, tmp_path: Path) -> None:
@@ -132,7 +131,7 @@ def _one_at_a_time(engine: Any) -> None:
 
 @pytest.mark.slow
 def test_a_task_that_ends_every_worker(data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tamis.mining.cluster.CHANCES", 1)
+    monkeypatch.setattr("tamis.engines.dask.CHANCES", 1)
     with cluster(tmp_path) as here:
         here.worker("--nthreads", "1", "--nworkers", "2")
         with open_engine(f"dask://{here.place}", data) as engine:
@@ -146,20 +145,20 @@ def test_nobody_or_another_version_there(tmp_path: Path, monkeypatch: pytest.Mon
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         place = f"127.0.0.1:{free.getsockname()[1]}"
-    monkeypatch.setattr("tamis.mining.cluster._ANSWER", 1.0)
+    monkeypatch.setattr("tamis.engines.dask._ANSWER", 1.0)
     with pytest.raises(TamisError, match=f"^no Dask scheduler answers at {place}$"):
         open_engine(f"dask://{place}", None)
-    monkeypatch.setattr("tamis.mining.cluster._ANSWER", 10.0)
-    monkeypatch.setattr("tamis.mining.cluster._QUIET", 0.2)
-    monkeypatch.setattr("tamis.mining.cluster._PATIENCE", 1.0)
+    monkeypatch.setattr("tamis.engines.dask._ANSWER", 10.0)
+    monkeypatch.setattr("tamis.engines.dask._QUIET", 0.2)
+    monkeypatch.setattr("tamis.engines.dask._PATIENCE", 1.0)
     (tmp_path / "tamis").mkdir()
     (tmp_path / "tamis" / "__init__.py").write_text("__version__ = '9.9'")
     with cluster(tmp_path) as here:
         empty = rf"^the Dask scheduler at {here.place} has had no workers for 1 s: start one with 'dask worker tcp://"
         with pytest.warns(UserWarning, match="has no workers: waiting"), pytest.raises(TamisError, match=empty):
             open_engine(f"dask://{here.place}", None)
-        monkeypatch.setattr("tamis.mining.cluster._PATIENCE", 60.0)
-        monkeypatch.setattr("tamis.mining.cluster._QUIET", 60.0)
+        monkeypatch.setattr("tamis.engines.dask._PATIENCE", 60.0)
+        monkeypatch.setattr("tamis.engines.dask._QUIET", 60.0)
         here.worker("--nthreads", "1", "--no-nanny", path=tmp_path)
         with pytest.raises(
             TamisError, match=rf"this is tamis {tamis.__version__} and the worker at tcp://\S+ has 9.9$"

@@ -18,7 +18,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import tamis
-from alone import alone
+from alone import alone, try_all
 from planted import planted
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import RecipeError, TamisError
@@ -26,10 +26,9 @@ from tamis.base.seeds import generator, seeded
 from tamis.base.shared_fit import Together, grouped
 from tamis.classify import KNN, SVM
 from tamis.compose.recipe import parse, to_text
+from tamis.data.dataset import Dataset
 from tamis.select import FromModel, Ranking
 from tamis.transform import Encode, Impute, Standardize
-from tamis.validation.cases import cases
-from tamis.validation.execute.driver import try_all
 from tamis.validation.folds import StratifiedFolds
 from tamis.validation.models import as_estimators
 
@@ -210,12 +209,12 @@ def test_a_plan_answers_as_each_model_alone(sparse) -> None:
     trees = ExtraTreesClassifier(5)
     models += [make_pipeline(FromModel(trees, k), KNN(3)) for k in (2, 6)]
     splits = StratifiedFolds(2).splits(y, seed=1)
-    for model, outcome in zip(models, try_all(models, cases(X, y), splits, seed=5), strict=True):
+    for model, outcome in zip(models, try_all(models, Dataset.of(X, y), splits, seed=5), strict=True):
         for found, split in zip(outcome, splits, strict=True):
             expected = alone(model, X, y, split, seed=5)
             np.testing.assert_array_equal(found.kept, expected.kept)
             np.testing.assert_array_equal(found.answers.labels, expected.answers.labels)
-    few, many = (set(outcome[0].kept) for outcome in try_all(models[-2:], cases(X, y), splits, seed=5))
+    few, many = (set(outcome[0].kept) for outcome in try_all(models[-2:], Dataset.of(X, y), splits, seed=5))
     assert (len(few), len(many), few < many) == (2, 6, True)
 
 

@@ -14,14 +14,13 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-import tamis
 from tamis.base.errors import TamisError
 from tamis.compose.recipe import parse, recipe
 from tamis.data.dataset import Dataset
 from tamis.mining.budget import Budget, Pace, budget
 from tamis.mining.mined import Mined, leaderboard, promised
 from tamis.mining.run.store import Store
-from tamis.mining.runner import Standing, portions
+from tamis.mining.runner import Progress
 from tamis.mining.search import mine
 from tamis.mining.search_state import Ahead
 from tamis.mining.stages import _settings, _varied
@@ -211,7 +210,7 @@ def test_labels_at_random_promise_nothing() -> None:
 def test_a_run_that_is_over_is_read_from_its_file(tmp_path: Path) -> None:
     X, y = planted()
     first = quick(X, y, run=tmp_path / "run")
-    heard: list[Standing] = []
+    heard: list[Progress] = []
     again = quick(X, y, run=tmp_path / "run", progress=heard.append)
     assert not heard
     assert board_of(again) == board_of(first)
@@ -419,20 +418,23 @@ def test_odd_data_is_taken_or_refused(oddity: str) -> None:
     assert quick(X, y).validation_.summary()["ber"].mean < 0.4
 
 
-def test_portions_are_whole_sweeps_and_hold_every_recipe_once() -> None:
-    recipes = [
-        str(chain)
-        for chain in tamis.compose.recipe.parse(
-            "standardize | {cc(geom(1, 50, 9)), ssv(geom(1, 50, 9))} | {knn({1, 3, 5}), svm(C={1, 10})}"
-        ).variants()
-    ]
-    found = portions(tuple(recipes))
-    assert sorted(text for portion in found for text in portion) == sorted(recipes)
+def test_batches_are_whole_sweeps_and_hold_every_model_once() -> None:
+    chains = parse("standardize | {cc(geom(1, 50, 9)), ssv(geom(1, 50, 9))} | {knn({1, 3, 5}), svm(C={1, 10})}")
+    models = [chain.build() for chain in chains.variants()]
+    found = plan(models).batches(24)
+    assert sorted(i for batch in found for i in batch) == list(range(len(models)))
     assert max(map(len, found)) <= 24
-    for portion in found:
-        # What one fit answers stands in one portion.
-        models = [recipe(text) for text in portion]
-        assert plan(models).n_fits() < sum(len(model.steps) for model in models)
+    for batch in found:
+        # What one fit answers stands in one batch.
+        own = [models[i] for i in batch]
+        assert plan(own).n_fits() < sum(len(model.steps) for model in own)
+
+
+def test_a_recipe_is_read_once_in_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr("tamis.mining.runner.recipe", lambda text: read.append(text) or recipe(text))
+    found = quick(*planted())
+    assert len(read) == len(set(read)) >= found.run_.n_tried - 1
 
 
 def test_folds_within_a_search_stay_within_its_rows() -> None:
@@ -492,7 +494,7 @@ def test_a_run_with_a_limit_of_time_is_read_as_it_was(tmp_path: Path) -> None:
     X, y = planted(60, 200)
     options = {"trials": None, "budget": 8, "only": (), "run": tmp_path / "run"}
     first = quick(X, y, **options)
-    heard: list[Standing] = []
+    heard: list[Progress] = []
     again = quick(X, y, progress=heard.append, **options)
     assert not heard
     assert board_of(again) == board_of(first)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from dask_cluster import cluster
-from tamis.mining.runner import Standing
+from tamis.mining.runner import Progress
+from tamis.validation import validate_many
 from test_mine import board_of, planted, quick
 
 pytest.importorskip("distributed")
@@ -16,13 +17,16 @@ def test_a_cluster_finds_the_same_though_a_worker_dies(tmp_path: Path) -> None:
         workers = [here.worker("--nthreads", "1", "--no-nanny") for _ in range(2)]
         alive = []
 
-        def strike(standing: Standing) -> None:
-            if standing.stage == "tune" and standing.done and workers[0].poll() is None:
+        def strike(progress: Progress) -> None:
+            if progress.stage == "tune" and progress.done and workers[0].poll() is None:
                 alive.append(len([w for w in workers if w.poll() is None]))
                 workers[0].kill()
 
-        found = quick(*planted(), engine=f"dask://{here.place}", trials=14, progress=strike)
+        engine = f"dask://{here.place}"
+        found = quick(*planted(), engine=engine, trials=14, progress=strike)
+        validated = validate_many("cc({1, 5}) | {knn(3), svm(linear)}", *planted(), folds=3, engine=engine)
     assert alive
     same = quick(*planted(), trials=14)
     assert board_of(found) == board_of(same)
     assert found.validation_ == same.validation_
+    assert validated == validate_many("cc({1, 5}) | {knn(3), svm(linear)}", *planted(), folds=3)

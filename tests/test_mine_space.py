@@ -13,12 +13,12 @@ from tamis.base.errors import RecipeError, TamisError
 from tamis.base.search_range import Choice, Range
 from tamis.compose.catalog import catalog
 from tamis.compose.recipe import parse, recipe, to_text
+from tamis.data.dataset import Dataset
 from tamis.mining.data_traits import Facts, facts
 from tamis.mining.edits import Edits, read_edits
 from tamis.mining.space import Space, space
 from tamis.mining.template import Form, filled, grid, slots, value_at
 from tamis.mining.tuner import propose
-from tamis.validation.cases import cases
 
 WIDE = Facts(100, 10_000, 2, 44, 56, sparse=False, nominal=False, missing=False, non_negative=True, counts=True)
 
@@ -262,18 +262,18 @@ def test_a_file_of_edits_that_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sparse", [False, True])
 def test_facts_of_numbers(sparse: bool) -> None:
     X = np.array([[0.0, 2.0], [1.0, 0.0], [0.0, 1.0], [0.0, 3.0]])
-    found = facts(cases(sp.csr_matrix(X) if sparse else X, ["a", "b", "b", "b"]))
+    found = facts(Dataset.of(sp.csr_matrix(X) if sparse else X, ["a", "b", "b", "b"]))
     assert found == Facts(4, 2, 2, 1, 3, sparse=sparse, nominal=False, missing=False, non_negative=True, counts=True)
     assert found.uneven
-    below = facts(cases(sp.csr_matrix(X - 1) if sparse else X - 1, ["a", "b", "b", "b"]))
+    below = facts(Dataset.of(sp.csr_matrix(X - 1) if sparse else X - 1, ["a", "b", "b", "b"]))
     assert not below.non_negative
     assert not below.counts
-    assert not facts(cases(X + 0.5, [0, 1, 1, 1])).counts
+    assert not facts(Dataset.of(X + 0.5, [0, 1, 1, 1])).counts
 
 
 def test_the_classes_of_other_rows_do_not_narrow_a_search() -> None:
     y = np.array([0, 0, 0, 0, 1, 1, 2])
-    found = facts(cases(np.arange(14.0).reshape(7, 2), y)).of_rows(y[:6])
+    found = facts(Dataset.of(np.arange(14.0).reshape(7, 2), y)).of_rows(y[:6])
     assert (found.n_rows, found.n_classes, found.smallest, found.largest) == (6, 2, 2, 4)
     assert found.n_features == 2
 
@@ -282,7 +282,7 @@ def test_facts_of_a_table() -> None:
     import polars as pl
 
     X = pl.DataFrame({"colour": ["red", None, "blue"], "size": [1.0, 2.0, 3.0]})
-    found = facts(cases(X, [0, 1, 1]))
+    found = facts(Dataset.of(X, [0, 1, 1]))
     assert found.nominal
     assert found.missing
     assert not found.counts

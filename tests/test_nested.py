@@ -87,7 +87,7 @@ def test_one_model_leaves_nothing_to_choose() -> None:
 
 def test_the_same_for_any_number_of_workers_and_readable() -> None:
     X, y = planted()
-    one, two = (validate_nested("cc({2, 9}) | {knn(1), tree}", X, y, folds=4, n_jobs=n) for n in (1, 2))
+    one, two = (validate_nested("cc({2, 9}) | {knn(1), tree}", X, y, folds=4, engine=e) for e in (None, "local(2)"))
     assert one == two
     assert one != validate_nested("cc({2, 9}) | {knn(1), tree}", X, y, folds=4, seed=1)
     plain = json.loads(json.dumps(one.to_dict(), allow_nan=False))

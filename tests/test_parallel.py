@@ -1,4 +1,4 @@
-"""Tasks run side by side: in order, in other processes only where that pays."""
+"""Tasks run side by side: in order, each warning once, on one thread."""
 
 import os
 import time
@@ -6,50 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from tamis.base import parallel as workers
-from tamis.base.parallel import one_thread, run_all, stream
-
-
-def slowly(number: int, seconds: float) -> tuple[int, int]:
-    time.sleep(seconds)
-    return number, os.getpid()
-
-
-def failing(number: int) -> int:
-    if number == 3:
-        raise ValueError("three")
-    return number
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2, 4, -1])
-@pytest.mark.parametrize("count", [0, 1, 2, 9])
-def test_results_come_in_order(n_jobs: int, count: int) -> None:
-    found = list(stream(slowly, [(i, 0.0) for i in range(count)], n_jobs))
-    assert [number for number, _ in found] == list(range(count))
-
-
-def test_short_work_stays_here() -> None:
-    found = list(stream(slowly, [(i, 0.001) for i in range(20)], 2))
-    assert {pid for _, pid in found} == {os.getpid()}
-
-
-@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core")
-def test_long_work_is_shared_out_once_workers_are_up(monkeypatch) -> None:
-    monkeypatch.setattr(workers, "_STARTING", 0.0)
-    monkeypatch.setattr(workers, "_LONG", 0.01)
-    found = list(stream(slowly, [(i, 0.25) for i in range(60)], 2))
-    assert [number for number, _ in found] == list(range(60))
-    assert found[0][1] == os.getpid()
-    assert len({pid for _, pid in found}) >= 2
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_error_comes_out_where_it_belongs(n_jobs: int, monkeypatch) -> None:
-    monkeypatch.setattr(workers._Crew, "there", True)
-    found = []
-    with pytest.raises(ValueError, match="three"):
-        found.extend(stream(failing, [(i,) for i in range(6)], n_jobs))
-    assert found == list(range(len(found)))
+from tamis.base.parallel import one_thread, run_all
 
 
 def test_run_all_says_warnings_once() -> None:

@@ -128,7 +128,9 @@ def test_selection_is_part_of_what_is_tested() -> None:
 
 def test_any_number_of_jobs_gives_the_same_bits() -> None:
     X, y = planted(rows=30)
-    one, two = (permutation_test(ExtraTreesClassifier(3), X, y, n=6, folds=3, seed=1, n_jobs=j) for j in (1, 2))
+    one, two = (
+        permutation_test(ExtraTreesClassifier(3), X, y, n=6, folds=3, seed=1, engine=e) for e in (None, "local(2)")
+    )
     assert one == two
     assert one.null.tolist() == two.null.tolist()
     assert np.unique(one.null).size > 1

@@ -18,16 +18,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from alone import alone
-from tamis.base import parallel as workers
+from alone import alone, evaluate_all, try_all
 from tamis.base.errors import TamisError
 from tamis.base.shared_fit import Sweep, Together, grouped, signature
 from tamis.classify import KNN, NRBF, SVM
 from tamis.compose.catalog import catalog
 from tamis.compose.recipe import parse, to_text
+from tamis.data.dataset import Dataset
 from tamis.select import FromModel, Ranking, Vote
-from tamis.validation.cases import cases
-from tamis.validation.execute.driver import evaluate_all, try_all
 from tamis.validation.execute.preparations import Remembered
 from tamis.validation.execute.rows import Ledger, Pair, Rows, size_of
 from tamis.validation.execute.walk import Task, walk
@@ -151,7 +149,7 @@ def assert_same(found: FoldResult, expected: FoldResult, recipe: str) -> None:
 
 def assert_as_alone(models, X, y, folds: int = 2, **options) -> None:
     splits = StratifiedFolds(folds).splits(y, seed=1)
-    for model, outcome in zip(models, try_all(models, cases(X, y), splits, seed=5, **options), strict=True):
+    for model, outcome in zip(models, try_all(models, Dataset.of(X, y), splits, seed=5, **options), strict=True):
         for number, split in enumerate(splits):
             expected = alone(model, X, y, split, seed=5)
             assert not isinstance(outcome, TamisError), str(outcome)
@@ -220,7 +218,7 @@ def test_filters_of_scikit_learn_score_once_for_every_size() -> None:
     filters += [SelectPercentile(counted, percentile=p) for p in (10, 60)]
     filters += [kind(counted, alpha=a) for kind in (SelectFpr, SelectFdr, SelectFwe) for a in (0.05, 0.9)]
     models = [make_pipeline(one, KNN(1)) for one in filters]
-    outcomes = try_all(models, cases(X, y), StratifiedFolds(2).splits(y))
+    outcomes = try_all(models, Dataset.of(X, y), StratifiedFolds(2).splits(y))
     assert len(calls) == 2 * 5
     assert_as_alone([m for m, o in zip(models, outcomes, strict=True) if not isinstance(o, TamisError)], X, y)
 
@@ -235,7 +233,7 @@ def test_tables_asked_for_stay_tables() -> None:
             return super().fit(X, y)
 
     models = [make_pipeline(Ranking(k=k).set_output(transform="pandas"), Watching()) for k in (2, 4)]
-    evaluate_all(models, cases(X, y), StratifiedFolds(2).splits(y))
+    evaluate_all(models, Dataset.of(X, y), StratifiedFolds(2).splits(y))
     assert set(seen) == {"DataFrame"}
 
 
@@ -268,7 +266,7 @@ def test_what_is_shared_is_fitted_once_a_fold(memory) -> None:
         for k in range(1, 9)
         for last in (KNN(1), KNN(3), SVM())
     ]
-    evaluate_all(models, cases(X, y), StratifiedFolds(3).splits(y), memory=memory)
+    evaluate_all(models, Dataset.of(X, y), StratifiedFolds(3).splits(y), memory=memory)
     assert (Counted.fits, CountedRanking.scored) == (3, 3)
 
 
@@ -283,8 +281,8 @@ class Slow(StandardScaler):
 def test_shared_seconds_are_divided_and_those_of_a_model_alone_are_not() -> None:
     X, y = problem(0)
     splits = StratifiedFolds(2).splits(y)
-    together = evaluate_all([make_pipeline(Slow(), KNN(k)) for k in (1, 3, 5, 7, 9)], cases(X, y), splits)
-    alone = evaluate_all([make_pipeline(Slow(), KNN(1))], cases(X, y), splits)
+    together = evaluate_all([make_pipeline(Slow(), KNN(k)) for k in (1, 3, 5, 7, 9)], Dataset.of(X, y), splits)
+    alone = evaluate_all([make_pipeline(Slow(), KNN(1))], Dataset.of(X, y), splits)
     for found in (fold for model in together for fold in model):
         assert 0.1 / 5 <= found.fit_seconds < 0.1 < found.alone_seconds
     for found in alone[0]:
@@ -302,14 +300,14 @@ class CountedTrees(ExtraTreesClassifier):
 
 
 def test_what_one_walk_prepared_serves_the_next_over_the_same_rows() -> None:
-    X, y = problem(0)
-    splits = StratifiedFolds(2).splits(y)
+    data = Dataset.of(*problem(0))
+    splits = StratifiedFolds(2).splits(data.y)
     weighing = FromModel(CountedTrees(20))
 
     def walked(sizes, split, remembered, *before):
         models = [make_pipeline(*before, clone(weighing).set_params(k=k), KNN(1)) for k in sizes]
-        task = Task(plan(models), frozenset(range(len(models))), split, np.unique(y), None, 0)
-        return [one for _, one in sorted(walk(task, X, y, remembered).items())]
+        task = Task(plan(models), frozenset(range(len(models))), split, None, 0)
+        return [one for _, one in sorted(walk(task, data, remembered).items())]
 
     known = Remembered()
     first = walked([2, 4], splits[0], known)
@@ -343,14 +341,14 @@ def test_the_fits_that_a_plan_takes() -> None:
     assert sorted(i for unit in merged.units() for i in unit) == list(range(6))
 
 
-def test_workers_do_not_change_a_bit(monkeypatch) -> None:
-    # Small as it is, the work goes to other processes after the first task.
-    monkeypatch.setattr(workers._Crew, "there", True)
+def test_workers_do_not_change_a_bit() -> None:
     X, y = problem(3, n_classes=3)
     models = built([RECIPES["svm"], RECIPES["cc"], RECIPES["pca"], RECIPES["vote"]])[:40]
     splits = StratifiedFolds(2).splits(y)
-    one, two, four = (evaluate_all(models, cases(X, y), splits, n_jobs=n) for n in (1, 2, 4))
-    for a, b, c in zip(*([r for own in results for r in own] for results in (one, two, four)), strict=True):
+    one, two, three = (
+        evaluate_all(models, Dataset.of(X, y), splits, engine=e) for e in ("serial", "local(2)", "local(3)")
+    )
+    for a, b, c in zip(*([r for own in results for r in own] for results in (one, two, three)), strict=True):
         np.testing.assert_array_equal(a.answers.scores, b.answers.scores)
         np.testing.assert_array_equal(a.answers.scores, c.answers.scores)
         assert a.metrics == b.metrics == c.metrics or any(np.isnan(v) for v in a.metrics.values())
@@ -361,17 +359,17 @@ def test_a_model_that_fails_does_not_stop_the_others() -> None:
     X, y = problem(0)
     X = X * 1e20
     models = built(["cc({2, 5}) | {knn(1), svm(polynomial, sigma=1, degree=20), tree}"])
-    outcomes = try_all(models, cases(X, y), StratifiedFolds(2).splits(y))
+    outcomes = try_all(models, Dataset.of(X, y), StratifiedFolds(2).splits(y))
     for model, outcome in zip(models, outcomes, strict=True):
         assert isinstance(outcome, TamisError) == ("polynomial" in to_text(model)), outcome
     with pytest.raises(TamisError, match=r"repeat 1, fold 1: .*overflow"):
-        evaluate_all(models, cases(X, y), StratifiedFolds(2).splits(y))
+        evaluate_all(models, Dataset.of(X, y), StratifiedFolds(2).splits(y))
 
 
 def test_one_bad_setting_leaves_the_rest_of_its_sweep_alone() -> None:
     X, y = problem(0)
     good, bad = Vote([Ranking(k=2), Ranking(k=3)]), Vote([Ranking(k=2)], at_least=2)
-    outcomes = try_all([make_pipeline(v, KNN(1)) for v in (good, bad)], cases(X, y), StratifiedFolds(2).splits(y))
+    outcomes = try_all([make_pipeline(v, KNN(1)) for v in (good, bad)], Dataset.of(X, y), StratifiedFolds(2).splits(y))
     assert not isinstance(outcomes[0], TamisError)
     assert isinstance(outcomes[1], TamisError)
 
@@ -379,7 +377,7 @@ def test_one_bad_setting_leaves_the_rest_of_its_sweep_alone() -> None:
 def test_a_warning_goes_to_the_models_that_it_is_about() -> None:
     X, y = problem(0)
     models = built(["cc(threshold={0.0, 5.0}) | knn(1)"])
-    quiet, loud = evaluate_all(models, cases(X, y), StratifiedFolds(2).splits(y))
+    quiet, loud = evaluate_all(models, Dataset.of(X, y), StratifiedFolds(2).splits(y))
     assert not quiet[0].warnings
     assert "meet the cut" in loud[0].warnings[0][1]
 
@@ -388,7 +386,7 @@ def test_progress_counts_results() -> None:
     X, y = problem(0)
     calls = []
     models = built(["cc({2, 5}) | {knn(1), svm}"])
-    evaluate_all(models, cases(X, y), StratifiedFolds(3).splits(y), progress=lambda *c: calls.append(c))
+    evaluate_all(models, Dataset.of(X, y), StratifiedFolds(3).splits(y), progress=lambda *c: calls.append(c))
     assert [done for done, _ in calls] == sorted(done for done, _ in calls)
     assert {done for done, _ in calls} == set(range(1, 13))
     assert calls[-1] == (12, 12)
@@ -397,7 +395,7 @@ def test_progress_counts_results() -> None:
 def test_memory_is_refused_when_there_is_none() -> None:
     X, y = problem(0)
     with pytest.raises(TamisError, match="memory must be a number of bytes above zero; got 0"):
-        try_all(built(["knn"]), cases(X, y), StratifiedFolds(2).splits(y), memory=0)
+        try_all(built(["knn"]), Dataset.of(X, y), StratifiedFolds(2).splits(y), memory=0)
 
 
 def chain_of_rows(depth: int, ledger: Ledger, made: list[int]) -> list[Rows]:

@@ -139,7 +139,6 @@ def test_small_facts_are_kept_beside(tmp_path: Path) -> None:
     with Store.read(path) as run:
         assert run.noted("elapsed") == 0.1 + 0.2
         assert run.noted("chosen") == {"recipes": ["cc(5) | knn"], "none": None}
-        assert run.identity == IDENTITY
         for refused in (lambda: run.note("elapsed", 2), lambda: run.put(0, "1", {"a": result()})):
             with pytest.raises(TamisError, match=r"a\.tamis: was opened to be read"):
                 refused()

@@ -108,7 +108,7 @@ def test_a_spy_sees_the_leak() -> None:
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_any_number_of_jobs_gives_the_same_bits(sparse: bool) -> None:
+def test_any_engine_and_any_number_of_jobs_give_the_same_bits(sparse: bool) -> None:
     X, y = planted(columns=200)
     if sparse:
         X = sp.csr_array(np.where(X > 0.5, X, 0.0))
@@ -116,8 +116,9 @@ def test_any_number_of_jobs_gives_the_same_bits(sparse: bool) -> None:
     model = make_pipeline(front, ExtraTreesClassifier(10))
     one = validate(model, X, y, folds=4, repeats=2, leak_check=True, seed=5)
     two = validate(model, X, y, folds=4, repeats=2, leak_check=True, seed=5, n_jobs=2)
-    assert one == two
-    assert one.to_dict()["predictions"] == two.to_dict()["predictions"]
+    three = validate(model, X, y, folds=4, repeats=2, leak_check=True, seed=5, engine="local(2)")
+    assert one == two == three
+    assert one.to_dict()["predictions"] == two.to_dict()["predictions"] == three.to_dict()["predictions"]
 
 
 def test_the_seed_decides() -> None:

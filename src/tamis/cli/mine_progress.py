@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tamis.mining.runner import Standing
+    from tamis.mining.runner import Progress
 
 #: Models in the live table.
 _SHOWN = 8
@@ -27,7 +27,7 @@ _STAGES = {
 
 
 @contextmanager
-def watching() -> Iterator[Callable[["Standing"], None]]:
+def watching() -> Iterator[Callable[["Progress"], None]]:
     """Something to hear how a search comes along."""
     best = _Best()
     if not sys.stderr.isatty():
@@ -38,7 +38,7 @@ def watching() -> Iterator[Callable[["Standing"], None]]:
 
     console = Console(stderr=True)
     with Live(console=console, refresh_per_second=4, transient=True) as live:
-        yield lambda standing: live.update(_picture(standing, best(standing)))
+        yield lambda progress: live.update(_picture(progress, best(progress)))
 
 
 class _Best:
@@ -48,10 +48,10 @@ class _Best:
         self._round = -1
         self._rows: list[list[str]] = []
 
-    def __call__(self, standing: "Standing") -> list[list[str]]:
-        if standing.number != self._round and standing.searches:
-            self._round = standing.number
-            self._rows = [list(row) for row in _rows(standing)]
+    def __call__(self, progress: "Progress") -> list[list[str]]:
+        if progress.number != self._round and progress.searches:
+            self._round = progress.number
+            self._rows = [list(row) for row in _rows(progress)]
         return self._rows
 
 
@@ -63,37 +63,37 @@ class _Lines:
         self._stage = ""
         self._best = ""
 
-    def __call__(self, standing: "Standing") -> None:
-        rows = self._models(standing)
+    def __call__(self, progress: "Progress") -> None:
+        rows = self._models(progress)
         best = f"{rows[0][0]}, {rows[0][1]} features: {rows[0][3]}" if rows else ""
-        if standing.stage == self._stage and best == self._best:
+        if progress.stage == self._stage and best == self._best:
             return
-        self._stage, self._best = standing.stage, best
-        words = _STAGES.get(standing.stage, standing.stage)
-        print(f"[{_clock(standing.pace.spent)}] {words}{'; best so far: ' + best if best else ''}", file=sys.stderr)
+        self._stage, self._best = progress.stage, best
+        words = _STAGES.get(progress.stage, progress.stage)
+        print(f"[{_clock(progress.pace.spent)}] {words}{'; best so far: ' + best if best else ''}", file=sys.stderr)
 
 
-def _rows(standing: "Standing") -> Iterator[tuple[str, str, str, str]]:
+def _rows(progress: "Progress") -> Iterator[tuple[str, str, str, str]]:
     from tamis.mining.mined import leaderboard
 
-    board = standing.searches[-1].board
+    board = progress.searches[-1].board
     for row in leaderboard(board).head(_SHOWN).iter_rows(named=True):
         error = "" if row["se"] is None else f" +- {row['se']:.4f}"
         size = "?" if row["features"] is None else f"{row['features']:.0f}"
         yield f"{board.metric.title} {row[board.metric.name]:.4f}{error}", size, str(row["folds"]), row["recipe"]
 
 
-def _picture(standing: "Standing", models: Sequence[Sequence[str]]) -> Any:
+def _picture(progress: "Progress", models: Sequence[Sequence[str]]) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    left = standing.pace.left
-    time = f"{_clock(standing.pace.spent)} spent" + ("" if left is None else f", {_clock(max(0.0, left))} left")
-    tried = sum(len(search.board.tried) for search in standing.searches)
-    words = _STAGES.get(standing.stage, standing.stage)
-    head = Text(f"{words}: {standing.done} of {standing.total} tasks; {tried} recipes tried in all; {time}")
+    left = progress.pace.left
+    time = f"{_clock(progress.pace.spent)} spent" + ("" if left is None else f", {_clock(max(0.0, left))} left")
+    tried = sum(len(search.board.tried) for search in progress.searches)
+    words = _STAGES.get(progress.stage, progress.stage)
+    head = Text(f"{words}: {progress.done} of {progress.total} tasks; {tried} recipes tried in all; {time}")
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("error within the search", "features", "folds", "recipe"):
         table.add_column(name, justify="right" if name in ("features", "folds") else "left", overflow="ellipsis")

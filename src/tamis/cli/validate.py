@@ -84,6 +84,10 @@ def validate(
     memory: Memory = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    engine: Annotated[
+        str | None,
+        typer.Option("--engine", help="Who computes, in place of --jobs: serial, local, local(2) or dask://host:port."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Validate recipes on DATA as a whole: every step is fitted inside each fold, on the training rows alone.
@@ -111,7 +115,7 @@ def validate(
         dataset = dataset.grouped_by(group)
     chains = [completed_for(dataset, chain) for chain in written]
     models = as_estimators([chain.build() for chain in chains])
-    options = {"split": split, "folds": folds, "repeats": repeats, "seed": seed, "n_jobs": jobs}
+    options = {"split": split, "folds": folds, "repeats": repeats, "seed": seed, "n_jobs": jobs, "engine": engine}
 
     def head() -> None:
         _print_data(dataset, written, chains)

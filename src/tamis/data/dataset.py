@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from tamis.base.errors import DataError
+from tamis.base.errors import DataError, TamisError
+from tamis.base.validation import encode_labels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dataset:
     """Labelled rows, and what is known of their columns.
 
@@ -18,10 +20,12 @@ class Dataset:
     ----------
     X : array, CSR matrix or polars.DataFrame of shape (n_rows, n_features)
         Numbers only: a float32 or float64 array (NaN where missing) or a CSR matrix. A polars data frame when
-        some columns are nominal: those have dtype String, the others Float64, and null means missing.
+        some columns are nominal: those have dtype String, the others Float64, and null means missing. What
+        :meth:`of` was given stays as it is.
     y : array of shape (n_rows,)
         Class labels as the file has them (str, int or float).
     feature_names : array of str of shape (n_features,)
+        The numbers of the columns where they have no names.
     name : str
         What the data is called in tables and reports.
     target : str
@@ -47,6 +51,10 @@ class Dataset:
     roles: np.ndarray | None = None
 
     def __post_init__(self) -> None:
+        if len(self.X.shape) != 2:
+            raise DataError(f"X must have rows and columns; got shape {tuple(self.X.shape)}")
+        if np.ndim(self.y) != 1:
+            raise DataError(f"{self.name}: y must be one column of labels; got shape {np.shape(self.y)}")
         rows, columns = self.X.shape
         for what, array, size in (
             ("labels", self.y, rows),
@@ -58,6 +66,47 @@ class Dataset:
             if array is not None and len(array) != size:
                 raise DataError(f"{self.name}: {len(array)} {what} for {rows} rows and {columns} columns")
 
+    @classmethod
+    def of(cls, X: Any, y: Any = None, *, groups: Any = None, name: str = "data") -> "Dataset":
+        """Labelled rows in any form as a data set, checked: there are rows, columns and two classes or more.
+
+        Parameters
+        ----------
+        X : Dataset, array, sparse matrix or data frame
+            Dense rows are not copied.
+        y : array of shape (n_rows,), optional
+            Class labels; a data set brings its own.
+        groups : array of shape (n_rows,), optional
+            In place of the data set's own, if it has any.
+        name : str, default="data"
+            What it is called, unless it is a data set already.
+
+        Examples
+        --------
+        >>> data = Dataset.of([[0.0, 1.0], [2.0, 3.0]], ["a", "b"])
+        >>> data.n_features, data.classes.tolist(), data.feature_names.tolist(), data.has_names
+        (2, ['a', 'b'], [0, 1], False)
+        """
+        if isinstance(X, Dataset):
+            if y is not None:
+                raise TamisError("y was given twice: a data set brings its own classes")
+            found = X
+        elif y is None:
+            raise TamisError("y is missing: validation needs the classes")
+        else:
+            X = X if hasattr(X, "shape") else np.asarray(X)
+            names = np.asarray(X.columns) if hasattr(X, "columns") else np.arange(X.shape[-1] if X.shape else 0)
+            found = cls(X, np.asarray(y), names, name)
+        if 0 in found.X.shape:
+            raise TamisError(f"X must have rows and columns; got shape {tuple(found.X.shape)}")
+        if groups is not None:
+            found = replace(found, groups=np.asarray(groups))
+        if found.is_sparse and found.X.format != "csr":
+            # Rows are taken fold by fold, which only CSR does well among the sparse formats.
+            found = replace(found, X=found.X.tocsr())
+        _check_classes(found.y, found.name)
+        return found
+
     @property
     def n_rows(self) -> int:
         return int(self.X.shape[0])
@@ -66,10 +115,15 @@ class Dataset:
     def n_features(self) -> int:
         return int(self.X.shape[1])
 
-    @property
+    @cached_property
     def classes(self) -> np.ndarray:
         """The distinct labels, sorted."""
         return np.unique(self.y)
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the columns have names, not numbers alone."""
+        return self.feature_names.dtype.kind not in "iu"
 
     @property
     def is_sparse(self) -> bool:
@@ -87,7 +141,23 @@ class Dataset:
         """Number of missing values."""
         if hasattr(self.X, "null_count"):
             return int(sum(self.X.null_count().row(0)))
-        return int(np.isnan(self.X.data if self.is_sparse else self.X).sum())
+        if hasattr(self.X, "isna"):
+            return int(self.X.isna().to_numpy().sum())
+        values = self.X.data if self.is_sparse else self.X
+        return int(np.isnan(values).sum()) if values.dtype.kind == "f" else 0
+
+    @property
+    def remedy(self) -> str:
+        """What a model of plain numbers cannot take, and what to do about it; empty when it can take everything."""
+        found = {}
+        if missing := self.n_missing:
+            found["impute"] = f"{missing} missing values"
+        if self.nominal.any():
+            first = self.feature_names[self.nominal][0]
+            found["encode"] = f"nominal columns (the first is {str(first)!r})"
+        if not found:
+            return ""
+        return f"the data has {' and '.join(found.values())}: begin the recipe with {' | '.join(found)}"
 
     @property
     def probes(self) -> np.ndarray | None:
@@ -136,6 +206,18 @@ class Dataset:
         taken = self.X[:, [int(places[0])]]
         groups = taken.toarray() if self.is_sparse else taken.to_numpy() if hasattr(taken, "schema") else taken
         return replace(self.without(column), groups=groups.ravel())
+
+
+def _check_classes(y: np.ndarray, name: str) -> None:
+    lost = next((row for row, label in enumerate(y.tolist(), 1) if label is None or label != label), None)
+    if lost is not None:
+        raise TamisError(f"{name}: the class of row {lost} is missing")
+    try:
+        encode_labels(y, "validation")
+    except TamisError:
+        raise
+    except ValueError as error:
+        raise TamisError(f"{name}: the target cannot be read as classes ({str(error).partition('. ')[0]})") from error
 
 
 def unlabelled(X: Any, **known: Any) -> Dataset:

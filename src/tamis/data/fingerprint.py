@@ -52,7 +52,8 @@ def fingerprint(X: Any, y: Any = None, *, feature_names: Any = None, split: Any 
     False
     """
     if isinstance(X, Dataset):
-        return fingerprint(X.X, X.y, feature_names=X.feature_names, split=X.split, groups=X.groups)
+        names = X.feature_names if X.has_names else None
+        return fingerprint(X.X, X.y, feature_names=names, split=X.split, groups=X.groups)
     if feature_names is None and hasattr(X, "columns"):
         feature_names = [str(name) for name in X.columns]
     written = blake2b(_LAYOUT, digest_size=16)

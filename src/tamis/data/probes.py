@@ -87,7 +87,7 @@ def _taken(X: Any) -> list[str]:
 
 
 def _extend_dataset(data: Dataset, drawn: np.ndarray, mask: Mask, rng: np.random.Generator) -> Dataset:
-    names = _names(data.feature_names.tolist(), len(drawn))
+    names = _names([*data.feature_names.tolist(), *_taken(data.X)], len(drawn))
     roles = np.full(data.n_features, "") if data.roles is None else data.roles
     return replace(
         data,

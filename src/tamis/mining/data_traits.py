@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from tamis.base.mixed_columns import assembled, columns_of, only_numbers
 from tamis.base.part import Trait
 from tamis.base.types import FloatArray
-from tamis.validation.cases import Cases
+from tamis.data.dataset import Dataset
 
 
 @dataclass(frozen=True)
@@ -71,26 +71,25 @@ class Facts:
         return replace(self, n_rows=y.size, n_classes=sizes.size, smallest=int(sizes.min()), largest=int(sizes.max()))
 
 
-def facts(given: Cases) -> Facts:
+def facts(data: Dataset) -> Facts:
     """Look at the data once.
 
     Examples
     --------
-    >>> from tamis.validation.cases import cases
-    >>> found = facts(cases(np.array([[0.0, 2.0], [1.0, 0.0], [3.0, 1.0]]), [0, 1, 1]))
+    >>> found = facts(Dataset.of(np.array([[0.0, 2.0], [1.0, 0.0], [3.0, 1.0]]), [0, 1, 1]))
     >>> found.counts, found.sparse, found.smallest
     (True, False, 1)
     """
-    _, sizes = np.unique(given.y, return_counts=True)
-    nominal, missing, values = _values(given.X)
+    _, sizes = np.unique(data.y, return_counts=True)
+    nominal, missing, values = _values(data.X)
     non_negative = bool(values.size) and bool(np.nanmin(values, initial=0.0) >= 0.0)
     return Facts(
-        n_rows=given.X.shape[0],
-        n_features=given.X.shape[1],
-        n_classes=given.classes.size,
+        n_rows=data.X.shape[0],
+        n_features=data.X.shape[1],
+        n_classes=data.classes.size,
         smallest=int(sizes.min()),
         largest=int(sizes.max()),
-        sparse=bool(sp.issparse(given.X)),
+        sparse=data.is_sparse,
         nominal=nominal,
         missing=missing,
         non_negative=non_negative,

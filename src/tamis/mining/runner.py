@@ -1,52 +1,51 @@
 """Drives several searches side by side: collects what they ask for, has it computed, and keeps it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from tamis.base.errors import TamisError
 from tamis.compose.recipe import recipe
 from tamis.mining.budget import Budget, Pace
-from tamis.mining.engine import Engine
-from tamis.mining.run.store import Finding, Store
+from tamis.mining.run.store import Store
 from tamis.mining.search_state import Ask, Search
 from tamis.mining.stages import stages
-from tamis.validation.cases import Cases
-from tamis.validation.execute.preparations import Remembered
-from tamis.validation.execute.walk import Task, walk
+from tamis.validation.execute.driver import Driver
+from tamis.validation.fold_result import Finding
 from tamis.validation.folds import Split
-from tamis.validation.plan import Branch, plan
+from tamis.validation.plan import Plan, plan
 
-#: Recipes that one task computes at the most, unless one fit answers more.
-_PORTION = 24
-
-#: What walks in this process prepared, by data: searches come back to the same rows round after round.
-_remembered: WeakKeyDictionary[Cases, Remembered] = WeakKeyDictionary()
+#: Recipes that one task evaluates at the most, unless one fit answers more.
+_BATCH = 24
 
 #: Under these names the store keeps how the rounds went, the seconds spent in all, and when each stage began.
 _ROUNDS, SPENT, STAGES = "rounds", "spent", "stages"
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
-    """Recipes on one split: what is computed in one go, by whatever process.
+class Batch:
+    """Recipes on one split of a search: what is evaluated in one task.
 
     Which recipes stand together does not depend on who computes, nor on what is known already: where they share work
     their numbers agree to rounding only, and a search must take the same course again.
+
+    Attributes
+    ----------
+    search : int
+    name : str
+        What the split is called in the store.
+    split : Split
+    recipes : tuple of str
     """
 
     search: int
     name: str
     split: Split
     recipes: tuple[str, ...]
-    seed: int
-    memory: float
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class Progress:
     """How far a run has come.
 
     Attributes
@@ -69,47 +68,32 @@ class Standing:
     pace: Pace
 
 
-def examine(work: Work, given: Cases) -> dict[str, Finding]:
-    """What came of the recipes of a task; fewer of them when time ran out on the way."""
-    models = [recipe(text) for text in work.recipes]
-    task = Task(plan(models), frozenset(range(len(models))), work.split, given.classes, None, work.seed, work.memory)
-    found = walk(task, given.X, given.y, _remembered.setdefault(given, Remembered()))
-    # An error as text alone: its cause may be something that cannot travel.
-    return {
-        work.recipes[i]: TamisError(str(one)) if isinstance(one, TamisError) else one
-        for i, one in sorted(found.items())
-    }
-
-
 class Runner:
     """Has searches computed.
 
     Parameters
     ----------
     store : Store
-    engine : Engine
+    driver : Driver
     pace : Pace
-    seed : int
-    memory : float
-        Bytes that the rows which recipes share may take in one worker.
-    tell : callable, optional
-        Hears a :class:`Standing` whenever something was computed.
+    report : callable, optional
+        Called with a :class:`Progress` whenever something was computed.
     """
 
     def __init__(
-        self,
-        store: Store,
-        engine: Engine,
-        pace: Pace,
-        *,
-        seed: int,
-        memory: float,
-        tell: Callable[[Standing], None] | None = None,
+        self, store: Store, driver: Driver, pace: Pace, *, report: Callable[[Progress], None] | None = None
     ) -> None:
-        self._store, self._engine, self._pace = store, engine, pace
-        self._seed, self._memory, self._tell = seed, memory, tell
+        self._store, self._driver, self._pace, self._report = store, driver, pace, report
+        self._models: dict[str, Any] = {}
+        self._plans: dict[tuple[str, ...], Plan] = {}
         self._rounds = 0
         self._stages: list[dict[str, Any]] = store.noted(STAGES, [])
+
+    def model(self, text: str) -> Any:
+        """The estimator of a recipe, which is read once."""
+        if text not in self._models:
+            self._models[text] = recipe(text)
+        return self._models[text]
 
     def drive(self, searches: Sequence[Search]) -> None:
         """Take the searches through all their stages, a step of each at a time.
@@ -133,64 +117,73 @@ class Runner:
             if asks:
                 self._fulfil(asks, by_number, journal)
 
-    def compute(self, works: Sequence[Work], searches: Sequence[Search]) -> list[dict[str, Finding]]:
-        """What came of tasks that must be done, whatever the time."""
-        return self._found(works, "judge", searches, None, compute=True)
-
-    def work(self, search: int, name: str, split: Split, recipes: Sequence[str]) -> Work:
-        """A task of this run."""
-        return Work(search, name, split, tuple(recipes), self._seed, self._memory)
+    def compute(self, batches: Sequence[Batch], searches: Sequence[Search]) -> list[dict[str, Finding]]:
+        """What came of recipes that must be evaluated, whatever the time."""
+        return self._found(batches, "judge", searches, None, compute=True)
 
     def _fulfil(self, asks: Mapping[int, Ask], searches: Mapping[int, Search], journal: "_Journal") -> None:
         stage = next(iter(asks.values())).stage
-        works, places = [], []
+        batches, places = [], []
         for number, ask in asks.items():
             board = searches[number].board
             for split in ask.splits:
-                wanted = [r for r in ask.recipes if split not in board.tried[r].values and not board.tried[r].error]
-                # The same for every split, most of the time.
-                for turn, portion in enumerate(portions(tuple(wanted))):
-                    works.append(self.work(number, board.inner.name(split), board.inner.splits[split], portion))
+                wanted = tuple(
+                    r for r in ask.recipes if split not in board.tried[r].values and not board.tried[r].error
+                )
+                for turn, members in enumerate(self._plan(wanted).batches(_BATCH)):
+                    recipes = tuple(wanted[i] for i in members)
+                    batches.append(Batch(number, board.inner.name(split), board.inner.splits[split], recipes))
                     places.append((turn, split, number))
-        # By turns, all splits of a portion after one another, so that when time runs out every search has come equally
+        # By turns, all splits of a batch after one another, so that when time runs out every search has come equally
         # far and what was begun is of use.
-        order = sorted(range(len(works)), key=lambda i: places[i])
+        order = sorted(range(len(batches)), key=lambda i: places[i])
         if not journal.reading:
             self._pace.pretend(None)
         ends = [self._pace.end_of(ask.stage, ask.share) for ask in asks.values()]
         until = max((end for end in ends if end is not None), default=None)
-        ordered = [works[i] for i in order]
+        ordered = [batches[i] for i in order]
         found = journal.settled(
             ordered, self._found(ordered, stage, list(searches.values()), until, compute=not journal.reading)
         )
+        self._plans.clear()
         for i, findings in zip(order, found, strict=True):
             _, split, number = places[i]
             for text, finding in findings.items():
                 searches[number].board.learn(text, split, finding)
 
+    def _plan(self, recipes: tuple[str, ...]) -> Plan:
+        """The plan of recipes, made once in a round: most of the time they are the same on every split."""
+        if recipes not in self._plans:
+            self._plans[recipes] = plan([self.model(text) for text in recipes])
+        return self._plans[recipes]
+
     def _found(
-        self, works: Sequence[Work], stage: str, searches: Sequence[Search], until: float | None, *, compute: bool
+        self, batches: Sequence[Batch], stage: str, searches: Sequence[Search], until: float | None, *, compute: bool
     ) -> list[dict[str, Finding]]:
         self._rounds += 1
-        found = [self._store.find(work.search, work.name, work.recipes) for work in works]
-        missing = [i for i, work in enumerate(works) if len(found[i]) < len(work.recipes)]
+        found = [self._store.find(batch.search, batch.name, batch.recipes) for batch in batches]
+        missing = [i for i, batch in enumerate(batches) if len(found[i]) < len(batch.recipes)]
         if not compute or not missing:
             return found
         hard = None if until is None else self._pace.end_of("last")
-        done = len(works) - len(missing)
+        done = len(batches) - len(missing)
         self._begin(stage)
-        self._say(stage, done, len(works), searches)
-        for number, findings in self._engine.run(examine, [works[i] for i in missing], until=until, hard=hard):
+        self._tell(stage, done, len(batches), searches)
+        tasks = [self._driver.task(self._plan(batches[i].recipes), batches[i].split) for i in missing]
+        for number, results in self._driver.execute(tasks, until=until, hard=hard):
             place = missing[number]
-            work = works[place]
-            if isinstance(findings, TamisError):
-                findings = dict.fromkeys(work.recipes, findings)
-            self._store.put(work.search, work.name, findings)
+            batch = batches[place]
+            # An error as text alone: its cause may hold the rows that it was met on.
+            findings = {
+                batch.recipes[model]: TamisError(str(one)) if isinstance(one, TamisError) else one
+                for model, one in sorted(results.items())
+            }
+            self._store.put(batch.search, batch.name, findings)
             self._store.note(SPENT, self._pace.spent)
             # What was kept before stays: the store has the last word.
             found[place] = {**findings, **found[place]}
             done += 1
-            self._say(stage, done, len(works), searches)
+            self._tell(stage, done, len(batches), searches)
         return found
 
     def _begin(self, stage: str) -> None:
@@ -199,9 +192,9 @@ class Runner:
             self._stages.append({"stage": stage, "begin": self._pace.spent})
             self._store.note(STAGES, self._stages)
 
-    def _say(self, stage: str, done: int, total: int, searches: Sequence[Search]) -> None:
-        if self._tell is not None:
-            self._tell(Standing(stage, self._rounds, done, total, searches, self._pace))
+    def _tell(self, stage: str, done: int, total: int, searches: Sequence[Search]) -> None:
+        if self._report is not None:
+            self._report(Progress(stage, self._rounds, done, total, searches, self._pace))
 
 
 class _Journal:
@@ -237,18 +230,18 @@ class _Journal:
             self._write()
         return float(self._kept["spent"][self._round])
 
-    def settled(self, works: Sequence[Work], found: list[dict[str, Finding]]) -> list[dict[str, Finding]]:
+    def settled(self, batches: Sequence[Batch], found: list[dict[str, Finding]]) -> list[dict[str, Finding]]:
         """What the round came to: what was cut off then is left out, though it may have been computed since."""
         if self.reading:
             cut = {(search, name, text) for search, name, text in self._kept["cut"].get(str(self._round), [])}
             return [
-                {text: one for text, one in findings.items() if (work.search, work.name, text) not in cut}
-                for work, findings in zip(works, found, strict=True)
+                {text: one for text, one in findings.items() if (batch.search, batch.name, text) not in cut}
+                for batch, findings in zip(batches, found, strict=True)
             ]
         missing = [
-            (work.search, work.name, text)
-            for work, findings in zip(works, found, strict=True)
-            for text in work.recipes
+            (batch.search, batch.name, text)
+            for batch, findings in zip(batches, found, strict=True)
+            for text in batch.recipes
             if text not in findings
         ]
         if missing:
@@ -259,33 +252,3 @@ class _Journal:
     def _write(self) -> None:
         if self._limited:
             self._store.note(_ROUNDS, self._kept)
-
-
-@lru_cache(maxsize=64)
-def portions(recipes: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Recipes in portions of which each shares as much as it can.
-
-    A step of the plan that is shared by few enough recipes is one portion with all that follows it; one that is shared
-    by more is divided at what follows it. Small portions that follow one another are joined.
-
-    Examples
-    --------
-    >>> portions(("cc(5) | knn(1)", "ssv(5) | knn(1)", "cc(9) | knn(1)"))
-    [('cc(5) | knn(1)', 'cc(9) | knn(1)', 'ssv(5) | knn(1)')]
-    """
-    found: list[list[int]] = []
-    for part in _parts(plan([recipe(text) for text in recipes]).root):
-        if found and len(found[-1]) + len(part) <= _PORTION:
-            found[-1] += part
-        else:
-            found.append(list(part))
-    return [tuple(recipes[i] for i in part) for part in found]
-
-
-def _parts(branch: Branch) -> Iterator[list[int]]:
-    for step in branch.steps:
-        if len(step.models) <= _PORTION or step.last or all(len(b.models) <= 1 for b in step.branches):
-            yield sorted(step.models)
-        else:
-            for below in step.branches:
-                yield from _parts(below)

@@ -9,29 +9,28 @@ from typing import Any, get_args
 
 import numpy as np
 from joblib import cpu_count, parallel_config
+from sklearn.base import clone
 
 from tamis.base._sklearn import _safe_indexing
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import kept
 from tamis.base.seeds import seeded, spawn
 from tamis.base.validation import check_number, check_whole
-from tamis.compose.recipe import recipe
 from tamis.data.fingerprint import fingerprint
 from tamis.mining.budget import Budget, Pace, budget
 from tamis.mining.data_traits import facts
 from tamis.mining.edits import Edits, read_edits
-from tamis.mining.engine import Engine, open_engine
 from tamis.mining.mined import Mined, Run, leaderboard, promised
 from tamis.mining.run.store import Store
-from tamis.mining.runner import SPENT, Runner, Standing
+from tamis.mining.runner import SPENT, Batch, Progress, Runner
 from tamis.mining.search_state import Ahead, Search
 from tamis.mining.space import space
 from tamis.mining.stages import chosen
 from tamis.mining.trials import Board, Tried, inner
-from tamis.validation.execute.driver import memory_share, say_again
+from tamis.validation.execute.driver import Driver, warn_again
+from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.nested import Rule
-from tamis.validation.setting import Setting, setting
 
 #: What a search takes when nobody says.
 DEFAULT_BUDGET = "10m"
@@ -60,7 +59,7 @@ def mine(
     edits: "str | Path | Edits | None" = None,
     seed: int = 0,
     memory: float | None = None,
-    progress: Callable[[Standing], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Mined:
     """Search for the complex model, and estimate honestly how well the search will do on new data.
 
@@ -111,7 +110,7 @@ def mine(
     memory : float, optional
         Bytes that the rows which recipes share may take in all workers together.
     progress : callable, optional
-        Hears a :class:`~tamis.mining.runner.Standing` whenever something was computed.
+        Called with a :class:`~tamis.mining.runner.Progress` whenever something was computed.
 
     Examples
     --------
@@ -131,67 +130,62 @@ def mine(
         raise TamisError(f"split takes 'folds' or 'official' for a search; got {split!r}")
     if rule not in get_args(Rule):
         raise TamisError(f"rule must be one of {', '.join(get_args(Rule))}; got {rule!r}")
-    shared = setting(X, y, split=split, folds=folds, groups=groups, metrics=metric, seed=seed)
+    experiment = Experiment.of(X, y, split=split, folds=folds, groups=groups, metrics=metric, seed=seed)
     with tempfile.TemporaryDirectory(prefix="tamis-") as folder:
         path = Path(run) if run is not None else Path(folder, "run.tamis")
-        identity = _identity(shared, inner_folds, edited)
-        with Store.open(path, identity) as store, open_engine(engine, shared.given) as workers:
+        identity = _identity(experiment, inner_folds, edited)
+        with Store.open(path, identity) as store, experiment.driver(engine=engine, memory=memory) as driver:
             pace = Pace(limit, store.noted(SPENT, 0.0))
-            hunt = _Hunt(shared, store, workers, pace, inner_folds, memory, progress)
-            found = hunt.run(edited, rule, float(caution))
+            session = _Session(experiment, store, driver, pace, inner_folds, progress)
+            found = session.run(edited, rule, float(caution))
             store.note(SPENT, pace.spent)
         found.run_ = replace(found.run_, path=None if run is None else str(run), seconds=pace.spent)
     return found
 
 
-class _Hunt:
+class _Session:
     """One run: the searches, what they chose, and the last fit."""
 
     def __init__(
         self,
-        shared: Setting,
+        experiment: Experiment,
         store: Store,
-        engine: Engine,
+        driver: Driver,
         pace: Pace,
         inner_folds: int,
-        memory: float | None,
-        tell: Callable[[Standing], None] | None,
+        report: Callable[[Progress], None] | None,
     ) -> None:
-        self._shared, self._store, self._pace, self._inner_folds = shared, store, pace, inner_folds
-        self._workers = engine.workers
-        self._runner = Runner(
-            store, engine, pace, seed=shared.seed, memory=memory_share(memory, engine.workers), tell=tell
-        )
+        self._experiment, self._store, self._pace, self._inner_folds = experiment, store, pace, inner_folds
+        self._workers = driver.workers
+        self._runner = Runner(store, driver, pace, report=report)
 
     def run(self, edits: Edits, rule: Rule, caution: float) -> Mined:
         searches = self._searches(edits)
         self._runner.drive(searches)
         choices = [self._choice(search, rule, caution) for search in searches]
         self._pace.pretend(None)
-        outer = self._judged(searches, choices)
-        say_again(outer)
+        outer = self._outer(searches, choices)
+        warn_again(outer)
         return self._mined(searches, choices, outer)
 
     def _searches(self, edits: Edits) -> list[Search]:
         """A search for every outer split, and at last one of all rows unless the split is the official one."""
-        shared = self._shared
-        known = facts(shared.given)
-        rows = [split.train for split in shared.splits]
-        if not shared.way.one_test:
-            rows.append(shared.rows)
-        assert shared.measures is not None
-        metric = shared.measures[0]
-        judged = max(1.0, len(shared.splits) / self._workers)
+        experiment, data = self._experiment, self._experiment.data
+        known = facts(data)
+        rows = [split.train for split in experiment.splits]
+        if not experiment.scheme.one_test:
+            rows.append(experiment.rows)
+        assert experiment.metrics is not None
+        metric = experiment.metrics[0]
+        judged = max(1.0, len(experiment.splits) / self._workers)
         found = []
         for number, own in enumerate(rows):
-            folds = inner(
-                own, shared.given.y, shared.given.groups, search=number, folds=self._inner_folds, seed=shared.seed
-            )
+            folds = inner(own, data.y, data.groups, search=number, folds=self._inner_folds, seed=experiment.seed)
             board = Board(number, folds, metric)
             answers, keep = partial(self._answers, board), partial(self._keep, board)
-            allowed = space(known.of_rows(shared.given.y[own]), edits)
-            load, ahead = len(rows) / self._workers, Ahead(judged, own.size, shared.rows.size)
-            found.append(Search(board, allowed, self._pace, shared.seed, answers, keep, load, ahead))
+            allowed = space(known.of_rows(data.y[own]), edits)
+            load, ahead = len(rows) / self._workers, Ahead(judged, own.size, experiment.rows.size)
+            found.append(Search(board, allowed, self._pace, experiment.seed, answers, keep, load, ahead))
         return found
 
     def _answers(self, board: Board, split: int, recipes: Sequence[str]) -> dict[str, FoldResult]:
@@ -209,40 +203,39 @@ class _Hunt:
             raise TamisError(f"no recipe could be judged in the time there was{why}")
         return found
 
-    def _judged(self, searches: Sequence[Search], choices: Sequence[Tried]) -> list[FoldResult]:
+    def _outer(self, searches: Sequence[Search], choices: Sequence[Tried]) -> list[FoldResult]:
         """The outer splits, each by what the search within its training rows chose."""
-        works = [
-            self._runner.work(number, "outer", split, [choices[number].recipe])
-            for number, split in enumerate(self._shared.splits)
+        batches = [
+            Batch(number, "outer", split, (choices[number].recipe,))
+            for number, split in enumerate(self._experiment.splits)
         ]
         found = []
-        for work, findings in zip(works, self._runner.compute(works, searches), strict=True):
-            result = findings[work.recipes[0]]
+        for batch, findings in zip(batches, self._runner.compute(batches, searches), strict=True):
+            result = findings[batch.recipes[0]]
             if isinstance(result, TamisError):
                 raise result
             found.append(result)
         return found
 
     def _mined(self, searches: Sequence[Search], choices: Sequence[Tried], outer: list[FoldResult]) -> Mined:
-        shared, board, choice = self._shared, searches[-1].board, choices[-1]
-        given = shared.given
-        model = seeded(recipe(choice.recipe), spawn(shared.seed, _LAST_FIT))
+        experiment, board, choice = self._experiment, searches[-1].board, choices[-1]
+        data, rows = experiment.data, experiment.rows
+        model = seeded(clone(self._runner.model(choice.recipe)), spawn(experiment.seed, _LAST_FIT))
         with parallel_config("threading", n_jobs=cpu_count()):
-            model.fit(_safe_indexing(given.X, shared.rows), given.y[shared.rows])
+            model.fit(_safe_indexing(data.X, rows), data.y[rows])
         found = Mined(model)
         found.recipe_ = choice.recipe
-        found.classes_ = given.classes
-        found.n_features_in_ = given.X.shape[1]
-        mask = kept(model, given.X.shape[1])
-        used = np.arange(given.X.shape[1]) if mask is None else np.flatnonzero(mask)
-        names = self._names()
-        found.selected_features_ = used if names is None else names[used]
-        if names is not None:
-            found.feature_names_in_ = names
+        found.classes_ = data.classes
+        found.n_features_in_ = data.n_features
+        mask = kept(model, data.n_features)
+        used = np.arange(data.n_features) if mask is None else np.flatnonzero(mask)
+        found.selected_features_ = data.feature_names[used]
+        if data.has_names:
+            found.feature_names_in_ = data.feature_names
         found.validation_ = replace(
-            shared.validation(recipe(choice.recipe), outer),
+            experiment.validation(model, outer),
             recipe="the choice of the search",
-            split=f"{shared.way}, the search within",
+            split=f"{experiment.scheme}, the search within",
         )
         found.promised_ = promised(board, choice)
         found.leaderboard_ = leaderboard(board)
@@ -251,17 +244,10 @@ class _Hunt:
             seconds=self._pace.spent,
             search=board.number,
             n_tried=len(board.tried),
-            choices=tuple(one.recipe for one in choices[: len(shared.splits)]),
+            choices=tuple(one.recipe for one in choices[: len(experiment.splits)]),
             failed={one.recipe: one.error for one in board.tried.values() if one.error},
         )
         return found
-
-    def _names(self) -> np.ndarray | None:
-        source = self._shared.given.source
-        if source is not None:
-            return source.feature_names
-        columns = getattr(self._shared.given.X, "columns", None)
-        return None if columns is None else np.asarray(columns)
 
 
 def _budget(given: "str | float | Budget | None", trials: int | None) -> Budget:
@@ -273,20 +259,13 @@ def _edits(given: "str | Path | Edits | None", only: Iterable[str], without: Ite
     return base.and_(only, without)
 
 
-def _identity(shared: Setting, inner_folds: int, edits: Edits) -> dict[str, Any]:
-    given = shared.given
+def _identity(experiment: Experiment, inner_folds: int, edits: Edits) -> dict[str, Any]:
     return {
-        "data": given.name,
-        "fingerprint": fingerprint(
-            given.X,
-            given.y,
-            feature_names=None if given.source is None else given.source.feature_names,
-            split=given.parts,
-            groups=given.groups,
-        ),
-        "seed": shared.seed,
-        "split": str(shared.way),
+        "data": experiment.data.name,
+        "fingerprint": fingerprint(experiment.data),
+        "seed": experiment.seed,
+        "split": str(experiment.scheme),
         "inner_folds": inner_folds,
-        "metric": shared.measures[0].name if shared.measures else "",
+        "metric": experiment.metrics[0].name if experiment.metrics else "",
         **edits.to_dict(),
     }

@@ -1,81 +1,16 @@
-"""From the results of folds to one estimate."""
+"""Predictions of many folds together, and a metric's mean over them."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from tamis.base.seeds import spawn
 from tamis.base.types import FloatArray
-from tamis.validation.cases import Cases
 from tamis.validation.fold_result import FoldResult
-from tamis.validation.metrics import Answers, Metric, all_metrics, standard_error
-from tamis.validation.result import Estimate, Predictions, Validation
-from tamis.validation.stability import stability
+from tamis.validation.metrics import Answers
+from tamis.validation.result import Estimate, Predictions
 
 
-def gather(
-    results: Sequence[FoldResult],
-    given: Cases,
-    metrics: Sequence[Metric] | None,
-    *,
-    recipe: str,
-    split: str,
-    seed: int,
-    together: bool,
-) -> Validation:
-    """Bring the folds together into one estimate.
-
-    Parameters
-    ----------
-    results : sequence of FoldResult
-        All folds, in order of repeat and fold.
-    given : Cases
-        The data they come from.
-    metrics : sequence of Metric, optional
-        By default all that every fold's answers allow.
-    recipe, split : str
-        What to call the model and the way of splitting.
-    seed : int
-        Seed of the run.
-    together : bool
-        Judge all answers as one test set, in place of each fold by itself.
-    """
-    answers, predictions = _pool(results, given.classes)
-    measures = tuple(m for m in all_metrics.values() if m.possible(answers)) if metrics is None else tuple(metrics)
-    n_train = np.array([r.n_train for r in results])
-    n_test = np.array([r.rows.size for r in results])
-    if together:
-        values = {m.name: np.array([m(answers)]) for m in measures}
-        errors = {m.name: standard_error(m, answers, seed=spawn(seed)) for m in measures}
-        estimates = {name: Estimate(float(v[0]), float("nan"), errors[name]) for name, v in values.items()}
-    else:
-        values = {m.name: np.array([r.metrics[m.name] for r in results]) for m in measures}
-        estimates = {name: over_folds(v, n_test.mean() / n_train.mean()) for name, v in values.items()}
-    kept = tuple(r.kept for r in results if r.kept is not None)
-    told = len(kept) == len(results)
-    n_features = results[0].n_features
-    return Validation(
-        recipe=recipe,
-        data=given.name,
-        split=split,
-        seed=seed,
-        classes=given.classes,
-        metrics=measures,
-        values=values,
-        estimates=estimates,
-        predictions=predictions,
-        n_train=n_train,
-        n_test=n_test,
-        n_features=n_features,
-        kept=kept if told else None,
-        stability=stability(kept, n_features) if told else None,
-        probe_share=_probe_share(kept, given) if told else None,
-        fit_seconds=np.array([r.fit_seconds for r in results]),
-        predict_seconds=np.array([r.predict_seconds for r in results]),
-    )
-
-
-def _pool(results: Sequence[FoldResult], classes: np.ndarray) -> tuple[Answers, Predictions]:
+def pooled(results: Sequence[FoldResult], classes: np.ndarray) -> tuple[Answers, Predictions]:
     """All answers, in order of repeat and row."""
     repeat = np.concatenate([np.full(r.rows.size, r.repeat) for r in results])
     fold = np.concatenate([np.full(r.rows.size, r.fold) for r in results])
@@ -109,9 +44,3 @@ def over_folds(values: FloatArray, test_to_train: float) -> Estimate:
     mean = float(known.mean()) if known.size else float("nan")
     sd = float(known.std(ddof=1)) if known.size > 1 else float("nan")
     return Estimate(mean, sd, sd * float(np.sqrt(1 / max(known.size, 1) + test_to_train)))
-
-
-def _probe_share(kept: Sequence[np.ndarray], given: Cases) -> float | None:
-    if given.probes is None:
-        return None
-    return float(np.mean([given.probes[k].mean() if k.size else 0.0 for k in kept]))

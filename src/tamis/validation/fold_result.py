@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -52,6 +52,10 @@ class FoldResult:
     predict_seconds: float
     alone_seconds: float
     warnings: tuple[tuple[type[Warning], str], ...] = ()
+
+
+#: What came of one model on one split.
+Finding: TypeAlias = FoldResult | TamisError
 
 
 def answers_of(said: Said, y: np.ndarray, split: Split, classes: np.ndarray) -> Answers:

@@ -11,15 +11,15 @@ import numpy as np
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.types import Codes
+from tamis.data.dataset import Dataset
 from tamis.validation.bootstrap import strata
-from tamis.validation.cases import Cases
-from tamis.validation.execute.driver import evaluate_all, say_again
+from tamis.validation.execute.driver import expect_results, warn_again
+from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.folds import Split
 from tamis.validation.metrics import Metric
 from tamis.validation.models import as_estimators
 from tamis.validation.result import Validation
-from tamis.validation.setting import Setting, setting
 
 #: What names the order of the training rows among the tasks of a split.
 _ORDER = 2**31
@@ -146,6 +146,7 @@ def learning_curve(
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     seed: int = 0,
     n_jobs: int = 1,
+    engine: str | None = None,
     memory: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> LearningCurve | list[LearningCurve]:
@@ -159,12 +160,12 @@ def learning_curve(
     ----------
     models : estimator, str or list of them
         Models or recipes, as in :func:`tamis.validation.whole.validate`; a recipe may stand for many.
-    X, y, split, folds, repeats, groups, metrics, seed, n_jobs
+    X, y, split, folds, repeats, groups, metrics, seed, n_jobs, engine
         As there; a bootstrap sample is not made smaller.
     sizes : sequence of float or int
         Shares of the training rows (0.5, 1.0) or numbers of rows (20).
     memory : float, optional
-        Bytes that the rows which models share may take; see :func:`tamis.validation.execute.driver.try_all`.
+        Bytes that the rows which models share may take; see :class:`tamis.validation.execute.driver.Driver`.
     progress : callable, optional
         Called with the number of fits done and the number in all.
 
@@ -186,9 +187,11 @@ def learning_curve(
     wanted = _sizes(sizes)
     if split == "bootstrap":
         raise TamisError("split must be folds, pooled, official or leave-one-out for a learning curve; got 'bootstrap'")
-    shared = setting(X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, seed=seed)
-    steps = _steps(wanted, shared)
-    done, total = 0, len(steps) * len(shared.splits) * len(estimators)
+    experiment = Experiment.of(
+        X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, seed=seed
+    )
+    steps = _steps(wanted, experiment)
+    done, total = 0, len(steps) * len(experiment.splits) * len(estimators)
     every: list[FoldResult] = []
     curves: list[list[Validation]] = [[] for _ in estimators]
 
@@ -196,30 +199,22 @@ def learning_curve(
         if progress is not None:
             progress(done + own, total)
 
-    for size, smaller in steps:
-        in_fold = () if shared.way.one_test else shared.measures
-        try:
-            # One call a size: within a run a split is known by its repeat and fold, and every size has the same.
-            results = evaluate_all(
-                estimators,
-                shared.given,
-                smaller,
-                metrics=in_fold,
-                seed=seed,
-                n_jobs=n_jobs,
-                memory=memory,
-                progress=tick,
-            )
-        except TamisError as error:
-            raise TamisError(f"size {size}: {error}") from error
-        done += len(smaller) * len(estimators)
-        part = replace(shared, splits=tuple(smaller))
-        for curve, model, own in zip(curves, estimators, results, strict=True):
-            every.extend(own)
-            curve.append(replace(part.validation(model, own), split=f"{shared.way}{_share(size)}"))
-    say_again(every)
+    with experiment.driver(engine=engine, n_jobs=n_jobs, memory=memory) as driver:
+        for size, smaller in steps:
+            try:
+                results = expect_results(
+                    driver.outcomes(estimators, smaller, metrics=experiment.fold_metrics, progress=tick)
+                )
+            except TamisError as error:
+                raise TamisError(f"size {size}: {error}") from error
+            done += len(smaller) * len(estimators)
+            part = replace(experiment, splits=tuple(smaller))
+            for curve, model, own in zip(curves, estimators, results, strict=True):
+                every.extend(own)
+                curve.append(replace(part.validation(model, own), split=f"{experiment.scheme}{_share(size)}"))
+    warn_again(every)
     taken = tuple(size for size, _ in steps)
-    found = [LearningCurve(v[0].recipe, v[0].data, str(shared.way), taken, tuple(v)) for v in curves]
+    found = [LearningCurve(v[0].recipe, v[0].data, str(experiment.scheme), taken, tuple(v)) for v in curves]
     return found if len(found) > 1 or isinstance(models, list | tuple) else found[0]
 
 
@@ -241,10 +236,11 @@ def _share(size: float | int) -> str:
     return "" if size == 1.0 else f", {size:.4g} of the training rows"
 
 
-def _steps(wanted: Sequence[float | int], shared: Setting) -> list[tuple[float | int, list[Split]]]:
+def _steps(wanted: Sequence[float | int], experiment: Experiment) -> list[tuple[float | int, list[Split]]]:
     """Every size with its splits, in order of rows."""
-    ordered = [(s, _order(shared.given, s, shared.seed)) for s in shared.splits]
-    steps = [(size, [_part(size, shared.given, s, turn) for s, turn in ordered]) for size in wanted]
+    data = experiment.data
+    ordered = [(s, _order(data, s, experiment.seed)) for s in experiment.splits]
+    steps = [(size, [_part(size, data, s, turn) for s, turn in ordered]) for size in wanted]
     steps.sort(key=lambda step: sum(s.train.size for s in step[1]))
     for (one, small), (other, large) in pairwise(steps):
         if all(a.train.size == b.train.size for a, b in zip(small, large, strict=True)):
@@ -252,9 +248,9 @@ def _steps(wanted: Sequence[float | int], shared: Setting) -> list[tuple[float |
     return steps
 
 
-def _order(given: Cases, split: Split, seed: int) -> Codes:
+def _order(data: Dataset, split: Split, seed: int) -> Codes:
     """When each training row's turn comes: 1 for those of the first unit, and so on, the classes evenly mixed."""
-    units, stratum = strata(given.y[split.train], None if given.groups is None else given.groups[split.train])
+    units, stratum = strata(data.y[split.train], None if data.groups is None else data.groups[split.train])
     rng = generator(seed, *split.task, _ORDER)
     due = np.empty(stratum.size)
     for one in np.unique(stratum):
@@ -265,7 +261,7 @@ def _order(given: Cases, split: Split, seed: int) -> Codes:
     return turn[units]
 
 
-def _part(size: float | int, given: Cases, split: Split, turn: Codes) -> Split:
+def _part(size: float | int, data: Dataset, split: Split, turn: Codes) -> Split:
     n = split.train.size
     rows = size if isinstance(size, int) else max(round(size * n), 1)
     where = f"repeat {split.repeat + 1}, fold {split.fold + 1}"
@@ -273,7 +269,7 @@ def _part(size: float | int, given: Cases, split: Split, turn: Codes) -> Split:
         raise TamisError(f"sizes: {where} has {n} training rows; got {size}")
     last = int(np.searchsorted(np.cumsum(np.bincount(turn)), rows))
     train = split.train[turn <= last]
-    there, all_of_them = np.unique(given.y[train]).size, np.unique(given.y[split.train]).size
+    there, all_of_them = np.unique(data.y[train]).size, np.unique(data.y[split.train]).size
     if there < all_of_them:
         raise TamisError(
             f"sizes: {size} comes to {train.size} training rows in {where}, with {there} of {all_of_them} classes; "

@@ -9,11 +9,11 @@ from tamis.compose.catalog import entry
 from tamis.compose.chain import Call, Chain
 from tamis.compose.recipe import parse, to_text
 from tamis.validation.comparison.verdict import Comparison, compare
-from tamis.validation.execute.driver import say_again
+from tamis.validation.execute.driver import warn_again
+from tamis.validation.experiment import Experiment
 from tamis.validation.metrics import Metric
 from tamis.validation.models import as_estimators
 from tamis.validation.result import Validation
-from tamis.validation.setting import setting
 
 #: Parameters that say how many features are kept.
 _SIZES = ("k", "fraction")
@@ -123,6 +123,7 @@ def validate_many(
     probes: float = 0.0,
     seed: int = 0,
     n_jobs: int = 1,
+    engine: str | None = None,
     memory: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Validations:
@@ -137,10 +138,10 @@ def validate_many(
     ----------
     models : list of estimators and recipes, or a recipe that stands for many
         ``"cc(geom(50, 5000, 10)) | svm(linear, C={0.01, 1, 100})"``.
-    X, y, split, folds, repeats, groups, metrics, probes, seed, n_jobs
+    X, y, split, folds, repeats, groups, metrics, probes, seed, n_jobs, engine
         As for :func:`tamis.validation.whole.validate`.
     memory : float, optional
-        Bytes that the rows which models share may take; see :func:`tamis.validation.execute.driver.try_all`.
+        Bytes that the rows which models share may take; see :class:`tamis.validation.execute.driver.Driver`.
     progress : callable, optional
         Called with the number of results that are there and the number in all.
 
@@ -156,19 +157,19 @@ def validate_many(
     [('cc(1) | knn(3)', 1.0), ('cc(100) | knn(3)', 0.75)]
     """
     estimators = as_estimators(models)
-    shared = setting(
+    experiment = Experiment.of(
         X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
     )
     every, failed = [], {}
-    outcomes = shared.outcomes(estimators, n_jobs=n_jobs, memory=memory, progress=progress)
+    outcomes = experiment.outcomes(estimators, engine=engine, n_jobs=n_jobs, memory=memory, progress=progress)
     for model, outcome in zip(estimators, outcomes, strict=True):
         if isinstance(outcome, TamisError):
             failed[to_text(model)] = str(outcome)
         else:
-            every.append(shared.validation(model, outcome))
+            every.append(experiment.validation(model, outcome))
     if not every:
         raise TamisError(next(iter(failed.values())))
-    say_again(result for outcome in outcomes if not isinstance(outcome, TamisError) for result in outcome)
+    warn_again(result for outcome in outcomes if not isinstance(outcome, TamisError) for result in outcome)
     return Validations(tuple(every), failed)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -12,13 +13,14 @@ from tamis.base.types import FloatArray
 from tamis.base.validation import check_number, check_whole
 from tamis.compose.recipe import to_text
 from tamis.validation.estimates import over_folds
-from tamis.validation.execute.driver import Outcome, evaluate_all, say_again, try_all
+from tamis.validation.execute.driver import Driver, Outcome, warn_again
+from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.folds import Split, StratifiedFolds
 from tamis.validation.metrics import Metric, all_metrics
 from tamis.validation.models import as_estimators
+from tamis.validation.plan import plan
 from tamis.validation.result import Validation
-from tamis.validation.setting import Setting, setting
 
 #: How one model is chosen among those that were tried in the inner folds.
 Rule: TypeAlias = Literal["best", "cautious", "simplest"]
@@ -139,6 +141,7 @@ def validate_nested(
     probes: float = 0.0,
     seed: int = 0,
     n_jobs: int = 1,
+    engine: str | None = None,
     memory: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Nested:
@@ -160,7 +163,7 @@ def validate_nested(
         For "cautious".
     inner_folds : int, default=5
         Stratified folds within the training rows; groups stay together there too.
-    X, y, split, folds, repeats, groups, metrics, probes, seed, n_jobs, memory, progress
+    X, y, split, folds, repeats, groups, metrics, probes, seed, n_jobs, engine, memory, progress
         As for :func:`tamis.validation.many.validate_many`. The choice goes by the first metric. Not for "bootstrap",
         whose samples repeat rows that inner folds would divide.
 
@@ -181,35 +184,33 @@ def validate_nested(
     if split == "bootstrap":
         raise TamisError("nested validation takes folds: bootstrap samples repeat rows that inner folds would divide")
     estimators = as_estimators(models)
-    shared = setting(
+    experiment = Experiment.of(
         X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
     )
-    within = _inner_splits(shared, inner_folds)
+    within = _inner_splits(experiment, inner_folds)
     flat = [one for splits in within for one in splits]
-    total = len(estimators) * len(flat) + len(shared.splits)
-    outcomes = try_all(
-        estimators,
-        shared.given,
-        flat,
-        metrics=shared.measures,
-        seed=seed,
-        n_jobs=n_jobs,
-        memory=memory,
-        progress=None if progress is None else lambda done, _: progress(done, total),
-    )
-    failed = {to_text(estimators[i]): str(o) for i, o in enumerate(outcomes) if isinstance(o, TamisError)}
-    if len(failed) == len(estimators):
-        raise TamisError(next(iter(failed.values())))
-    found = [_found(outcomes, number, inner_folds, shared, rule, float(caution)) for number in range(len(within))]
-    *inner, final = found
-    results = _judged(estimators, shared, inner, n_jobs, memory)
+    total = len(estimators) * len(flat) + len(experiment.splits)
+    with experiment.driver(engine=engine, n_jobs=n_jobs, memory=memory) as driver:
+        outcomes = driver.outcomes(
+            estimators,
+            flat,
+            metrics=experiment.metrics,
+            progress=None if progress is None else lambda done, _: progress(done, total),
+        )
+        failed = {to_text(estimators[i]): str(o) for i, o in enumerate(outcomes) if isinstance(o, TamisError)}
+        if len(failed) == len(estimators):
+            raise TamisError(next(iter(failed.values())))
+        *inner, final = (
+            _found(outcomes, number, inner_folds, experiment, rule, float(caution)) for number in range(len(within))
+        )
+        results = _outer(estimators, experiment, inner, driver)
     if progress is not None:
         progress(total, total)
-    say_again(results)
+    warn_again(results)
     validation = replace(
-        shared.validation(estimators[0], results),
+        experiment.validation(estimators[0], results),
         recipe=f"the {_NAMES[rule]} of {len(estimators)} recipes",
-        split=f"{shared.way}, {inner_folds} within",
+        split=f"{experiment.scheme}, {inner_folds} within",
     )
     recipes = tuple(to_text(model) for model in estimators)
     return Nested(validation, recipes, rule, tuple(inner), final, failed)
@@ -218,23 +219,25 @@ def validate_nested(
 _NAMES = {"best": "best", "cautious": "most confident", "simplest": "simplest good one"}
 
 
-def _inner_splits(shared: Setting, folds: int) -> list[list[Split]]:
+def _inner_splits(experiment: Experiment, folds: int) -> list[list[Split]]:
     """Folds within the training rows of each outer split, and at last of all rows."""
-    groups, y = shared.given.groups, shared.given.y
+    groups, y = experiment.data.groups, experiment.data.y
     found = []
-    for rows, task in [*((s.train, s.task) for s in shared.splits), (shared.rows, (_ALL_ROWS,))]:
+    for rows, task in [*((s.train, s.task) for s in experiment.splits), (experiment.rows, (_ALL_ROWS,))]:
         dealt = StratifiedFolds(folds).splits(
-            y[rows], groups=None if groups is None else groups[rows], seed=spawn(shared.seed, *task)
+            y[rows], groups=None if groups is None else groups[rows], seed=spawn(experiment.seed, *task)
         )
         found.append([Split(rows[s.train], rows[s.test], s.repeat, s.fold, task) for s in dealt])
     return found
 
 
-def _found(outcomes: Sequence[Outcome], number: int, folds: int, shared: Setting, rule: Rule, caution: float) -> Inner:
+def _found(
+    outcomes: Sequence[Outcome], number: int, folds: int, experiment: Experiment, rule: Rule, caution: float
+) -> Inner:
     """What the inner folds of one outer split came to, and the model that the rule takes."""
     own = [None if isinstance(o, TamisError) else o[number * folds : (number + 1) * folds] for o in outcomes]
     some = next(results for results in own if results is not None)
-    metric = shared.measures[0] if shared.measures else all_metrics[next(iter(some[0].metrics))]
+    metric = experiment.metrics[0] if experiment.metrics else all_metrics[next(iter(some[0].metrics))]
     values = np.array([[np.nan] * folds if o is None else [r.metrics[metric.name] for r in o] for o in own])
     features = np.array([np.inf if o is None else _features(o) for o in own])
     test_to_train = sum(r.rows.size for r in some) / sum(r.n_train for r in some)
@@ -279,19 +282,21 @@ def choose(
     return int(small[np.flatnonzero(mean[small] >= mean[small].max() - 1e-12)[0]])
 
 
-def _judged(
-    estimators: Sequence[Any], shared: Setting, inner: Sequence[Inner], n_jobs: int, memory: float | None
+def _outer(
+    estimators: Sequence[Any], experiment: Experiment, inner: Sequence[Inner], driver: Driver
 ) -> list[FoldResult]:
     """The results of the outer splits, each by the model chosen for it."""
-    metrics = () if shared.way.one_test else shared.measures
-    found: dict[tuple[int, ...], FoldResult] = {}
-    for model in sorted({one.chosen for one in inner}):
-        splits = [split for split, one in zip(shared.splits, inner, strict=True) if one.chosen == model]
-        (results,) = evaluate_all(
-            [estimators[model]], shared.given, splits, metrics=metrics, seed=shared.seed, n_jobs=n_jobs, memory=memory
-        )
-        found.update((split.task, result) for split, result in zip(splits, results, strict=True))
-    return [found[split.task] for split in shared.splits]
+    plans = {model: plan([estimators[model]]) for model in {one.chosen for one in inner}}
+    tasks = [
+        driver.task(plans[one.chosen], split, metrics=experiment.fold_metrics)
+        for split, one in zip(experiment.splits, inner, strict=True)
+    ]
+    found = []
+    for _, results in sorted(driver.execute(tasks), key=itemgetter(0)):
+        if isinstance(results[0], TamisError):
+            raise results[0]
+        found.append(results[0])
+    return found
 
 
 def _features(results: Sequence[FoldResult]) -> float:

@@ -2,23 +2,22 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from tamis.base.errors import TamisError
-from tamis.base.parallel import stream
 from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
 from tamis.base.validation import check_whole
 from tamis.compose.recipe import to_text
-from tamis.validation.execute.driver import memory_share
+from tamis.engines.engine import Lost, open_engine
+from tamis.validation.execute.driver import expect_results, memory_limit
+from tamis.validation.experiment import Experiment
 from tamis.validation.folds import SmallClass
 from tamis.validation.metrics import Metric, chosen
 from tamis.validation.models import as_estimators
-from tamis.validation.setting import Setting, setting
 
 #: Part of a value by which two may differ and still be the same: sums in another order round differently.
 _ROUNDING = 1e-9
@@ -135,6 +134,7 @@ def permutation_test(
     metric: str | Metric | None = None,
     seed: int = 0,
     n_jobs: int = 1,
+    engine: str | None = None,
     memory: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> PermutationTest | list[PermutationTest]:
@@ -165,8 +165,10 @@ def permutation_test(
         By default the BER.
     n_jobs : int, default=1
         Processes, each of which takes whole relabelings. The result does not depend on it.
+    engine : str, optional
+        Who computes, in place of `n_jobs`, as in :func:`tamis.validation.whole.validate`.
     memory : float, optional
-        Bytes that the rows which models share may take; see :func:`tamis.validation.execute.driver.try_all`.
+        Bytes that the rows which models share may take; see :class:`tamis.validation.execute.driver.Driver`.
     progress : callable, optional
         Called with the number of labelings done, the true one included, and the number in all.
 
@@ -191,73 +193,75 @@ def permutation_test(
     if metric is not None and not isinstance(metric, str | Metric):
         raise TamisError(f"metric must be one metric, by name or a Metric; got {metric!r}")
     measure = chosen("ber" if metric is None else metric)[0]
-    shared = setting(X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=measure, seed=seed)
-    labelings, exchanged = _labelings(shared, n)
-    share = memory_share(memory, effective_n_jobs(n_jobs))
-    tasks = [(estimators, shared, labels, number, share) for number, labels in enumerate(labelings)]
-    found: list[list[float]] = []
-    warned: list[tuple[type[Warning], str]] = []
-    for values, said in stream(_judged, tasks, n_jobs):
-        if not found and np.isnan(values).any():
-            raise TamisError(f"{shared.given.name}: {measure.name} does not exist for these splits; choose another")
-        found.append(values)
-        warned.extend(said)
-        if progress is not None:
-            progress(len(found), n + 1)
-    for category, text in dict.fromkeys(warned):
+    experiment = Experiment.of(
+        X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=measure, seed=seed
+    )
+    limit = memory_limit(memory)
+    found: dict[int, _Relabeled] = {}
+    with open_engine(engine, (estimators, experiment), n_jobs=n_jobs) as workers:
+        tasks = [(number, limit / workers.workers) for number in range(n + 1)]
+        for number, result in workers.run(_evaluated, tasks):
+            if isinstance(result, Lost):
+                raise result
+            if number == 0 and np.isnan(result.values).any():
+                name = experiment.data.name
+                raise TamisError(f"{name}: {measure.name} does not exist for these splits; choose another")
+            found[number] = result
+            if progress is not None:
+                progress(len(found), n + 1)
+    ordered = [found[number] for number in range(n + 1)]
+    for category, text in dict.fromkeys(warning for one in ordered for warning in one.warnings):
         warnings.warn(text, category, stacklevel=2)
+    known = (experiment.data.name, str(experiment.scheme), seed, measure)
+    exchanged = _exchanged(experiment)[2]
     tests = [
-        PermutationTest(
-            to_text(model), shared.given.name, str(shared.way), seed, measure, float(own[0]), own[1:], exchanged
-        )
-        for model, own in zip(estimators, np.array(found).T, strict=True)
+        PermutationTest(to_text(model), *known, float(own[0]), own[1:], exchanged)
+        for model, own in zip(estimators, np.array([one.values for one in ordered]).T, strict=True)
     ]
     return tests if len(tests) > 1 or isinstance(models, list | tuple) else tests[0]
 
 
-def _labelings(shared: Setting, n: int) -> tuple[list[np.ndarray | None], Literal["rows", "groups"]]:
-    """None for the labels as they are, then n dealings of them; and what they are dealt out over."""
-    y, groups = shared.given.y, shared.given.groups
-    rows = shared.rows
-    own, units, whole = y[rows], np.arange(rows.size), False
-    if groups is not None:
-        _, first, of_group = np.unique(groups[rows], return_index=True, return_inverse=True)
-        whole = bool((own[first][of_group] == own).all())
-        if whole:
-            own, units = own[first], of_group
-    found: list[np.ndarray | None] = [None]
-    for one in range(n):
-        dealt = y.copy()
-        dealt[rows] = generator(shared.seed, _RELABELING, one).permutation(own)[units]
-        found.append(dealt)
-    return found, "groups" if whole else "rows"
-
-
-def _judged(
-    models: Sequence[Any], shared: Setting, labels: np.ndarray | None, number: int, memory: float
-) -> tuple[list[float], list[tuple[type[Warning], str]]]:
+class _Relabeled(NamedTuple):
     """The estimate of every model with one labeling, and what was warned of."""
+
+    values: list[float]
+    warnings: tuple[tuple[type[Warning], str], ...]
+
+
+def _evaluated(task: tuple[int, float], given: tuple[Sequence[Any], Experiment]) -> _Relabeled:
+    """One labeling, by its number (0 for the labels as they are); in any process."""
+    (number, memory), (models, experiment) = task, given
     values: list[float] = []
-    said: list[tuple[type[Warning], str]] = []
+    warned: list[tuple[type[Warning], str]] = []
     try:
-        own = shared if labels is None else _relabeled(shared, labels)
-        for model, outcome in zip(models, own.outcomes(models, memory=memory), strict=True):
-            if isinstance(outcome, TamisError):
-                raise outcome
-            found = own.validation(model, outcome)
+        own = experiment if number == 0 else _relabeled(experiment, number)
+        for model, results in zip(models, expect_results(own.outcomes(models, memory=memory)), strict=True):
+            found = own.validation(model, results)
             values.append(found.estimates[found.metrics[0].name].mean)
-            said.extend(warning for fold in outcome for warning in fold.warnings)
+            warned.extend(warning for fold in results for warning in fold.warnings)
     except TamisError as error:
-        if labels is None:
+        if number == 0:
             raise
         raise TamisError(f"relabeling {number}: {error}") from error
-    return values, list(dict.fromkeys(said))
+    return _Relabeled(values, tuple(dict.fromkeys(warned)))
 
 
-def _relabeled(shared: Setting, labels: np.ndarray) -> Setting:
-    given = replace(shared.given, y=labels)
+def _relabeled(experiment: Experiment, number: int) -> Experiment:
+    labels, places, _ = _exchanged(experiment)
+    dealt = experiment.data.y.copy()
+    dealt[experiment.rows] = generator(experiment.seed, _RELABELING, number - 1).permutation(labels)[places]
     with warnings.catch_warnings():
-        # Of the true labels it has been said; of these it does not matter.
+        # Small classes have been warned of with the true labels; with these they do not matter.
         warnings.simplefilter("ignore", SmallClass)
-        splits = shared.way.splits(labels, groups=given.groups, parts=given.parts, seed=shared.seed)
-    return replace(shared, given=given, splits=tuple(splits))
+        return experiment.relabelled(dealt)
+
+
+def _exchanged(experiment: Experiment) -> tuple[np.ndarray, np.ndarray, Literal["rows", "groups"]]:
+    """The labels that are dealt out, the place among them of each row that takes part, and whose labels they are."""
+    rows, groups = experiment.rows, experiment.data.groups
+    own = experiment.data.y[rows]
+    if groups is not None:
+        _, first, of_group = np.unique(groups[rows], return_index=True, return_inverse=True)
+        if (own[first][of_group] == own).all():
+            return own[first], of_group, "groups"
+    return own, np.arange(rows.size), "rows"

@@ -7,11 +7,12 @@ branch are held. A model gets what it would get alone: the same seeds, the same 
 shared inside a sweep the numbers agree to its rounding.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from tamis.base.seeds import open_states, places, seeded_states
@@ -109,6 +110,30 @@ class Plan:
         """Models that end in the same step and are not to be divided, in the order of the walk."""
         return _units(self.root)
 
+    def divided(self, parts: int) -> list[frozenset[int]]:
+        """The models in so many portions, at the most one for each unit.
+
+        The order of the walk is divided, and what comes before a division is computed in every portion. The results do
+        not depend on it.
+        """
+        units = self.units()
+        cuts = np.array_split(np.arange(len(units)), min(parts, len(units)))
+        return [frozenset().union(*units[cut[0] : cut[-1] + 1]) for cut in cuts]
+
+    def batches(self, most: int) -> list[tuple[int, ...]]:
+        """The models in batches of which each shares as much as it can.
+
+        A step that is shared by few enough models is one batch with all that follows it; one that is shared by more is
+        divided at what follows it. Small batches that follow one another are joined.
+        """
+        found: list[tuple[int, ...]] = []
+        for part in _parts(self.root, most):
+            if found and len(found[-1]) + len(part) <= most:
+                found[-1] += part
+            else:
+                found.append(part)
+        return found
+
     def n_fits(self) -> int:
         """Fits that one fold takes."""
         return _count(self.root)
@@ -153,6 +178,15 @@ def _units(branch: Branch) -> list[frozenset[int]]:
         else:
             found += [unit for below in step.branches for unit in _units(below)]
     return found
+
+
+def _parts(branch: Branch, most: int) -> Iterator[tuple[int, ...]]:
+    for step in branch.steps:
+        if len(step.models) <= most or step.last or all(len(below.models) <= 1 for below in step.branches):
+            yield tuple(sorted(step.models))
+        else:
+            for below in step.branches:
+                yield from _parts(below, most)
 
 
 def _count(branch: Branch) -> int:

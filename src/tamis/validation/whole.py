@@ -5,13 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from tamis.base._sklearn import _safe_indexing
-from tamis.base.errors import TamisError
-from tamis.validation.execute.driver import say_again
+from tamis.validation.execute.driver import expect_results, warn_again
+from tamis.validation.experiment import Experiment
 from tamis.validation.leak import leaky_twin
 from tamis.validation.metrics import Metric
 from tamis.validation.models import as_estimator
 from tamis.validation.result import Validation
-from tamis.validation.setting import Setting, setting
 
 
 def validate(
@@ -28,6 +27,7 @@ def validate(
     probes: float = 0.0,
     seed: int = 0,
     n_jobs: int = 1,
+    engine: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Validation:
     """Estimate how well a whole model will do on new data.
@@ -69,6 +69,9 @@ def validate(
         Decides the folds, the probes and every open ``random_state`` of the model.
     n_jobs : int, default=1
         Processes to use, -1 for all cores. The result does not depend on it.
+    engine : str, optional
+        Who computes, in place of `n_jobs`: "serial", "local", "local(3)" or "dask://host:port"
+        (:func:`tamis.engines.engine.open_engine`).
     progress : callable, optional
         Called with the number of folds done and the number in all.
 
@@ -87,22 +90,19 @@ def validate(
     (1.0, [[7], [7], [7], [7], [7]])
     """
     estimator = as_estimator(model)
-    shared = setting(
+    experiment = Experiment.of(
         X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
     )
-    twin = _twin(estimator, shared) if leak_check else None
+    twin = _twin(estimator, experiment) if leak_check else None
     subjects = [estimator] if twin is None else [estimator, twin]
-    outcomes = shared.outcomes(subjects, n_jobs=n_jobs, progress=progress)
+    outcomes = experiment.outcomes(subjects, engine=engine, n_jobs=n_jobs, progress=progress)
     found = []
-    for outcome in outcomes:
-        if isinstance(outcome, TamisError):
-            raise outcome
-        say_again(outcome)
-        found.append(shared.validation(estimator, outcome))
-    honest = found[0]
-    return replace(honest, leak_checked=leak_check, leak=None if twin is None else found[1])
+    for results in expect_results(outcomes):
+        warn_again(results)
+        found.append(experiment.validation(estimator, results))
+    return replace(found[0], leak_checked=leak_check, leak=None if twin is None else found[1])
 
 
-def _twin(model: Any, shared: Setting) -> Any | None:
-    rows = shared.rows
-    return leaky_twin(model, _safe_indexing(shared.given.X, rows), shared.given.y[rows], seed=shared.seed)
+def _twin(model: Any, experiment: Experiment) -> Any | None:
+    rows, data = experiment.rows, experiment.data
+    return leaky_twin(model, _safe_indexing(data.X, rows), data.y[rows], seed=experiment.seed)

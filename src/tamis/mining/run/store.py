@@ -137,13 +137,6 @@ class Store:
         return self._file.path
 
     @property
-    def identity(self) -> dict[str, Any]:
-        """What the run was made with."""
-        with self._file.explained():
-            found = self._connection.execute("SELECT setting, value FROM identity").fetchall()
-        return {setting: self._value(setting, value) for setting, value in found}
-
-    @property
     def versions(self) -> dict[str, list[str]]:
         """The versions of each package that computed results of the run."""
         found: dict[str, list[str]] = {}

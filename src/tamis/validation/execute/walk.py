@@ -15,13 +15,14 @@ import scipy.sparse as sp
 from tamis.base._sklearn import _safe_indexing
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import Track
-from tamis.base.parallel import one_thread
 from tamis.base.predictions import Said, ask, ask_together
 from tamis.base.seeds import spawn
+from tamis.data.dataset import Dataset
+from tamis.engines.engine import deadline
 from tamis.validation.execute.fits import Fits
 from tamis.validation.execute.preparations import Prepared, Remembered, Warned
 from tamis.validation.execute.rows import Ledger, Pair, Rows
-from tamis.validation.fold_result import FoldResult, answers_of, measured
+from tamis.validation.fold_result import Finding, FoldResult, answers_of, measured
 from tamis.validation.folds import Split
 from tamis.validation.metrics import Metric
 from tamis.validation.plan import Branch, Plan, Step
@@ -35,9 +36,6 @@ _AT_ONCE = 32
 #: Hears how many results a walk in this process has so far; a walk in another one is heard when it is over.
 listener: ContextVar[Callable[[int], None] | None] = ContextVar("listener", default=None)
 
-#: The time (that of the clock on the wall) at which a walk ends where it is, with the results it has.
-deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
-
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -49,8 +47,6 @@ class Task:
     wanted : frozenset of int
         The models to evaluate; whole units of the plan.
     split : Split
-    classes : array
-        Classes of the whole data.
     metrics : sequence of Metric, optional
         By default all that the model's answers allow.
     seed : int
@@ -62,35 +58,30 @@ class Task:
     plan: Plan
     wanted: frozenset[int]
     split: Split
-    classes: np.ndarray
     metrics: Sequence[Metric] | None
     seed: int
     memory: float = np.inf
 
 
-def walk(task: Task, X: Any, y: np.ndarray, remembered: Remembered | None = None) -> dict[int, FoldResult | TamisError]:
+def walk(task: Task, data: Dataset, remembered: Remembered | None = None) -> dict[int, Finding]:
     """The result of each wanted model, or the error that its steps met.
 
     Neither the models nor the data are changed. Open ``random_state`` parameters are set from the seed of the run, the
-    split and the place of the step; the linear algebra libraries run on one thread, because their sums may depend on
-    the number of threads. The result is therefore the same in any process.
+    split and the place of the step, so that the result is the same in any process (an engine runs it on one thread).
 
     Parameters
     ----------
     task : Task
-    X : array, sparse matrix or data frame of shape (n_rows, n_features)
-    y : array of shape (n_rows,)
+    data : Dataset
     remembered : Remembered, optional
-        What other walks prepared on these `X` and `y`; what this one prepares is added.
+        What other walks prepared on this data; what this one prepares is added.
     """
-    with one_thread():
-        walker = _Walker(task, X, y, Remembered(0) if remembered is None else remembered)
-        root = Rows(
-            lambda _: Pair(_safe_indexing(X, task.split.train), _safe_indexing(X, task.split.test)), None, walker.ledger
-        )
-        trail = (sha1(task.split.train.tobytes()).digest(),)
-        walker.descend(task.plan.root, root, _Path(Track(np.arange(X.shape[1])), trail=trail))
-        return walker.results
+    walker = _Walker(task, data, Remembered(0) if remembered is None else remembered)
+    train, test = task.split.train, task.split.test
+    root = Rows(lambda _: Pair(_safe_indexing(data.X, train), _safe_indexing(data.X, test)), None, walker.ledger)
+    trail = (sha1(train.tobytes()).digest(),)
+    walker.descend(task.plan.root, root, _Path(Track(np.arange(data.n_features)), trail=trail))
+    return walker.results
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,14 +146,13 @@ def _clocked() -> Iterator[_Clock]:
 class _Walker:
     """Walks one fold."""
 
-    def __init__(self, task: Task, X: Any, y: np.ndarray, remembered: Remembered) -> None:
+    def __init__(self, task: Task, data: Dataset, remembered: Remembered) -> None:
         self.task = task
         self._remembered = remembered
         self.ledger = Ledger(task.memory)
-        self.results: dict[int, FoldResult | TamisError] = {}
-        self._n_features = X.shape[1]
-        self._y = y
-        self._labels = y[task.split.train]
+        self.results: dict[int, Finding] = {}
+        self._data = data
+        self._labels = data.y[task.split.train]
         self._seed = spawn(task.seed, *task.split.task)
 
     def descend(self, branch: Branch, rows: Rows, path: _Path) -> None:
@@ -297,7 +287,7 @@ class _Walker:
     def _result(self, said: Said, behind: _Path, asked: _Clock, n_models: int) -> FoldResult:
         split = self.task.split
         with _clocked() as clock:
-            answers = answers_of(said, self._y, split, self.task.classes)
+            answers = answers_of(said, self._data.y, split, self._data.classes)
             metrics = measured(answers, self.task.metrics)
         used = behind.track.origins
         return FoldResult(
@@ -308,7 +298,7 @@ class _Walker:
             answers=answers,
             metrics=metrics,
             kept=None if used is None else np.unique(used),
-            n_features=self._n_features,
+            n_features=self._data.n_features,
             fit_seconds=behind.seconds,
             predict_seconds=asked.seconds / n_models,
             alone_seconds=behind.alone + asked.seconds,

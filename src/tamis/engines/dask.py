@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
 
-import tamis
 from tamis.base.errors import TamisError
-from tamis.mining.engine import CHANCES, Closing, Lost, perform
+from tamis.engines.engine import CHANCES, Closing, Lost, perform_in_worker
 
 Result = TypeVar("Result")
 
@@ -27,7 +26,7 @@ _QUIET, _PATIENCE = 5.0, 60.0
 #: Seconds between two looks at the clock and at who is there.
 _TICK = 0.25
 
-#: Walks limit threads and catch warnings for the whole process: a worker with several threads has one task at a time.
+#: Tasks limit threads and catch warnings for the whole process: a worker with several threads has one task at a time.
 _turn = threading.Lock()
 
 
@@ -77,7 +76,7 @@ class DaskEngine(Closing):
         until: float | None = None,
         hard: float | None = None,
     ) -> Iterator[tuple[int, Result | Lost]]:
-        """See :meth:`tamis.mining.engine.Engine.run`; a task that is given up keeps its worker until it ends."""
+        """See :meth:`tamis.engines.engine.Engine.run`; a task that is given up keeps its worker until it ends."""
         run = _Run(work, tasks, until)
         try:
             while run.held or (run.waiting and not run.over):
@@ -262,13 +261,14 @@ class _Members:
 
     def _ask(self, new: Collection[str]) -> None:
         first = not self._taken
+        own = _version()()
         answers = self._client.run(_version(), workers=list(new), on_error="return")
         for worker, answer in answers.items():
-            if answer == tamis.__version__:
+            if answer == own:
                 self._taken.add(worker)
             elif not isinstance(answer, OSError):  # which is the answer of one that has just gone
                 has = f"cannot import it ({answer})" if isinstance(answer, Exception) else f"has {answer}"
-                self.refused[worker] = f"this is tamis {tamis.__version__} and the worker at {worker} {has}"
+                self.refused[worker] = f"this is tamis {own} and the worker at {worker} {has}"
                 if not first:
                     warnings.warn(f"{self.refused[worker]}: it gets no tasks", stacklevel=2)
 
@@ -305,9 +305,7 @@ def _pack(thing: Any) -> bytes:
 def _version() -> Callable[[], str]:
     # A function inside a function travels by value: a worker without tamis can be asked too.
     def version() -> str:
-        import tamis
-
-        return tamis.__version__
+        return str(import_module("tamis").__version__)
 
     return version
 
@@ -318,4 +316,4 @@ def _perform(packed: bytes, data: Any, until: float | None) -> tuple[bool, Any]:
         if until is not None and time.time() >= until:
             return False, None
         work, task = pickle.loads(packed)
-        return True, perform(work, task, data, until)
+        return True, perform_in_worker(work, task, data, until)

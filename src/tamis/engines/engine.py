@@ -1,21 +1,23 @@
-"""Who computes: this process, processes of this machine, or a Dask cluster; the answers are the same."""
+"""The contract of an engine, and the door to all of them."""
 
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from typing import Any, Protocol, Self, TypeVar
 
-from joblib import cpu_count, parallel_config
+from joblib import cpu_count, effective_n_jobs, parallel_config
 
 from tamis.base.errors import TamisError
 from tamis.base.parallel import one_thread
-from tamis.validation.execute.walk import deadline
 
 Result = TypeVar("Result")
 
 #: Times that a task is begun again after the death of the worker that had it.
 CHANCES = 3
+
+#: The time (that of the clock on the wall) at which a task should stop, with the results it has.
+deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 _KNOWN = "serial, local, local(3) for so many processes, or dask://host:port"
 
@@ -31,7 +33,7 @@ class Lost(TamisError):  # noqa: N818 - a result, returned and never raised
         return type(self), (self.number, self.deaths)
 
 
-class Engine(Protocol):
+class Engine(AbstractContextManager[Any], Protocol):
     """Runs tasks on data that every worker has been given once. As a context it is closed at the end."""
 
     @property
@@ -57,7 +59,7 @@ class Engine(Protocol):
             A function that can be pickled.
         tasks : sequence
         until : float, optional
-            ``time.time()`` after which no task is begun and running walks stop at their next step.
+            ``time.time()`` after which no task is begun and running ones stop at their next step (:data:`deadline`).
         hard : float, optional
             ``time.time()`` at which tasks that still run are given up; they are not among the results.
         """
@@ -65,25 +67,20 @@ class Engine(Protocol):
     def close(self) -> None:
         """End the workers that were started here and remove what was written for them."""
 
-    def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
-def open_engine(name: str, data: Any, *, workers: int | None = None) -> Engine:
-    """The engine of a name, with the data that its tasks work on.
+def open_engine(name: str | None, data: Any, *, n_jobs: int = 1) -> Engine:
+    """Open an engine with the data that its tasks work on.
 
     Parameters
     ----------
-    name : str
+    name : str or None
         ``serial``; ``local`` for a process a core, ``local(3)`` for three of them; ``dask://host:port`` for the workers
-        of a scheduler. One local process is this one.
+        of a scheduler. One local process is this one. None takes `n_jobs` processes of this machine, which are started
+        only when they will save more time than starting them takes.
     data : object
         Anything that can be pickled.
-    workers : int, optional
-        Processes of ``local``, whatever its name says.
+    n_jobs : int, default=1
+        Without a name: processes, -1 for all cores, and never more than cores.
 
     Examples
     --------
@@ -91,73 +88,48 @@ def open_engine(name: str, data: Any, *, workers: int | None = None) -> Engine:
     ...     sorted(engine.run(pow, [2, 3]))
     [(0, 1024), (1, 59049)]
     """
-    if workers is not None and workers < 1:
-        raise TamisError(f"workers must be 1 or more; got {workers}")
+    from tamis.engines.local import LocalEngine
+    from tamis.engines.serial import SerialEngine
+
+    if name is None:
+        workers = max(1, min(effective_n_jobs(n_jobs), cpu_count()))
+        return SerialEngine(data) if workers == 1 else LocalEngine(data, workers, at_once=False)
     if name == "serial":
         return SerialEngine(data)
     if found := re.fullmatch(r"local(?:\(([1-9]\d*)\))?", name):
-        workers = workers or int(found[1] or cpu_count())
-        if workers == 1:
-            return SerialEngine(data)
-        from tamis.mining.local import LocalEngine
-
-        return LocalEngine(data, workers)
+        workers = int(found[1] or cpu_count())
+        return SerialEngine(data) if workers == 1 else LocalEngine(data, workers)
     if found := re.fullmatch(r"dask://([^/?#@\s]+:\d+)", name):
-        from tamis.mining.cluster import DaskEngine
+        from tamis.engines.dask import DaskEngine
 
         return DaskEngine(f"tcp://{found[1]}", data)
     raise TamisError(f"there is no engine {name!r}: take {_KNOWN}")
 
 
-class Closing:
-    """An engine as a context."""
+class Closing(AbstractContextManager[Any]):
+    """What is closed at the end of a context."""
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
         """End what was begun."""
 
 
-class SerialEngine(Closing):
-    """One task after the other, in this process; a running task cannot be given up.
-
-    Parameters
-    ----------
-    data : object
-    """
-
-    workers = 1
-
-    def __init__(self, data: Any) -> None:
-        self._data = data
-
-    def run(
-        self,
-        work: Callable[[Any, Any], Result],
-        tasks: Sequence[Any],
-        *,
-        until: float | None = None,
-        hard: float | None = None,
-    ) -> Iterator[tuple[int, Result | Lost]]:
-        """See :meth:`Engine.run`."""
-        ends = [end for end in (until, hard) if end is not None]
-        for number, task in enumerate(tasks):
-            if ends and time.time() >= min(ends):
-                return
-            yield number, perform(work, task, self._data, until)
-
-
 def perform(work: Callable[[Any, Any], Result], task: Any, data: Any, until: float | None) -> Result:
-    """``work(task, data)`` on one thread, in one process, with the time at which it should stop made known to it."""
+    """``work(task, data)`` on one thread, because sums may depend on their number, with its deadline made known."""
     token = deadline.set(until)
     try:
-        with one_thread(), parallel_config(backend="sequential"):
+        with one_thread():
             return work(task, data)
     finally:
         deadline.reset(token)
+
+
+def perform_in_worker(work: Callable[[Any, Any], Result], task: Any, data: Any, until: float | None) -> Result:
+    """The same in a process that was started for it, which starts no others."""
+    with parallel_config(backend="sequential"):
+        return perform(work, task, data, until)

@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from joblib.externals.loky.process_executor import ShutdownExecutorError, Termin
 
 from tamis.base.errors import TamisError
 from tamis.base.parallel import expect_replacements
-from tamis.mining.engine import CHANCES, Closing, Lost, perform
+from tamis.engines.engine import CHANCES, Closing, Lost, perform, perform_in_worker
 
 Result = TypeVar("Result")
 
@@ -52,6 +52,12 @@ _TICK = 0.25
 #: Processes that may die before they are ready, one after the other.
 _STARTS = 3
 
+#: Seconds that starting the processes costs: everything is imported and every kernel loaded in each.
+_STARTING = 5.0
+
+#: Seconds after which a task is a long one.
+_LONG = 2.0
+
 
 class LocalEngine(Closing):
     """Tasks in processes of this machine, which are started at the first run.
@@ -63,14 +69,19 @@ class LocalEngine(Closing):
     ----------
     data : object
     workers : int
+    at_once : bool, default=True
+        Start the processes before anything else. Otherwise this process begins with the tasks, as the serial engine
+        does it, and the others are started when by the time of the first tasks they will save more than that takes.
     """
 
-    def __init__(self, data: Any, workers: int) -> None:
+    def __init__(self, data: Any, workers: int, *, at_once: bool = True) -> None:
         self.workers = workers
         self._data = data
+        self._at_once = at_once
         self._crew = [_Worker() for _ in range(workers)]
         self._remove: Callable[[], Any] | None = None
         self._path = ""
+        self._writing = threading.Lock()
         self._run: _Run | None = None
 
     def run(
@@ -81,21 +92,23 @@ class LocalEngine(Closing):
         until: float | None = None,
         hard: float | None = None,
     ) -> Iterator[tuple[int, Result | Lost]]:
-        """See :meth:`tamis.mining.engine.Engine.run`; a run ends the one before it."""
+        """See :meth:`tamis.engines.engine.Engine.run`; a run ends the one before it."""
         if self._run is not None:
             _stop(self._run, self._crew)
         if not tasks:
             return
         expect_replacements()
-        run = self._run = _Run(work, tasks, until, self._written())
-        crew = self._crew[: len(tasks)]
+        run = self._run = _Run(work, tasks, until, self._crew[: len(tasks)], self._written)
+        here = 0
         try:
-            for worker in crew:
-                threading.Thread(target=_serve, args=(worker, run), daemon=True).start()
-            yield from self._results(run, crew, hard)
+            if self._at_once:
+                run.start()
+            else:
+                here = yield from self._begin_here(run)
+            yield from self._results(run, len(tasks) - here, hard)
         finally:
             if self._run is run:
-                _stop(run, crew)
+                _stop(run, run.crew)
                 self._run = None
 
     def close(self) -> None:
@@ -104,17 +117,40 @@ class LocalEngine(Closing):
             self._run.stopped.set()
         for worker in self._crew:
             worker.end()
-        if self._remove is not None:
-            self._remove()
-            self._remove = None
+        with self._writing:
+            if self._remove is not None:
+                self._remove()
+                self._remove = None
+
+    def _begin_here(self, run: "_Run") -> Generator[tuple[int, Any], None, int]:
+        """Do tasks in this process until the others are up, which are started when that pays; how many were done."""
+        done, begin = 0, time.perf_counter()
+        timer = threading.Timer(_LONG, run.start)
+        timer.daemon = True
+        timer.start()
+        try:
+            while not all(worker.is_up for worker in run.crew):
+                number = run.take()
+                if number is None:
+                    return done
+                yield number, perform(run.work, run.tasks[number], self._data, run.until)
+                timer.cancel()
+                done += 1
+                left = (time.perf_counter() - begin) / done * run.n_waiting
+                if left * (1 - 1 / self.workers) > _STARTING:
+                    run.start()
+        finally:
+            timer.cancel()
+        run.start()
+        return done
 
     @staticmethod
-    def _results(run: "_Run", crew: list["_Worker"], hard: float | None) -> Iterator[Any]:
-        left, serving = len(run.tasks), len(crew)
+    def _results(run: "_Run", left: int, hard: float | None) -> Iterator[Any]:
+        serving = len(run.crew)
         while left and serving:
             wait = _TICK if hard is None else min(_TICK, hard - time.time())
-            if wait <= 0 or (run.over and not any(worker.busy.locked() for worker in crew)):
-                _stop(run, crew)
+            if wait <= 0 or (run.over and not any(worker.busy.locked() for worker in run.crew)):
+                _stop(run, run.crew)
                 wait = 0.0
             try:
                 found = run.done.get(timeout=wait)
@@ -131,11 +167,13 @@ class LocalEngine(Closing):
                 yield found
 
     def _written(self) -> str:
-        if self._remove is None:
-            folder = _write(self._data)
-            self._path = str(folder / "data")
-            self._remove = weakref.finalize(self, _remove, folder)
-        return self._path
+        """The file of the data, written when it is first asked for."""
+        with self._writing:
+            if self._remove is None:
+                folder = _write(self._data)
+                self._path = str(folder / "data")
+                self._remove = weakref.finalize(self, _remove, folder)
+            return self._path
 
 
 class _Run:
@@ -146,17 +184,34 @@ class _Run:
     work : callable
     tasks : sequence
     until : float or None
-    path : str
-        The file of the data.
+    crew : list of _Worker
+    path : callable
+        Returns the file of the data.
     """
 
-    def __init__(self, work: Callable[[Any, Any], Any], tasks: Sequence[Any], until: float | None, path: str) -> None:
-        self.work, self.tasks, self.until, self.path = work, tasks, until, path
+    def __init__(
+        self,
+        work: Callable[[Any, Any], Any],
+        tasks: Sequence[Any],
+        until: float | None,
+        crew: list["_Worker"],
+        path: Callable[[], str],
+    ) -> None:
+        self.work, self.tasks, self.until, self.crew, self.path = work, tasks, until, crew, path
         self.stopped = threading.Event()
         #: (number, result) for what is done, an error that ends the run, None from each thread that has ended.
         self.done: queue.SimpleQueue[tuple[int, Any] | BaseException | None] = queue.SimpleQueue()
         self._taken = 0
+        self._started = False
         self._guard = threading.Lock()
+
+    def start(self) -> None:
+        """Let the workers take tasks, unless they do already."""
+        with self._guard:
+            started, self._started = self._started, True
+        if not started:
+            for worker in self.crew:
+                threading.Thread(target=_serve, args=(worker, self), daemon=True).start()
 
     @property
     def over(self) -> bool:
@@ -164,14 +219,14 @@ class _Run:
         return self.stopped.is_set() or (self.until is not None and time.time() >= self.until)
 
     @property
-    def waiting(self) -> bool:
-        """Whether there is a task that nobody has and that may be begun."""
-        return self._taken < len(self.tasks) and not self.over
+    def n_waiting(self) -> int:
+        """Tasks that nobody has and that may be begun."""
+        return 0 if self.over else len(self.tasks) - self._taken
 
     def take(self) -> int | None:
         """The number of such a task."""
         with self._guard:
-            if not self.waiting:
+            if not self.n_waiting:
                 return None
             self._taken += 1
             return self._taken - 1
@@ -192,17 +247,24 @@ class _Worker:
         #: Held while there is a task, from before it is taken until its result is out.
         self.busy = threading.Lock()
 
+    @property
+    def is_up(self) -> bool:
+        """Whether the process is there and has the data."""
+        return self._pool is not None and self._ready.done()
+
     def up(self, run: _Run) -> None:
         """See to it that the process is there and has the data."""
+        path = run.path()
         for _ in range(_STARTS):
             with self._guard:
                 if run.over:
                     raise ShutdownExecutorError
                 if self._pool is None:
-                    self._pool = ProcessPoolExecutor(
+                    pool = ProcessPoolExecutor(
                         1, timeout=_IDLE, initializer=_begin, initargs=(os.getpid(),), env=_ONE_THREAD
                     )
-                    self._ready = self._last = self._pool.submit(_load, run.path)
+                    self._ready = self._last = pool.submit(_load, path, run.work)
+                    self._pool = pool
                 ready = self._ready
             try:
                 return ready.result()
@@ -215,7 +277,7 @@ class _Worker:
         with self._guard:
             if self._pool is None or run.stopped.is_set():
                 raise ShutdownExecutorError
-            self._last = self._pool.submit(_perform, run.work, run.tasks[number], run.path, run.until)
+            self._last = self._pool.submit(_perform, run.work, run.tasks[number], run.path(), run.until)
             return self._last
 
     def end(self, after: Future[Any] | None = None) -> None:
@@ -247,7 +309,7 @@ def _serve(worker: _Worker, run: _Run) -> None:
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        while run.waiting:
+        while run.n_waiting:
             worker.up(run)
             with worker.busy:
                 number = run.take()
@@ -337,9 +399,10 @@ def _data(path: str) -> Any:
     return joblib.load(path, mmap_mode="c")
 
 
-def _load(path: str) -> None:
+def _load(path: str, work: Callable[[Any, Any], Any]) -> None:
+    """Read the data; what `work` needs was imported when it came here."""
     _data(path)
 
 
 def _perform(work: Callable[[Any, Any], Result], task: Any, path: str, until: float | None) -> Result:
-    return perform(work, task, _data(path), until)
+    return perform_in_worker(work, task, _data(path), until)

@@ -1,0 +1,38 @@
+"""The serial engine: this process."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from tamis.engines.engine import Closing, Lost, perform
+
+Result = TypeVar("Result")
+
+
+class SerialEngine(Closing):
+    """One task after the other, in this process; a running task cannot be given up.
+
+    Parameters
+    ----------
+    data : object
+    """
+
+    workers = 1
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def run(
+        self,
+        work: Callable[[Any, Any], Result],
+        tasks: Sequence[Any],
+        *,
+        until: float | None = None,
+        hard: float | None = None,
+    ) -> Iterator[tuple[int, Result | Lost]]:
+        """See :meth:`tamis.engines.engine.Engine.run`."""
+        ends = [end for end in (until, hard) if end is not None]
+        for number, task in enumerate(tasks):
+            if ends and time.time() >= min(ends):
+                return
+            yield number, perform(work, task, self._data, until)
