@@ -25,7 +25,11 @@ from tamis.classify import KNN, NRBF, SVM
 from tamis.compose.catalog import catalog
 from tamis.compose.recipe import parse, to_text
 from tamis.data.dataset import Dataset
+from tamis.engines.engine import Lost
+from tamis.engines.serial import SerialEngine
 from tamis.select import FromModel, Ranking, Vote
+from tamis.validation.execute import driver as driver_module
+from tamis.validation.execute.driver import Driver
 from tamis.validation.execute.preparations import Remembered
 from tamis.validation.execute.rows import Ledger, Pair, Rows, size_of
 from tamis.validation.execute.walk import Task, walk
@@ -353,6 +357,22 @@ def test_workers_do_not_change_a_bit() -> None:
         np.testing.assert_array_equal(a.answers.scores, c.answers.scores)
         assert a.metrics == b.metrics == c.metrics or any(np.isnan(v) for v in a.metrics.values())
         np.testing.assert_array_equal(a.kept, b.kept)
+
+
+class Deadly(SerialEngine):
+    """Its worker dies of the first task, whenever that is tried."""
+
+    def run(self, work, tasks, **options):
+        for number, found in super().run(work, tasks, **options):
+            yield number, Lost(number, 4) if number == 0 else found
+
+
+def test_models_whose_task_ends_every_worker_have_an_error(monkeypatch) -> None:
+    monkeypatch.setattr(driver_module, "open_engine", lambda name, data, **options: Deadly(data))
+    data = Dataset.of(*problem(0))
+    with Driver(data) as driver:
+        (outcome,) = driver.outcomes(built(["knn(1)"]), StratifiedFolds(2).splits(data.y))
+    assert str(outcome) == "task 1: the worker died each of the 4 times that it was tried"
 
 
 def test_a_model_that_fails_does_not_stop_the_others() -> None:

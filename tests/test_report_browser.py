@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from browser import Opened, chromium, needs_chromium, opened
-from tamis.cli.report import kept_facts
 from tamis.data.named import names
+from tamis.reporting.build import report
 from tamis.reporting.html import page
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), needs_chromium]
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), needs_chromium]
 SECTIONS = ["answer", "data", "models", "sizes", "features", "rows", "honesty", "story", "made"]
 
 #: Figures that the report of every search has, and those of two classes with scores.
-ALWAYS = {"sizes", "distribution", "redundancy", "projection", "stages"}
+ALWAYS = {"error_features", "distribution", "redundancy", "projection", "stages"}
 TWO_CLASSES = {"roc", "threshold"}
 
 
@@ -72,7 +72,7 @@ def sort(seen: Opened, table: str, title: str) -> str:
 
 def test_it_is_small_and_soon_made_and_painted(browser: Any, searched: tuple[Path, int]) -> None:
     run, _ = searched
-    facts = kept_facts(run)
+    facts = report(run).facts
     begin = time.perf_counter()
     text = page(facts)
     built = time.perf_counter() - begin
@@ -90,11 +90,11 @@ def test_it_is_small_and_soon_made_and_painted(browser: Any, searched: tuple[Pat
 def test_every_panel_is_drawn_and_nothing_is_asked_for(browser: Any, searched: tuple[Path, int]) -> None:
     run, classes = searched
     file = report_of(run)
-    facts = kept_facts(run)
+    facts = report(run).facts
     with opened(browser, file) as seen:
         figures = set(seen.draw_all())
         assert figures >= ALWAYS | (TWO_CLASSES if classes == 2 and facts["rows"]["roc"] else set())
-        assert ("upset" in figures) == (facts["features"]["selectors"] is not None)
+        assert ("selectors" in figures) == (facts["features"]["selectors"] is not None)
         assert seen.page.locator("section").evaluate_all("all => all.map(e => e.id)") == SECTIONS
         assert seen.page.locator(".confusion td").count() == classes**2
         empty = "all => all.filter(e => !e.querySelector('svg.main-svg').children.length).length"
@@ -104,7 +104,7 @@ def test_every_panel_is_drawn_and_nothing_is_asked_for(browser: Any, searched: t
 
 
 def test_the_leaderboard_sorts(browser: Any, searched: tuple[Path, int]) -> None:
-    rows = kept_facts(searched[0])["models"]["rows"]
+    rows = report(searched[0]).facts["models"]["rows"]
     known = sorted(row["features"] for row in rows if row["features"] is not None)
     with opened(browser, report_of(searched[0])) as seen:
         assert column(seen, "models", 1) == [str(i + 1) for i in range(min(20, len(rows)))]
@@ -117,7 +117,7 @@ def test_the_leaderboard_sorts(browser: Any, searched: tuple[Path, int]) -> None
 
 
 def test_search_finds_a_feature_and_a_click_shows_its_distribution(browser: Any, searched: tuple[Path, int]) -> None:
-    panel = kept_facts(searched[0])["features"]
+    panel = report(searched[0]).facts["features"]
     table, known = panel["table"], [one["name"] for one in panel["distributions"]]
     with opened(browser, report_of(searched[0])) as seen:
         search = seen.page.get_by_label("Search features")

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import warnings
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,12 +14,15 @@ from hypothesis import strategies as st
 from sample_facts import HOSTILE, sample
 from tamis.base.errors import TamisError
 from tamis.reporting import canvas, figures_features, figures_models, figures_rows
-from tamis.reporting.figures import FORMATS, draw
+from tamis.reporting.figure import Axis, Figure, Panel, Series
+from tamis.reporting.figures import FORMATS, draw, figures
+from tamis.reporting.plotly_json import plotly_json
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed (pip install tamis[figures])")
 
 ALL = (
     "error_features",
+    "stability",
     "features",
     "redundancy",
     "selectors",
@@ -37,6 +41,11 @@ def look():
     """As within `draw`."""
     with canvas.style():
         yield
+
+
+def axes_of(figure):
+    """The axes of a figure that matplotlib draws from its description."""
+    return canvas.drawn(figure).axes
 
 
 def names(paths):
@@ -62,7 +71,7 @@ def written(figure):
     [
         ({}, set()),
         ({"n_classes": 9}, {"threshold"}),
-        ({"kind": "validate"}, {"error_features", "stages"}),
+        ({"kind": "validate"}, {"error_features", "stability", "stages"}),
         ({"kind": "data"}, set(ALL) - {"features", "redundancy", "projection"}),
     ],
 )
@@ -119,13 +128,11 @@ def test_hostile_names_are_letters_only(tmp_path):
 def test_any_name_can_be_written(name):
     text = canvas.label(name)
     assert 0 < len(text) <= 33
-    figure, axes = canvas.panel(2, 2)
-    axes.plot([0, 1], [0, 1], label=text)
-    axes.set_xticks([0.5], [text])
-    axes.legend()
+    panel = Panel(Axis(names=[name]), Axis(name), [Series([0, 1], [0, 1], line=True, label=name)])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert written(figure).count(text) >= 2
+        found = written(canvas.drawn(Figure("name", name, name, (2, 2), [panel], note=name)))
+    assert {canvas.label(name, letters) for letters in (28, 40, 80)} <= set(found)
 
 
 def test_a_letter_that_the_font_lacks_is_a_square():
@@ -137,14 +144,14 @@ def test_a_letter_that_the_font_lacks_is_a_square():
 def test_names_that_begin_with_an_underscore_are_in_the_legend():
     facts = sample(n_features=5, n_models=3)
     facts["rows"]["classes"] = ["_one", "__proto__"]
-    (axes,) = figures_rows.projection(facts).axes
+    (axes,) = axes_of(figures_rows.projection(facts))
     assert [text.get_text().strip() for text in axes.get_legend().get_texts()] == ["_one", "__proto__"]
 
 
 def test_error_against_features_is_the_curves_of_the_facts():
     facts = sample()
     models = facts["models"]
-    (axes,) = figures_models.error_features(facts).axes
+    (axes,) = axes_of(figures_models.error_features(facts))
     lines = labelled(axes)
     curves = sorted(models["curves"], key=lambda curve: min(point["mean"] for point in curve["points"]))
     assert list(lines)[:6] == [curve["family"] for curve in curves[:6]]
@@ -154,7 +161,7 @@ def test_error_against_features_is_the_curves_of_the_facts():
     chosen, smallest = models["rows"][models["best"]], models["rows"][models["smallest"]]
     np.testing.assert_allclose(lines["the choice"].get_xydata(), [[chosen["features"], chosen["mean"]]])
     np.testing.assert_allclose(lines["the smallest as good"].get_xydata(), [[smallest["features"], smallest["mean"]]])
-    assert f"{len(curves) - 6} other families" in lines
+    assert f"{len(curves) - 6} others" in lines
     assert len({(line.get_color(), line.get_marker()) for line in list(lines.values())[:6]}) == 6
 
 
@@ -162,7 +169,7 @@ def test_the_choice_is_the_row_that_was_chosen():
     facts = sample()
     models = facts["models"]
     models["chosen"] = models["smallest"] = 1
-    (axes,) = figures_models.error_features(facts).axes
+    (axes,) = axes_of(figures_models.error_features(facts))
     row = models["rows"][1]
     np.testing.assert_allclose(labelled(axes)["the choice"].get_xydata(), [[row["features"], row["mean"]]])
     assert "the smallest as good" not in labelled(axes)
@@ -171,7 +178,7 @@ def test_the_choice_is_the_row_that_was_chosen():
 def test_bands_are_one_standard_error_wide():
     facts = sample(n_models=40)
     facts["models"]["curves"] = [curve for curve in facts["models"]["curves"] if len(curve["points"]) > 2][:1]
-    (axes,) = figures_models.error_features(facts).axes
+    (axes,) = axes_of(figures_models.error_features(facts))
     (band,) = axes.collections
     corners = {tuple(corner) for corner in band.get_paths()[0].vertices.round(9).tolist()}
     for point in facts["models"]["curves"][0]["points"]:
@@ -182,7 +189,7 @@ def test_bands_are_one_standard_error_wide():
 def test_a_measure_of_which_more_is_better_puts_the_highest_family_first():
     facts = sample()
     facts["models"]["metric"] = {"name": "auc", "title": "AUC", "better": "high"}
-    (axes,) = figures_models.error_features(facts).axes
+    (axes,) = axes_of(figures_models.error_features(facts))
     highest = max(facts["models"]["curves"], key=lambda curve: max(point["mean"] for point in curve["points"]))
     assert next(iter(labelled(axes))) == highest["family"]
 
@@ -190,7 +197,7 @@ def test_a_measure_of_which_more_is_better_puts_the_highest_family_first():
 def test_features_are_drawn_by_how_often_they_were_chosen():
     facts = sample(n_features=100)
     table = facts["features"]["table"]
-    (axes,) = figures_features.chosen(facts).axes
+    (axes,) = axes_of(figures_features.chosen(facts))
     known = dict(zip(table["name"], zip(table["chosen"], table["used"], strict=True), strict=True))
     listed = [label.get_text() for label in axes.get_yticklabels()]
     bars = {round(bar.get_y() + bar.get_height() / 2): bar.get_width() for bar in axes.patches}
@@ -204,14 +211,14 @@ def test_features_are_drawn_by_how_often_they_were_chosen():
 def test_features_that_no_fold_uses_are_not_drawn():
     facts = sample(n_features=6)
     facts["features"]["table"] |= {"chosen": [1.0, 0.5, 0.0, 0.0, 0.1, 0.0], "used": [None] * 6}
-    (axes,) = figures_features.chosen(facts).axes
+    (axes,) = axes_of(figures_features.chosen(facts))
     assert [bar.get_width() for bar in axes.patches] == [1.0, 0.5, 0.1]
     assert axes.get_legend() is None
 
 
 def test_without_folds_features_are_drawn_by_score():
     facts = sample(kind="data")
-    (axes,) = figures_features.chosen(facts).axes
+    (axes,) = axes_of(figures_features.chosen(facts))
     assert axes.get_xlabel() == "score (cc)"
     widths = [bar.get_width() for bar in axes.patches]
     assert widths == sorted(facts["features"]["table"]["score"], reverse=True)[:30]
@@ -219,7 +226,7 @@ def test_without_folds_features_are_drawn_by_score():
 
 def test_the_heat_map_is_the_correlation_in_order():
     known = sample()["features"]["redundancy"]
-    axes = figures_features.redundancy(sample()).axes[0]
+    axes = axes_of(figures_features.redundancy(sample()))[0]
     order = known["order"]
     expected = np.array(known["correlation"])[np.ix_(order, order)]
     np.testing.assert_allclose(axes.collections[0].get_array(), expected)
@@ -230,29 +237,33 @@ def test_the_heat_map_is_the_correlation_in_order():
 
 def test_selectors_are_drawn_as_sets():
     known = sample()["features"]["selectors"]
-    _, above, left, matrix = figures_features.selectors(sample()).axes
+    above, matrix = axes_of(figures_features.selectors(sample()))
     assert [bar.get_height() for bar in above.patches] == [one["size"] for one in known["sets"]]
-    assert [bar.get_width() for bar in left.patches] == known["sizes"]
-    joined = [line.get_ydata().tolist() for line in matrix.get_lines() if line.get_color() == canvas.INK]
-    assert joined == [one["members"] for one in known["sets"]]
+    sizes = [f"{name} ({size})" for name, size in zip(known["names"], known["sizes"], strict=True)]
+    assert [label.get_text() for label in matrix.get_yticklabels()] == sizes
+    _, joined = matrix.get_lines()
+    x, y = joined.get_xdata(), joined.get_ydata()
+    assert np.isnan(y).sum() == len(known["sets"])
+    for number, one in enumerate(known["sets"]):
+        assert y[(x == number) & ~np.isnan(y)].tolist() == one["members"]
 
 
 @pytest.mark.parametrize("n_classes", [2, 9])
 def test_rows_and_their_classes_are_drawn(n_classes):
     facts = sample(n_classes=n_classes)
     rows = facts["rows"]
-    (axes,) = figures_rows.projection(facts).axes
-    for number, dots in enumerate(axes.collections):
+    (axes,) = axes_of(figures_rows.projection(facts))
+    for number, dots in enumerate(axes.get_lines()):
         own = np.array(rows["projection"]["class"]) == number
         expected = np.column_stack([rows["projection"]["x"], rows["projection"]["y"]])[own]
-        np.testing.assert_allclose(dots.get_offsets(), expected)
+        np.testing.assert_allclose(dots.get_xydata(), expected)
     assert [text.get_text() for text in axes.get_legend().get_texts()] == rows["classes"]
     assert "41 %" in axes.get_xlabel()
 
 
 def test_counts_of_the_confusion_matrix_stand_where_they_belong():
     rows = sample(n_classes=9)["rows"]
-    axes = figures_rows.confusion(sample(n_classes=9)).axes[0]
+    axes = axes_of(figures_rows.confusion(sample(n_classes=9)))[0]
     found = np.zeros((9, 9), dtype=int)
     for text in axes.texts:
         x, y = text.get_position()
@@ -266,11 +277,11 @@ def test_counts_of_the_confusion_matrix_stand_where_they_belong():
 def test_curves_are_those_of_the_facts():
     facts = sample(n_classes=5)
     rows = facts["rows"]
-    (axes,) = figures_rows.roc(facts).axes
+    (axes,) = axes_of(figures_rows.roc(facts))
     for curve, (name, line) in zip(rows["roc"]["curves"], labelled(axes).items(), strict=True):
-        assert name == f"AUC {curve['auc']:.3f}  {curve['class']}"
+        assert name == f"AUC {curve['auc']:.3f} {curve['class']}"
         np.testing.assert_allclose(line.get_xydata(), np.column_stack([curve["fpr"], curve["tpr"]]))
-    (axes,) = figures_rows.calibration(facts).axes
+    (axes,) = axes_of(figures_rows.calibration(facts))
     for curve, (name, line) in zip(rows["calibration"]["curves"], labelled(axes).items(), strict=True):
         assert name == curve["class"]
         np.testing.assert_allclose(line.get_xydata(), np.column_stack([curve["predicted"], curve["observed"]]))
@@ -279,20 +290,20 @@ def test_curves_are_those_of_the_facts():
 def test_the_threshold_is_marked():
     facts = sample()
     known = facts["rows"]["threshold"]
-    (axes,) = figures_rows.threshold(facts).axes
+    (axes,) = axes_of(figures_rows.threshold(facts))
     curve, used, best = axes.get_lines()
     np.testing.assert_allclose(curve.get_xydata(), np.column_stack([known["share"], known["ber"]]))
     assert used.get_xydata().tolist() == [[known["used"]["share"], known["used"]["ber"]]]
     assert best.get_xydata().tolist() == [[known["best"]["share"], known["best"]["ber"]]]
-    assert axes.get_xlabel() == "rows called ill"
+    assert axes.get_xlabel() == "rows predicted to be ill"
 
 
 def test_the_relabelings_are_counted():
     facts = sample()
     facts["honesty"]["permutation"]["null"][:3] = [None] * 3
-    (axes,) = figures_rows.permutation(facts).axes
+    (axes,) = axes_of(figures_rows.permutation(facts))
     assert sum(bar.get_height() for bar in axes.patches) == 197
-    assert axes.get_lines()[0].get_xdata() == [facts["honesty"]["permutation"]["value"]] * 2
+    assert axes.get_lines()[0].get_xdata().tolist() == [facts["honesty"]["permutation"]["value"]] * 2
 
 
 @pytest.mark.parametrize(("scale", "unit"), [(0.01, "seconds"), (1, "minutes"), (100, "hours")])
@@ -302,22 +313,57 @@ def test_stages_stand_at_their_time(scale, unit):
     for one in known:
         one["begin"] *= scale
         one["end"] *= scale
-    (axes,) = figures_models.stages(facts).axes
+    (axes,) = axes_of(figures_models.stages(facts))
     seconds = {"seconds": 1, "minutes": 60, "hours": 3600}[unit]
     assert axes.get_xlabel() == f"time ({unit})"
-    for bars, one in zip(axes.collections, known, strict=True):
-        (path,) = bars.get_paths()
-        begin, end = path.vertices[:, 0].min(), path.vertices[:, 0].max()
-        np.testing.assert_allclose([begin, end], [one["begin"] / seconds, one["end"] / seconds])
+    for bar, one in zip(axes.patches, known, strict=True):
+        ends = [bar.get_x(), bar.get_x() + bar.get_width()]
+        np.testing.assert_allclose(ends, [one["begin"] / seconds, one["end"] / seconds])
 
 
 def test_a_stage_that_comes_again_has_one_line():
     facts = sample()
     facts["story"]["stages"].append({**facts["story"]["stages"][3], "begin": 900.0, "end": 1000.0})
-    (axes,) = figures_models.stages(facts).axes
+    (axes,) = axes_of(figures_models.stages(facts))
     assert len(axes.get_yticklabels()) == 7
-    assert len(axes.collections[3].get_paths()) == 2
-    assert axes.texts[3].get_text().startswith("9 recipes")
+    assert sum(bar.get_y() < 3 < bar.get_y() + bar.get_height() for bar in axes.patches) == 2
+    told = [text.get_text() for text in axes.texts]
+    assert told[3] == ""
+    assert told[-1].startswith("9 recipes")
+
+
+@pytest.mark.parametrize("number", [0, 4])
+def test_a_distribution_is_the_share_of_each_class(number):
+    facts = sample()
+    known = facts["features"]["distributions"][number]
+    (axes,) = axes_of(figures_features.distributions(facts)[number])
+    for place, own in enumerate(known["classes"]):
+        shares = np.array(own["counts"]) / sum(own["counts"])
+        if known["edges"] is None:
+            drawn = [bar.get_height() for bar in axes.containers[place]]
+        else:
+            drawn = axes.get_lines()[place].get_ydata()[:-1]
+        np.testing.assert_allclose(drawn, shares, atol=1e-4)
+
+
+@pytest.mark.parametrize("known", [{}, {"n_classes": 9, "hostile": True}, {"kind": "validate"}, {"kind": "data"}])
+def test_page_and_files_show_the_same(known):
+    """Both views draw every mark of a figure, with the same numbers and the same names in the legend."""
+    for figure in figures(sample(n_features=30, n_models=8, **known)).values():
+        for panel, axes in zip(figure.panels, canvas.drawn(figure).axes, strict=False):
+            page = plotly_json(replace(figure, panels=[panel]))["data"]
+            labels = [trace["meta"]["label"] for trace in page if "meta" in trace and not trace["meta"]["hidden"]]
+            legend = axes.get_legend()
+            shown = [] if legend is None else [text.get_text() for text in legend.get_texts()]
+            assert [text for text in shown if not text.endswith(" others")] == [canvas.label(one, 40) for one in labels]
+            lines = [trace for trace in page if "mode" in trace and trace.get("fill") != "toself"]
+            drawn = [line.get_xdata() for line in axes.get_lines() if len(line.get_xdata())]
+            for trace in lines:
+                x = np.array(trace["x"], dtype=float)
+                shaded = isinstance(trace.get("marker", {}).get("color"), list)
+                assert shaded or any(x.size == one.size and np.allclose(x, one, rtol=1e-5) for one in drawn)
+            bars = sum(len(trace["x"]) for trace in page if trace.get("type") == "bar")
+            assert bars == len(axes.patches)
 
 
 def test_what_is_not_known_is_not_drawn(tmp_path):

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tamis.compose.recipe import recipe as recipe
     from tamis.data.load import load as load
-    from tamis.mining.search import mine as mine
+    from tamis.reporting.build import report as report
+    from tamis.reporting.mine import mine as mine
     from tamis.validation.whole import validate as validate
 
 __version__ = "0.1.0"
@@ -20,8 +21,9 @@ __version__ = "0.1.0"
 #: The functions at the door, and the files that hold them.
 _FUNCTIONS = {
     "load": "data.load",
-    "mine": "mining.search",
+    "mine": "reporting.mine",
     "recipe": "compose.recipe",
+    "report": "reporting.build",
     "validate": "validation.whole",
 }
 

@@ -38,8 +38,9 @@ def describe(
 
     dataset = load_data(data, target)
     if html is not None:
-        from tamis.cli.report import this_command, write_page
+        from tamis.cli.report import this_command
         from tamis.reporting.facts import data_facts
+        from tamis.reporting.html import write_page
 
         write_page(data_facts(dataset, command=this_command()), html)
         print_line(f"report: {html}")

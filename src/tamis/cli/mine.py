@@ -1,5 +1,6 @@
 """``tamis mine``: from data to a model with an honest error, in one command that can be stopped and taken up again."""
 
+import shlex
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from tamis.cli.mine_progress import watching
-from tamis.cli.report import check_place, keep_facts, write_page
+from tamis.cli.report import check_place, this_command
 from tamis.cli.show import (
     Data,
     Json,
@@ -92,7 +93,8 @@ def mine(
 
     The search is itself judged on rows it has not seen. Stop it at any moment; the same command goes on.
     """
-    from tamis.mining.search import mine as search
+    from tamis.reporting.build import report as build
+    from tamis.reporting.mine import mine as search
 
     dataset = load_data(data, target)
     if group is not None:
@@ -127,7 +129,8 @@ def mine(
         typer.echo(f"tamis: stopped; what was computed is in {run}, and the same command goes on", err=True)
         raise typer.Exit(130) from None
     saved = _save(model, found, dataset)
-    write_page(keep_facts(run, found, dataset, model if saved else None, split=split, folds=folds), report)
+    _note_commands(run, model if saved else None)
+    build(run, out=report)
     if json:
         print_json({**found.summary(), "model": str(model) if saved else None})
         return
@@ -159,6 +162,17 @@ def _save(path: Path, found: "Mined", dataset: "Dataset") -> bool:
         warnings.warn(str(error), stacklevel=2)
         return False
     return True
+
+
+def _note_commands(run: Path, model: Path | None) -> None:
+    """Keep in the run what was typed, and what predicts with the model."""
+    from tamis.mining.run.store import Store
+    from tamis.reporting.mine import COMMANDS
+
+    predict = [] if model is None else [shlex.join(["tamis", "predict", str(model), "NEW_DATA"])]
+    following = [{"what": "predict new rows", "command": command} for command in predict]
+    with Store.amend(run) as store:
+        store.note(COMMANDS, {"made": this_command(), "next": following})
 
 
 def _print_head(dataset: "Dataset", run: Path) -> None:

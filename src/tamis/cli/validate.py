@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tamis.cli.report import check_place, this_command, write_page
+from tamis.cli.report import check_place, this_command
 from tamis.cli.show import (
     Data,
     Jobs,
@@ -147,6 +147,7 @@ def validate(
         found["learning_curve"] = validate_extra.learn(models, dataset, memory=limit, json=json, **options)
     if report is not None:
         from tamis.reporting.facts import validated_facts
+        from tamis.reporting.html import write_page
 
         facts = validated_facts(one, dataset, permutation=tests[0] if tests else None, command=this_command())
         write_page(facts, report)

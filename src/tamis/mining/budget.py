@@ -84,7 +84,7 @@ class Pace:
     ----------
     budget : Budget
     spent : float
-        Seconds that earlier sittings of the run took.
+        Seconds that earlier sessions of the run took.
     clock : callable
     """
 
@@ -113,7 +113,7 @@ class Pace:
 
     @property
     def spent(self) -> float:
-        """Seconds so far, those of earlier sittings among them."""
+        """Seconds so far, those of earlier sessions among them."""
         return self.now() - self._start
 
     @property

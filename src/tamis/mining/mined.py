@@ -25,7 +25,7 @@ class Run:
     path : str or None
         The file that keeps the run; None when it was not kept.
     seconds : float
-        In all sittings.
+        In all sessions.
     search : int
         The number of the search of all rows in that file.
     n_tried : int

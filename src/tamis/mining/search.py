@@ -60,6 +60,7 @@ def mine(
     seed: int = 0,
     memory: float | None = None,
     progress: Callable[[Progress], None] | None = None,
+    finish: "Callable[[Mined, Experiment, Store], None] | None" = None,
 ) -> Mined:
     """Search for the complex model, and estimate honestly how well the search will do on new data.
 
@@ -111,6 +112,9 @@ def mine(
         Bytes that the rows which recipes share may take in all workers together.
     progress : callable, optional
         Called with a :class:`~tamis.mining.runner.Progress` whenever something was computed.
+    finish : callable, optional
+        Called when the search is over and its `run` file is still open, with the result, the experiment and the run.
+        ``tamis.mine`` notes there what ``tamis.report`` needs (:func:`tamis.reporting.mine.note_facts`).
 
     Examples
     --------
@@ -139,7 +143,9 @@ def mine(
             session = _Session(experiment, store, driver, pace, inner_folds, progress)
             found = session.run(edited, rule, float(caution))
             store.note(SPENT, pace.spent)
-        found.run_ = replace(found.run_, path=None if run is None else str(run), seconds=pace.spent)
+            found.run_ = replace(found.run_, path=None if run is None else str(run), seconds=pace.spent)
+            if run is not None and finish is not None:
+                finish(found, experiment, store)
     return found
 
 

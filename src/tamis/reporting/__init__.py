@@ -1,1 +1,1 @@
-"""Reports: the facts of a run as one plain dict, and the views that draw it."""
+"""Reports: the facts of a run as one plain dict, its figures described once, and the views that draw them."""

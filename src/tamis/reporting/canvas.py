@@ -1,39 +1,27 @@
-"""Paper, ink and letters of the single figures: one look for all of them, and names that stay names."""
+"""Single figures: a description drawn by matplotlib, one look for all of them, and names that stay names."""
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from tamis.reporting.figure import Axis, Bars, Colour, Heat, Mark, Series
+from tamis.reporting.figure import Figure as Description
 from tamis.reporting.names import shown
+from tamis.reporting.plotly_json import SHAPES
 from tamis.trees.figure import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "FAINT",
-    "GREY",
-    "INK",
-    "PALE",
-    "colour",
-    "edge",
-    "label",
-    "legend_beside",
-    "line",
-    "marker",
-    "panel",
-    "percent",
-    "plain_numbers",
-    "shade_bar",
-    "style",
-    "whole_numbers",
-]
+__all__ = ["drawn", "label", "style"]
 
-#: Letters, axes, bars of what is of less interest, and what is hardly there.
-INK, FAINT, GREY, PALE = "#222222", "#6E6E6E", "#B8B8B8", "#D9D9D9"
+#: The tones of a page on white paper.
+_TONES = {"ink": "#222222", "muted": "#6E6E6E", "faint": "#B8B8B8", "grid": "#D9D9D9", "accent": COLOURS[0]}
 
 #: The colour that is hardly seen as a line on white.
 _BRIGHT = "#F0E442"
@@ -41,7 +29,14 @@ _BRIGHT = "#F0E442"
 _FONT = "DejaVu Sans"
 
 #: Shapes and dashes go with the colours, so that nobody has to tell colours apart.
-_MARKERS, _DASHES = ("o", "s", "^", "D", "v", "P", "X", "*"), ("-", "--", "-.", ":")
+_MARKERS = dict(zip(SHAPES, "osD^PvX", strict=True))
+_DASHES = ("-", "--", "-.", ":")
+
+#: Entries of a legend; names along an axis up to which they are written large, and the legend is beside it.
+_ENTRIES, _CROWD = 24, 15
+
+#: Above this share a cell is so dark that its letters are white.
+_DARK = 0.55
 
 #: What stands for a letter that the font does not have.
 _NO_LETTER = "\N{WHITE SQUARE}"
@@ -57,19 +52,17 @@ _STYLE = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.7,
-    "axes.edgecolor": FAINT,
-    "axes.labelcolor": INK,
-    "text.color": INK,
-    "xtick.color": FAINT,
-    "ytick.color": FAINT,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "axes.grid": False,
+    "axes.edgecolor": _TONES["muted"],
+    "axes.labelcolor": _TONES["ink"],
+    "text.color": _TONES["ink"],
+    "xtick.color": _TONES["muted"],
+    "ytick.color": _TONES["muted"],
+    "xtick.labelcolor": _TONES["ink"],
+    "ytick.labelcolor": _TONES["ink"],
     "axes.axisbelow": True,
-    "grid.color": PALE,
+    "grid.color": _TONES["grid"],
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.3,
-    "lines.markersize": 4.5,
     "savefig.dpi": 200,
     # Labels and legends stand around the axes, however long they are.
     "savefig.bbox": "tight",
@@ -91,25 +84,30 @@ def style() -> Iterator[None]:
         yield
 
 
-def panel(width: float, height: float) -> "tuple[Figure, Axes]":
-    """A figure with axes of so many inches; what is written around them comes on top."""
+def drawn(figure: Description) -> "Figure":
+    """Draw a figure; call it within :func:`style`."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height))
-    return figure, figure.add_axes((0, 0, 1, 1))
-
-
-def legend_beside(axes: "Axes", **look: Any) -> None:
-    """What the signs mean, to the right of the axes."""
-    axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0, **look)
-
-
-def shade_bar(axes: "Axes", mesh: Any, words: str) -> "Axes":
-    """What the shades of a heat map mean, to the right of it; the axes of the bar."""
-    beside = axes.inset_axes((1.04, 0.2, 0.035, 0.6))
-    axes.figure.colorbar(mesh, cax=beside, label=words)
-    beside.spines["outline"].set_visible(False)
-    return beside
+    sheet = Figure(figsize=figure.size)
+    top = 1.0
+    for number, panel in enumerate(figure.panels):
+        gap = 0.04 if number else 0.0
+        axes = sheet.add_axes((0, max(0.0, top - panel.share), 1, panel.share - gap))
+        top -= panel.share
+        for mark in panel.marks:
+            _DRAW[type(mark)](mark, axes)
+        if hidden := sum(isinstance(mark, Series) and mark.hidden for mark in panel.marks):
+            axes.plot([], [], color=_TONES["grid"], label=f"{hidden} others")
+        for axis, told in ((axes.xaxis, panel.x), (axes.yaxis, panel.y)):
+            _axis(axis, told, crowded=max(len(panel.x.names), len(panel.y.names)))
+        if panel.square:
+            axes.set_aspect("equal")
+        if any(isinstance(mark, Heat) for mark in panel.marks):
+            axes.spines[:].set_visible(False)
+        _legend(axes, len(panel.y.names) > _CROWD)
+    if figure.note:
+        sheet.axes[0].set_title(label(figure.note, 80), loc="right", fontsize=7.5, color=_TONES["muted"])
+    return sheet
 
 
 def label(name: Any, letters: int = 32) -> str:
@@ -125,42 +123,122 @@ def label(name: Any, letters: int = 32) -> str:
     return f"\N{HAIR SPACE}{text}" if text.startswith("_") else text
 
 
-def colour(number: int) -> str:
-    """The colour of a class or a family."""
-    return COLOURS[number % len(COLOURS)]
+def _axis(axis: Any, told: Axis, *, crowded: int) -> None:
+    across = axis.axis_name == "x"
+    axis.set_label_text(label(told.title, 80) if told.title else "")
+    axis.grid(told.grid and not across)
+    if told.kind == "log":
+        axis.axes.set_xscale("log") if across else axis.axes.set_yscale("log")
+        axis.set_ticks(told.ticks, labels=[f"{tick:,}" for tick in told.ticks])
+        axis.set_minor_formatter(lambda value, _: "")
+    elif told.kind == "share":
+        axis.set_major_formatter(lambda value, _: f"{100 * value:.4g} %")
+    elif told.names:
+        small = 8.5 if crowded <= 8 else 7.5 if crowded <= _CROWD else 6
+        names = [label(name, 28) for name in told.names]
+        turned = across and (len(names) > 4 or max(map(len, names)) > 9)
+        axis.set_ticks(range(len(names)), labels=names, fontsize=small, **({"rotation": 90} if turned else {}))
+        axis.set_tick_params(length=0)
+        if not across:
+            axis.axes.set_ylim(len(names) - 0.5, -0.5)
+    else:
+        # Numbers as they are: powers of ten would be formulas.
+        axis.set_major_formatter(lambda value, _: f"{value:,.12g}")
+        axis.get_major_locator().set_params(integer=told.kind == "count")
+    if told.limits != (None, None):
+        (axis.axes.set_xlim if across else axis.axes.set_ylim)(*told.limits)
+    if not told.visible:
+        axis.set_ticks([])
+        axis.axes.spines["bottom" if across else "left"].set_visible(False)
 
 
-def marker(number: int) -> str:
-    """Its shape; with the colour one of 64."""
-    return _MARKERS[(number + number // len(COLOURS)) % len(_MARKERS)]
+def _legend(axes: "Axes", above: bool) -> None:
+    """What the colours and shapes mean: to the right of the axes, or above them where they are high."""
+    handles, labels = axes.get_legend_handles_labels()
+    title = f"{_ENTRIES} of {len(labels)}" if len(labels) > _ENTRIES else None
+    look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "title": title}
+    if above:
+        look = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 3, "columnspacing": 1.2}
+    if labels:
+        axes.legend(handles[:_ENTRIES], labels[:_ENTRIES], borderaxespad=0.0, **look)
 
 
-def line(number: int) -> dict[str, Any]:
-    """Its line: colour and dashes, one of 32."""
-    return {"color": colour(number), "linestyle": _DASHES[(number // len(COLOURS)) % len(_DASHES)]}
+def _colour(colour: Colour) -> str:
+    return COLOURS[colour % len(COLOURS)] if isinstance(colour, int) else _TONES[colour]
 
 
-def edge(number: int) -> dict[str, Any]:
-    """A dark edge of its line where the colour is hard to see on white."""
+def _named(mark: Mark) -> dict[str, Any]:
+    return {} if mark.label is None else {"label": label(mark.label, 40)}
+
+
+def _series(mark: Series, axes: "Axes") -> None:
     from matplotlib.patheffects import withStroke
 
-    return {"path_effects": [withStroke(linewidth=2.0, foreground=FAINT)]} if colour(number) == _BRIGHT else {}
+    x, y = (np.array(values, dtype=float) for values in (mark.x, mark.y))
+    colour, shape = _colour(mark.colour), mark.shape or SHAPES[mark.number % len(SHAPES)]
+    if mark.hidden:
+        axes.plot(x, y, color=_TONES["grid"], linewidth=0.9, zorder=1)
+        return
+    if mark.values is not None:
+        dots = axes.scatter(x, y, c=mark.values, s=36, cmap="cividis", vmin=0, vmax=1, edgecolors=_TONES["muted"])
+        _shade_bar(axes, dots, mark.scale)
+        return
+    look: dict[str, Any] = {"color": colour, "zorder": 3, "linestyle": "none", **_named(mark)}
+    if mark.points:
+        hollow = shape.endswith("-open")
+        look |= {"marker": _MARKERS[shape.removesuffix("-open")], "markersize": 0.6 * mark.size}
+        look |= {"markerfacecolor": "none"} if hollow else {"markeredgecolor": _TONES["ink"], "markeredgewidth": 0.25}
+    if mark.line:
+        look["linestyle"] = (0, (1, 2)) if mark.dotted else _DASHES[mark.number // len(COLOURS) % len(_DASHES)]
+    elif not mark.shape:
+        look["alpha"] = 0.75
+    if mark.line and colour == _BRIGHT:
+        look["path_effects"] = [withStroke(linewidth=2.0, foreground=_TONES["muted"])]
+    axes.plot(x, y, drawstyle="steps-post" if mark.steps else "default", **look)
+    if mark.fill:
+        axes.fill_between(x, y, step="post", color=colour, alpha=mark.fill, linewidth=0)
+    if mark.reach is not None:
+        reach = np.array(mark.reach, dtype=float)
+        axes.fill_between(x, y - reach, y + reach, color=colour, alpha=0.13, linewidth=0, zorder=2)
+        if x.size == 1:
+            axes.errorbar(x, y, yerr=reach, linewidth=1.0, color=colour)
 
 
-def percent(axis: Any) -> None:
-    """Write the shares along an axis as percentages."""
-    axis.set_major_formatter(lambda value, _: f"{100 * value:.4g} %")
+def _bars(mark: Bars, axes: "Axes") -> None:
+    look: dict[str, Any] = {"color": _colour(mark.colour), "edgecolor": "white", "linewidth": 0.4, **_named(mark)}
+    if mark.across:
+        bars = axes.barh(mark.at, mark.length, height=mark.width, left=mark.base, **look)
+    else:
+        bars = axes.bar(mark.at, mark.length, width=mark.width, bottom=mark.base, **look)
+    if mark.text:
+        axes.bar_label(bars, labels=[label(text, 60) if text else "" for text in mark.text], fontsize=7.5, padding=2)
 
 
-def plain_numbers(axis: Any) -> None:
-    """Write the numbers along an axis as they are: powers of ten would be formulas."""
-    axis.set_major_formatter(lambda value, _: f"{value:,.12g}")
-    axis.set_minor_formatter(lambda value, _: "")
+def _heat(mark: Heat, axes: "Axes") -> None:
+    n = len(mark.values)
+    edges = [i - 0.5 for i in range(n + 1)]
+    edge = 1.0 if n <= 12 else 0.3
+    mesh = axes.pcolormesh(edges, edges, mark.values, cmap="Blues", vmin=0, vmax=1, edgecolors="white", linewidth=edge)
+    middle: dict[str, Any] = {"horizontalalignment": "center", "verticalalignment": "center"}
+    for i, texts in enumerate(mark.text):
+        for j, text in enumerate(texts):
+            ink = "white" if mark.values[i][j] > _DARK else _TONES["ink"]
+            axes.text(j, i, text, color=ink, fontsize=8.5 if n <= 8 else 6.5, **middle)
+    for begin, end in mark.frames:
+        low, high = begin - 0.5, end - 0.5
+        square = [low, high, high, low, low], [low, low, high, high, low]
+        axes.plot(*square, color=COLOURS[5], linewidth=1.1, clip_on=False)
+    _shade_bar(axes, mesh, mark.scale)
 
 
-def whole_numbers(axis: Any) -> None:
-    """Divide an axis at whole numbers only: it counts."""
-    axis.get_major_locator().set_params(integer=True)
+def _shade_bar(axes: "Axes", shades: Any, words: str) -> None:
+    """What the shades of a figure mean, to the right of it."""
+    beside = axes.inset_axes((1.04, 0.2, 0.035, 0.6))
+    axes.figure.colorbar(shades, cax=beside, label=words)
+    beside.spines["outline"].set_visible(False)
+
+
+_DRAW: dict[type[Mark], Callable[[Any, "Axes"], None]] = {Series: _series, Bars: _bars, Heat: _heat}
 
 
 def _drawable(letter: str) -> str:

@@ -1,20 +1,18 @@
-"""The facts of a run as single figures, for a paper or a slide."""
+"""All figures of a report: described once from the facts, and drawn into single files for a paper or a slide."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tamis.base.errors import TamisError
-from tamis.reporting.canvas import style
+from tamis.reporting.canvas import drawn, style
+from tamis.reporting.figure import Figure
 from tamis.reporting.figures_features import chosen, redundancy, selectors
-from tamis.reporting.figures_models import error_features, stages
+from tamis.reporting.figures_models import error_features, stability, stages
 from tamis.reporting.figures_rows import calibration, confusion, permutation, projection, roc, threshold
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["FORMATS", "draw"]
+__all__ = ["FORMATS", "draw", "figures"]
 
 #: What is written into the files besides the picture; no date, so that the same facts give the same file.
 _METADATA: dict[str, dict[str, Any]] = {
@@ -25,26 +23,33 @@ _METADATA: dict[str, dict[str, Any]] = {
 
 FORMATS = tuple(_METADATA)
 
-_FIGURES: dict[str, Callable[[dict[str, Any]], "Figure | None"]] = {
-    "error_features": error_features,
-    "features": chosen,
-    "redundancy": redundancy,
-    "selectors": selectors,
-    "projection": projection,
-    "confusion": confusion,
-    "roc": roc,
-    "threshold": threshold,
-    "calibration": calibration,
-    "permutation": permutation,
-    "stages": stages,
-}
+_FIGURES: tuple[Callable[[dict[str, Any]], Figure | None], ...] = (
+    error_features,
+    stability,
+    chosen,
+    redundancy,
+    selectors,
+    projection,
+    confusion,
+    roc,
+    threshold,
+    calibration,
+    permutation,
+    stages,
+)
+
+
+def figures(facts: dict[str, Any]) -> dict[str, Figure]:
+    """Describe every figure for which there are facts, by name."""
+    found = [figure for build in _FIGURES if (figure := build(facts)) is not None]
+    return {figure.name: figure for figure in found}
 
 
 def draw(facts: dict[str, Any], folder: Path, *, format: str = "svg") -> list[Path]:
-    """Draw every panel for which there are facts, each into a file of its own.
+    """Draw every figure for which there are facts, each into a file of its own.
 
-    The files are called error_features, features, redundancy, selectors, projection, confusion, roc, threshold,
-    calibration, permutation and stages. The same facts give the same bytes.
+    The files are called error_features, stability, features, redundancy, selectors, projection, confusion, roc,
+    threshold, calibration, permutation and stages. The same facts give the same bytes.
 
     Parameters
     ----------
@@ -67,9 +72,7 @@ def draw(facts: dict[str, Any], folder: Path, *, format: str = "svg") -> list[Pa
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     with style():
-        for name, drawn in _FIGURES.items():
-            figure = drawn(facts)
-            if figure is not None:
-                written.append(folder / f"{name}.{format}")
-                figure.savefig(written[-1], format=format, metadata=_METADATA[format])
+        for name, figure in figures(facts).items():
+            written.append(folder / f"{name}.{format}")
+            drawn(figure).savefig(written[-1], format=format, metadata=_METADATA[format])
     return written

@@ -1,34 +1,24 @@
-"""Figures of the features: how often they are chosen, which say the same, and what selectors agree on."""
+"""Figures of the features: how often they are selected, which say the same, what selectors agree on, their values."""
 
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import Any
 
-from tamis.reporting.canvas import (
-    FAINT,
-    GREY,
-    INK,
-    PALE,
-    colour,
-    label,
-    panel,
-    percent,
-    plain_numbers,
-    shade_bar,
-    whole_numbers,
-)
+from tamis.reporting.figure import Axis, Bars, Colour, Figure, Heat, Panel, Series
+from tamis.reporting.names import escaped
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-__all__ = ["chosen", "redundancy", "selectors"]
+__all__ = ["chosen", "distributions", "redundancy", "selectors"]
 
 #: Features with a bar, and combinations of selectors with one.
 _BARS, _SETS = 30, 20
 #: Combinations for which there is room at the least.
 _COLUMNS = 8
+#: Classes up to which the areas below their lines are filled so that they are easily seen.
+_FEW = 3
+#: Inches of the bars of combinations, and of a line of dots below them.
+_HIGH, _DOTS = 1.7, 0.22
 
 
-def chosen(facts: dict[str, Any]) -> "Figure | None":
+def chosen(facts: dict[str, Any]) -> Figure | None:
     """The features by how often the folds use them; by their score where there were no folds."""
     if facts["features"] is None:
         return None
@@ -38,125 +28,122 @@ def chosen(facts: dict[str, Any]) -> "Figure | None":
     order = sorted(known, key=lambda i: (-table[key][i], table["rank"][i]))[:_BARS]
     if not order:
         return None
-    figure, axes = panel(4.0, 0.2 + 0.17 * len(order))
-    for name, own, shade in _kinds(table, order):
-        places = [order.index(i) for i in own]
-        axes.barh(places, [table[key][i] for i in own], height=0.72, color=shade, label=name)
-    axes.set_yticks(range(len(order)), [label(table["name"][i], 28) for i in order], fontsize=7.5)
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(len(order) - 0.4, -0.6)
-    axes.grid(axis="x")
-    if key == "chosen":
-        axes.set_xlim(0, 1)
-        percent(axes.xaxis)
-        axes.set_xlabel("folds that use the feature")
-        if any(table["used"]):
-            axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.0, ncols=3, columnspacing=1.2)
-    else:
-        plain_numbers(axes.xaxis)
-        axes.set_xlabel(f"score ({label(facts['features']['score_name'])})")
-    return figure
-
-
-def _kinds(table: dict[str, Any], order: list[int]) -> list[tuple[str, list[int], str]]:
-    """Features in use, probes in use, and the others, those kinds that there are, each with its shade."""
-    probe = [table["role"] is not None and table["role"][i] == "probe" for i in range(len(table["name"]))]
-    kinds = (
-        ("used by the model", [i for i in order if table["used"][i] and not probe[i]], colour(0)),
-        ("probe, used by the model", [i for i in order if table["used"][i] and probe[i]], colour(5)),
-        ("not used", [i for i in order if not table["used"][i]], GREY if any(table["used"]) else colour(0)),
+    kind = ["not used" if not table["used"][i] else _used(table["role"] and table["role"][i]) for i in order]
+    shades: dict[str, Colour] = {_used(None): 0, _used("probe"): 5, "not used": "faint" if any(table["used"]) else 0}
+    marks = []
+    for label, colour in shades.items():
+        own = [place for place, one in enumerate(kind) if one == label]
+        if own:
+            named: dict[str, Any] = {"colour": colour, "label": label if any(table["used"]) else None}
+            marks.append(Bars(own, [table[key][order[place]] for place in own], across=True, **named))
+    score = Axis(f"score ({facts['features']['score_name']})")
+    share = Axis("folds that use the feature", "share", limits=(0.0, 1.0))
+    return Figure(
+        "features",
+        "Features by how often they are selected" if key == "chosen" else "Features by score",
+        "The first features, and whether the model uses them.",
+        (4.0, 0.2 + 0.17 * len(order)),
+        [Panel(share if key == "chosen" else score, Axis(names=[table["name"][i] for i in order], grid=False), marks)],
     )
-    return [kind for kind in kinds if kind[1]]
 
 
-def redundancy(facts: dict[str, Any]) -> "Figure | None":
+def _used(role: str | None) -> str:
+    return "probe, used by the model" if role == "probe" else "used by the model"
+
+
+def distributions(facts: dict[str, Any]) -> list[Figure]:
+    """The values of each feature that has them, by class: steps for a numeric one, bars for a nominal one."""
+    if facts["features"] is None:
+        return []
+    classes = [] if facts["rows"] is None else facts["rows"]["classes"]
+    return [_distribution(one, classes) for one in facts["features"]["distributions"] or ()]
+
+
+def _distribution(one: dict[str, Any], classes: list[str]) -> Figure:
+    edges, levels, n = one["edges"], one["levels"] or (), len(one["classes"])
+    marks: list[Series | Bars] = []
+    for place, own in enumerate(one["classes"]):
+        label, counts = own["class"], own["counts"]
+        shares = [round(count / max(1, sum(counts)), 4) for count in counts]
+        # One class, one colour: its place among the classes, where it is there.
+        named = {"colour": classes.index(label) if label in classes else place, "label": label}
+        if edges is None:
+            at = [level + (place - (n - 1) / 2) * 0.75 / n for level in range(len(shares))]
+            detail = [f"{escaped(level)}<br>{count:,} rows" for level, count in zip(levels, counts, strict=True)]
+            told = f"<b>{escaped(label)}</b><br>%{{customdata}}"
+            marks.append(Bars(at, shares, width=0.75 / n, hover=told, detail=detail, **named))
+        else:
+            told = f"<b>{escaped(label)}</b><br>%{{x:.4g}} to %{{customdata[0]:.4g}}<br>%{{customdata[1]:,}} rows"
+            ends = list(zip(edges[1:], counts, strict=True))
+            # The last step needs an end.
+            steps: dict[str, Any] = {"y": [*shares, shares[-1]], "detail": [*ends, ends[-1]], "steps": True}
+            fill = 0.18 if n <= _FEW else 0.06
+            marks.append(Series(edges, line=True, fill=fill, hover=told, **steps, **named))
+    rows = sum(sum(own["counts"]) for own in one["classes"])
+    return Figure(
+        "distribution",
+        one["name"],
+        f"Share of each class, {one['kind']}; {rows:,} values, {one['missing']:,} missing.",
+        (3.2, 2.0),
+        [Panel(Axis(names=levels), Axis(kind="share", limits=(0.0, None)), marks)],
+    )
+
+
+def redundancy(facts: dict[str, Any]) -> Figure | None:
     """How much the top features say the same: their correlations, and clusters framed."""
     known = None if facts["features"] is None else facts["features"]["redundancy"]
     if known is None or not known["order"]:
         return None
     order = known["order"]
-    n = len(order)
     values = [[known["correlation"][i][j] or 0.0 for j in order] for i in order]
-    side = 0.115 * max(n, 18)
-    figure, axes = panel(side, side)
-    mesh = axes.pcolormesh(values, vmin=0, vmax=1, cmap="Blues", edgecolors="white", linewidth=0.3)
-    _frames(axes, [known["cluster"][i] for i in order])
-    names = [label(known["names"][i], 20) for i in order]
-    small = 8 if n <= 15 else 6
-    axes.set_xticks([i + 0.5 for i in range(n)], names, rotation=90, fontsize=small)
-    axes.set_yticks([i + 0.5 for i in range(n)], names, fontsize=small)
-    axes.tick_params(length=0)
-    axes.set_aspect("equal")
-    axes.invert_yaxis()
-    axes.spines[:].set_visible(False)
-    shade_bar(axes, mesh, "absolute correlation")
-    return figure
+    clusters = [known["cluster"][i] for i in order]
+    ends = [i for i in range(len(order) + 1) if i in (0, len(order)) or clusters[i] != clusters[i - 1]]
+    frames = [(begin, end) for begin, end in pairwise(ends) if end - begin > 1]
+    heat = Heat(values, "absolute correlation", frames=frames, hover="%{x}<br>%{y}<br>|r| = %{z:.2f}")
+    names = Axis(names=[known["names"][i] for i in order], grid=False)
+    side = 0.135 * max(len(order), 18)
+    return Figure(
+        "redundancy",
+        "Features that tell the same",
+        f"Absolute correlation of the first {len(order)} features, neighbours alike; frames hold clusters.",
+        (side, side),
+        [Panel(names, names, [heat], square=True)],
+    )
 
 
-def _frames(axes: "Axes", clusters: list[int]) -> None:
-    """A frame around every cluster of two features or more."""
-    begin = 0
-    for i in range(1, len(clusters) + 1):
-        if i == len(clusters) or clusters[i] != clusters[begin]:
-            if i - begin > 1:
-                x = [begin, i, i, begin, begin]
-                y = [begin, begin, i, i, begin]
-                axes.plot(x, y, color=colour(5), linewidth=1.1, clip_on=False)
-            begin = i
-
-
-def selectors(facts: dict[str, Any]) -> "Figure | None":
+def selectors(facts: dict[str, Any]) -> Figure | None:
     """What selectors agree on, as an UpSet plot: for every combination the features that just these selectors chose.
 
     References
     ----------
     Lex et al., "UpSet: Visualization of Intersecting Sets", IEEE TVCG 20 (2014).
     """
-    from matplotlib.figure import Figure
-
     known = None if facts["features"] is None else facts["features"]["selectors"]
     if known is None or not known["sets"]:
         return None
     sets, names = known["sets"][:_SETS], known["names"]
-    width, height = 0.23 * max(len(sets), _COLUMNS), 0.22 * len(names)
-    figure = Figure(figsize=(2.6 + width, 2.0 + height), layout="constrained")
-    ratios = {"width_ratios": [1.1, width], "height_ratios": [1.7, height]}
-    (empty, above), (left, matrix) = figure.subplots(2, 2, gridspec_kw=ratios)
-    empty.set_axis_off()
-    _above(above, [one["size"] for one in sets])
-    _matrix(matrix, sets, len(names))
-    left.barh(range(len(names)), known["sizes"], height=0.6, color=FAINT)
-    left.invert_xaxis()
-    whole_numbers(left.xaxis)
-    left.set_xlabel("features chosen")
-    left.yaxis.tick_right()
-    left.set_yticks(range(len(names)), [label(name, 22) for name in names])
-    left.tick_params(axis="y", length=0)
-    left.spines[["left"]].set_visible(False)
-    for axes in (left, matrix):
-        axes.set_ylim(len(names) - 0.5, -0.5)
-    return figure
-
-
-def _above(axes: "Axes", sizes: list[int]) -> None:
-    bars = axes.bar(range(len(sizes)), sizes, width=0.62, color=colour(0))
-    axes.bar_label(bars, fontsize=7, padding=1.5)
-    axes.set_xlim(-0.6, max(len(sizes), _COLUMNS) - 0.4)
-    axes.set_xticks([])
-    whole_numbers(axes.yaxis)
-    axes.spines[["bottom"]].set_visible(False)
-    axes.set_ylabel("features chosen by\njust these")
-
-
-def _matrix(axes: "Axes", sets: list[dict[str, Any]], n: int) -> None:
-    """A column of dots for each combination, those of its members dark and joined."""
-    for place in range(0, n, 2):
-        axes.axhspan(place - 0.5, place + 0.5, color="#F4F4F4", zorder=0)
-    for x, one in enumerate(sets):
-        members = one["members"]
-        axes.plot([x] * n, range(n), "o", color=PALE, markersize=5, zorder=1)
-        axes.plot([x] * len(members), members, "o-", color=INK, markersize=5, linewidth=1.3, zorder=2)
-    axes.set_xlim(-0.6, max(len(sets), _COLUMNS) - 0.4)
-    axes.set_xticks([])
-    axes.set_yticks([])
-    axes.spines[:].set_visible(False)
+    sizes = [one["size"] for one in sets]
+    who = [" and ".join(escaped(names[i], 30) for i in one["members"]) for one in sets]
+    text = [f"{size:,}" for size in sizes]
+    bars = Bars(range(len(sets)), sizes, text=text, hover="%{customdata}<br>%{y:,} features", detail=who)
+    empty = [(i, j) for i in range(len(sets)) for j in range(len(names))]
+    full = [(i, j) for i, one in enumerate(sets) for j in [*one["members"], None]]
+    round_: dict[str, Any] = {"points": True, "shape": "circle", "size": 11.0}
+    dots = [
+        Series([i for i, _ in empty], [j for _, j in empty], colour="faint", **round_),
+        Series([i for i, _ in full], [j for _, j in full], line=True, colour="ink", **round_),
+    ]
+    across = Axis(limits=(-0.6, max(len(sets), _COLUMNS) - 0.4), visible=False)
+    rows = Axis(names=[f"{name} ({size:,})" for name, size in zip(names, known["sizes"], strict=True)], grid=False)
+    high = _HIGH + _DOTS * len(names)
+    return Figure(
+        "selectors",
+        "Where selections agree",
+        "Each column is a group of selectors, marked by the dots below it; its bar counts the features that these "
+        "chose and no other did. Beside each name: how many it chose in all.",
+        (0.23 * max(len(sets), _COLUMNS), high),
+        [
+            Panel(across, Axis("features of just these", "count"), [bars], _HIGH / high),
+            Panel(across, rows, dots, 1 - _HIGH / high),
+        ],
+    )

@@ -1,148 +1,141 @@
-"""Figures of the models: error against features, and the search on a time line."""
+"""Figures of the models: error against features, with the stability of these, and the search on a time line."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
-from tamis.reporting.canvas import (
-    FAINT,
-    INK,
-    PALE,
-    colour,
-    label,
-    legend_beside,
-    marker,
-    panel,
-    plain_numbers,
-    whole_numbers,
-)
+from tamis.reporting.figure import Axis, Bars, Figure, Panel, Series
+from tamis.reporting.names import escaped
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+__all__ = ["error_features", "stability", "stages"]
 
-__all__ = ["error_features", "stages"]
-
-#: Families with a colour of their own; the others stand back.
+#: Families that are shown at first; the others stand back.
 _FAMILIES = 6
 
-#: Points of a line that are marked, about.
-_SPOTS = 25
-
-#: Sizes that differ by more than this factor are drawn on a logarithmic scale.
-_WIDE = 20
+#: Sizes that differ by more than this factor are on a logarithmic axis, up to the other one with the steps 1, 2 and 5.
+_WIDE, _STEPS = 20, 3000
 
 #: Units of time and the seconds in each, the longest first.
 _UNITS = (("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
 
+#: A family and its points.
+Curve: TypeAlias = tuple[str, list[dict[str, Any]]]
 
-def error_features(facts: dict[str, Any]) -> "Figure | None":
+
+def error_features(facts: dict[str, Any]) -> Figure | None:
     """The error of the best model of every family against the number of its features, with one standard error."""
-    models = facts["models"]
-    curves = [] if models is None else [curve for curve in models["curves"] if curve["points"]]
+    models, curves = facts["models"], _curves(facts)
     if not curves:
         return None
-    high = models["metric"]["better"] == "high"
-    curves = sorted(curves, key=lambda curve: _best(curve, high))
-    figure, axes = panel(4.6, 3.3)
-    for curve in curves[_FAMILIES:]:
-        _, sizes, means, _ = _points(curve)
-        axes.plot(sizes, means, color=PALE, linewidth=0.9, zorder=1)
-    for number, curve in enumerate(curves[:_FAMILIES]):
-        _family(axes, curve, number)
-    if len(curves) > _FAMILIES:
-        axes.plot([], [], color=PALE, label=f"{len(curves) - _FAMILIES} other families")
-    _mark(axes, models)
-    sizes = [point["features"] for curve in curves for point in curve["points"]]
-    if max(sizes) > _WIDE * max(min(sizes), 1.0):
-        axes.set_xscale("log" if min(sizes) > 0 else "symlog")
-    else:
-        whole_numbers(axes.xaxis)
-    plain_numbers(axes.xaxis)
-    axes.grid(axis="y")
-    axes.set_xlabel("features used")
-    axes.set_ylabel(f"{label(models['metric']['title'])} (mean over folds, \N{PLUS-MINUS SIGN} 1 s.e.)")
-    legend_beside(axes)
-    return figure
-
-
-def _best(curve: dict[str, Any], high: bool) -> float:
-    means = [point["mean"] for point in curve["points"]]
-    return -max(means) if high else min(means)
-
-
-def _points(curve: dict[str, Any]) -> tuple[str, list[float], list[float], list[float]]:
-    points = curve["points"]
-    sizes, means, errors = ([point[key] or 0.0 for point in points] for key in ("features", "mean", "se"))
-    return label(curve["family"], 26), sizes, means, errors
-
-
-def _family(axes: "Axes", curve: dict[str, Any], number: int) -> None:
-    name, sizes, means, errors = _points(curve)
-    own: dict[str, Any] = {"color": colour(number), "zorder": 3 + _FAMILIES - number}
-    spots: dict[str, Any] = {"marker": marker(number), "markeredgecolor": "white", "markeredgewidth": 0.5}
-    axes.plot(sizes, means, label=name, markevery=-(-len(sizes) // _SPOTS), **spots, **own)
-    low, high = ([m + sign * e for m, e in zip(means, errors, strict=True)] for sign in (-1, 1))
-    if len(sizes) > 1:
-        axes.fill_between(sizes, low, high, color=colour(number), alpha=0.13, linewidth=0, zorder=2)
-    else:
-        axes.errorbar(sizes, means, yerr=errors, linewidth=1.0, **own)
-
-
-def _mark(axes: "Axes", models: dict[str, Any]) -> None:
-    """A ring around the model that was chosen, and a square around the smallest that is not told from it."""
-    marks = (
-        (models.get("chosen", models["best"]), "the choice", "o", 11.0),
-        (models["smallest"], "the smallest as good", "s", 8.5),
+    metric = models["metric"]["title"]
+    marks = []
+    for number, curve in enumerate(curves):
+        look: dict[str, Any] = {"colour": number, "label": curve[0], "size": 7.0, "hidden": number >= _FAMILIES}
+        reach = [point["se"] or 0.0 for point in curve[1]]
+        marks.append(Series(**_points([curve], metric), line=True, points=True, reach=reach, **look))
+    error = Axis(f"{metric} (mean over folds, \N{PLUS-MINUS SIGN} 1 s.e.)")
+    return Figure(
+        "error_features",
+        f"{metric} against the number of features",
+        "The best model of each family for each number of features; the band is one standard error to either side. "
+        "Choose families above the figure.",
+        (4.6, 3.3),
+        [Panel(_sizes(curves), error, [*marks, *_rings(models)])],
     )
-    # One ring will do where both are the same.
-    for number, name, shape, size in marks[: 1 if marks[0][0] == marks[1][0] else 2]:
-        row = None if number is None else models["rows"][number]
-        if row is not None and row["features"] is not None and row["mean"] is not None:
-            ring: dict[str, Any] = {
-                "markersize": size,
-                "markerfacecolor": "none",
-                "markeredgecolor": INK,
-                "linestyle": "none",
-            }
-            axes.plot([row["features"]], [row["mean"]], marker=shape, zorder=20, label=name, **ring)
 
 
-def stages(facts: dict[str, Any]) -> "Figure | None":
+def stability(facts: dict[str, Any]) -> Figure | None:
+    """The same models, coloured by how much their features agree between folds."""
+    known = [(name, [p for p in points if p["stability"] is not None]) for name, points in _curves(facts)]
+    values = [point["stability"] for _, points in known for point in points]
+    if not values:
+        return None
+    metric = facts["models"]["metric"]["title"]
+    dots = Series(**_points(known, metric), points=True, size=10.0, values=values, scale="stability")
+    return Figure(
+        "stability",
+        f"{metric}, size and stability",
+        "Each point is a model of the figure above; the colour tells how much the features agree between folds (1: "
+        "always the same). Below, to the left and light is best.",
+        (4.6, 3.0),
+        [Panel(_sizes(known), Axis(metric), [dots])],
+    )
+
+
+def _curves(facts: dict[str, Any]) -> list[Curve]:
+    """The families, the best first; a model without features has no place on a logarithmic axis."""
+    models = facts["models"]
+    found = [] if models is None else [(curve["family"], curve["points"]) for curve in models["curves"]]
+    known = [(name, [p for p in points if p["features"] > 0 and p["mean"] is not None]) for name, points in found]
+    way = -1 if models is not None and models["metric"]["better"] == "high" else 1
+    return sorted((one for one in known if one[1]), key=lambda curve: min(way * point["mean"] for point in curve[1]))
+
+
+def _points(curves: Sequence[Curve], metric: str) -> dict[str, Any]:
+    """Where the points of some families are, and what is told of them."""
+    points = [(name, point) for name, own in curves for point in own]
+    x, y = ([point[key] for _, point in points] for key in ("features", "mean"))
+    told = []
+    for name, point in points:
+        error, agreement = ("\N{EN DASH}" if point[key] is None else f"{point[key]:.3f}" for key in ("se", "stability"))
+        told.append([f"<b>{escaped(name)}</b><br>{escaped(point['recipe'], 70)}", error, agreement])
+    words = f"{metric} %{{y:.3f}} ± %{{customdata[1]}}, %{{x:,}} features<br>stability %{{customdata[2]}}"
+    return {"x": x, "y": y, "hover": f"%{{customdata[0]}}<br>{words}", "detail": told}
+
+
+def _sizes(curves: Sequence[Curve]) -> Axis:
+    sizes = [point["features"] for _, points in curves for point in points]
+    low, high = min(sizes), max(sizes)
+    if high <= _WIDE * low:
+        return Axis("features used", "count")
+    ticks = [step * 10**power for power in range(12) for step in ((1, 2, 5) if high < _STEPS * low else (1,))]
+    return Axis("features used", "log", ticks=[tick for tick in ticks if low <= tick <= high])
+
+
+def _rings(models: dict[str, Any]) -> list[Series]:
+    """A ring around the model that was chosen, and a square around the smallest that is not told from it."""
+    chosen, smallest = models.get("chosen", models["best"]), models["smallest"]
+    found: list[Series] = []
+    marked = (chosen, "the choice", "circle-open", 16.0), (smallest, "the smallest as good", "square-open", 12.0)
+    for number, label, shape, size in marked:
+        row = None if number is None or (found and number == chosen) else models["rows"][number]
+        if row is not None and row["features"] and row["mean"] is not None:
+            told: dict[str, Any] = {"label": label, "hover": f"<b>{label}</b><br>{escaped(row['recipe'], 70)}"}
+            at = [row["features"]], [row["mean"]]
+            found.append(Series(*at, points=True, shape=shape, size=size, colour="ink", **told))
+    return found
+
+
+def stages(facts: dict[str, Any]) -> Figure | None:
     """When each stage of the search ran, how many recipes it tried, and the best error among them."""
     known = [] if facts["story"] is None else facts["story"]["stages"]
     if not known:
         return None
+    metric = "error" if facts["models"] is None else facts["models"]["metric"]["title"]
     names = list(dict.fromkeys(one["stage"] for one in known))
     end = max(one["end"] for one in known)
     unit, seconds = next((unit for unit in _UNITS if end > 2 * unit[1]), _UNITS[-1])
-    figure, axes = panel(4.4, 0.2 + 0.32 * len(names))
-    for place, name in enumerate(names):
-        own = [one for one in known if one["stage"] == name]
-        spans = [(one["begin"] / seconds, (one["end"] - one["begin"]) / seconds) for one in own]
-        axes.broken_barh(spans, (place - 0.3, 0.6), facecolor=colour(0), edgecolor="white", linewidth=0.6)
-        axes.annotate(
-            _told(own, facts),
-            (max(one["end"] for one in own) / seconds, place),
-            xytext=(4, 0),
-            textcoords="offset points",
-            annotation_clip=False,
-            verticalalignment="center",
-            color=FAINT,
-            fontsize=7.5,
-        )
-    axes.set_yticks(range(len(names)), [label(name) for name in names])
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.set_xlim(0, end / seconds)
-    axes.set_xlabel(f"time ({unit})")
-    plain_numbers(axes.xaxis)
-    return figure
+    # Every visit to a stage tells of all of them: it is written behind the last.
+    last = {one["stage"]: i for i, one in enumerate(known)}
+    told = [_yield(one, metric) for one in known]
+    bars = Bars(
+        at=[names.index(one["stage"]) for one in known],
+        length=[(one["end"] - one["begin"]) / seconds for one in known],
+        base=[one["begin"] / seconds for one in known],
+        width=0.6,
+        across=True,
+        text=[text if last[one["stage"]] == i else "" for i, (one, text) in enumerate(zip(known, told, strict=True))],
+        hover=f"%{{customdata}}<br>%{{base:.3g}} to %{{x:.3g}} {unit}",
+        detail=[f"<b>{escaped(one['stage'])}</b><br>{text}" for one, text in zip(known, told, strict=True)],
+    )
+    return Figure(
+        "stages",
+        "The stages of the search",
+        f"When each stage ran; beside it the recipes that it tried and their best {metric}.",
+        (4.4, 0.2 + 0.32 * len(names)),
+        [Panel(Axis(f"time ({unit})", limits=(0.0, 1.25 * end / seconds)), Axis(names=names, grid=False), [bars])],
+    )
 
 
-def _told(own: list[dict[str, Any]], facts: dict[str, Any]) -> str:
-    # Every visit to a stage tells of all of them.
-    recipes, best = own[-1]["recipes"], own[-1]["best"]
-    said = f"{recipes:,} recipe" + ("s" if recipes != 1 else "")
-    if best is None:
-        return said
-    title = facts["models"]["metric"]["title"] if facts["models"] is not None else "error"
-    return f"{said}, best {label(title)} {best:.3f}"
+def _yield(one: dict[str, Any], metric: str) -> str:
+    tried = f"{one['recipes']:,} recipe" + ("s" if one["recipes"] != 1 else "")
+    return tried if one["best"] is None else f"{tried}, best {metric} {one['best']:.3f}"

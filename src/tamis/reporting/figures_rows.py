@@ -1,196 +1,174 @@
-"""Figures of the rows: the data in two dimensions, and the answers beside the truth."""
+"""Figures of the rows: the data in two dimensions, and the predictions beside the truth."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from tamis.reporting.canvas import (
-    FAINT,
-    GREY,
-    INK,
-    colour,
-    edge,
-    label,
-    legend_beside,
-    line,
-    marker,
-    panel,
-    percent,
-    shade_bar,
-    whole_numbers,
-)
+import numpy as np
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from tamis.reporting.figure import Axis, Bars, Figure, Heat, Panel, Series
+from tamis.reporting.names import escaped
 
 __all__ = ["calibration", "confusion", "permutation", "projection", "roc", "threshold"]
 
-#: Classes named beside the rows, and classes with a curve; of more, those that come first.
-_CLASSES, _CURVES = 24, 12
 #: Classes up to which the cells of a confusion matrix hold their counts; the inches of such a cell, and of others.
 _COUNTED, _CELL, _SMALL = 20, 0.36, 0.2
-#: Above this share a cell is so dark that its letters are white.
-_DARK = 0.55
+
+#: Rows up to which they are drawn large.
+_LARGE = 500
 
 
-def projection(facts: dict[str, Any]) -> "Figure | None":
-    """The rows along the first two principal components of the used features, by class."""
+def projection(facts: dict[str, Any]) -> Figure | None:
+    """The rows along the first two principal components of the selected features, by class."""
     rows = facts["rows"]
     known = None if rows is None else rows["projection"]
     if known is None or not known["x"]:
         return None
-    figure, axes = panel(4.2, 3.4)
-    names = rows["classes"]
-    for number, name in enumerate(names):
+    marks = []
+    for number, name in enumerate(rows["classes"]):
         own = [i for i, code in enumerate(known["class"]) if code == number]
-        told: dict[str, Any] = {"label": label(name, 26)} if number < _CLASSES else {}
-        look: dict[str, Any] = {
-            "marker": marker(number),
-            "color": colour(number),
-            "s": 16 if len(known["x"]) <= 500 else 9,
+        x, y, row = ([known[key][i] for i in own] for key in ("x", "y", "row"))
+        told: dict[str, Any] = {
+            "hover": f"%{{customdata}}<br><b>{escaped(name)}</b>",
+            "detail": [escaped(one, 60) for one in row],
         }
-        x, y = ([known[key][i] for i in own] for key in ("x", "y"))
-        axes.scatter(x, y, alpha=0.75, linewidths=0.25, edgecolors=INK, **told, **look)
-    for axis, number, name in ((axes.xaxis, 0, "first"), (axes.yaxis, 1, "second")):
-        axis.set_label_text(f"{name} component ({100 * (known['explained'][number] or 0.0):.3g} % of the variance)")
-    _legend(axes, len(names), _CLASSES)
-    if known["shown"] < known["of"]:
-        axes.set_title(f"{known['shown']:,} of {known['of']:,} rows", loc="right", fontsize=7.5, color=FAINT)
-    return figure
+        size = 8.0 if len(known["x"]) <= _LARGE else 6.0
+        marks.append(Series(x, y, points=True, size=size, colour=number, label=name, **told))
+    first, second = (
+        Axis(f"{name} component ({100 * (share or 0.0):.3g} % of the variance)")
+        for name, share in zip(("first", "second"), known["explained"], strict=True)
+    )
+    which = "selected features" if facts["answer"] else "features, or of the best of many"
+    part = f"{known['shown']:,} of {known['of']:,} rows, in the proportions of the classes"
+    return Figure(
+        "projection",
+        "The rows in two dimensions",
+        f"The first two principal components of the {which}; hover for the row.",
+        (4.2, 3.4),
+        [Panel(first, second, marks)],
+        note=part if known["shown"] < known["of"] else "",
+    )
 
 
-def _legend(axes: "Axes", n: int, told: int) -> None:
-    legend_beside(axes, title=f"{told} of {n} classes" if n > told else None, markerscale=1.3)
-
-
-def confusion(facts: dict[str, Any]) -> "Figure | None":
+def confusion(facts: dict[str, Any]) -> Figure | None:
     """The rows of each class by what they were taken for: shares as shades, counts as numbers."""
     counts = None if facts["rows"] is None else facts["rows"]["confusion"]
     if counts is None:
         return None
-    n = len(counts)
+    n, names = len(counts), facts["rows"]["classes"]
     shares = [[count / max(1, sum(own)) for count in own] for own in counts]
+    text = [[f"{count:,}" for count in own] for own in counts] if n <= _COUNTED else ()
     side = max(2.2, n * (_CELL if n <= _COUNTED else _SMALL))
-    figure, axes = panel(side, side)
-    mesh = axes.pcolormesh(shares, vmin=0, vmax=1, cmap="Blues", edgecolors="white", linewidth=1.0 if n <= 12 else 0.4)
-    small = 8.5 if n <= 8 else 7.5 if n <= 15 else 6
-    if n <= _COUNTED:
-        for i, own in enumerate(counts):
-            for j, count in enumerate(own):
-                ink = "white" if shares[i][j] > _DARK else INK if count else "#A0A0A0"
-                where: dict[str, Any] = {"horizontalalignment": "center", "verticalalignment": "center"}
-                axes.text(j + 0.5, i + 0.5, f"{count:,}", color=ink, fontsize=small, **where)
-    names = [label(name, 20) for name in facts["rows"]["classes"]]
-    turn: dict[str, Any] = {"rotation": 90} if n > 4 or max(map(len, names)) > 9 else {}
-    axes.set_xticks([i + 0.5 for i in range(n)], names, fontsize=small, **turn)
-    axes.set_yticks([i + 0.5 for i in range(n)], names, fontsize=small)
-    axes.tick_params(length=0)
-    axes.set_aspect("equal")
-    axes.invert_yaxis()
-    axes.spines[:].set_visible(False)
-    axes.set_xlabel("answer")
-    axes.set_ylabel("truth")
-    percent(shade_bar(axes, mesh, "share of the class").yaxis)
-    return figure
+    prediction, truth = (Axis(title, names=names, grid=False) for title in ("prediction", "truth"))
+    return Figure(
+        "confusion",
+        "Confusions",
+        "The rows of each true class by the prediction.",
+        (side, side),
+        [Panel(prediction, truth, [Heat(shares, "share of the class", text)], square=True)],
+    )
 
 
-def roc(facts: dict[str, Any]) -> "Figure | None":
+def _shares(x: str, y: str, marks: Sequence[Series]) -> list[Panel]:
+    """Axes of shares with the diagonal: chance, or a probability that means what it says."""
+    diagonal = Series([0.0, 1.0], [0.0, 1.0], line=True, dotted=True, colour="muted")
+    across, up = (Axis(title, "share", limits=(-0.02, 1.02)) for title in (x, y))
+    return [Panel(across, up, [diagonal, *marks], square=True)]
+
+
+def _by_class(facts: dict[str, Any], panel: str) -> list[tuple[int, str, dict[str, Any]]]:
+    """The number and the name of each class with a curve, and the curve."""
+    rows = facts["rows"]
+    curves = [] if rows is None or rows[panel] is None else rows[panel]["curves"]
+    return [(rows["classes"].index(curve["class"]), curve["class"], curve) for curve in curves]
+
+
+def roc(facts: dict[str, Any]) -> Figure | None:
     """True against false positives for every threshold; of more than two classes, each against the rest."""
-    known = None if facts["rows"] is None else facts["rows"]["roc"]
-    curves = [] if known is None else known["curves"]
-    if not curves:
-        return None
-    figure, axes = _square()
-    for number, curve in enumerate(curves[:_CURVES]):
+    marks = []
+    for number, name, curve in _by_class(facts, "roc"):
         # The area first: a name that is written from right to left would turn what comes after it.
-        area = "" if curve["auc"] is None else f"AUC {curve['auc']:.3f}  "
-        axes.plot(
-            curve["fpr"], curve["tpr"], label=f"{area}{label(curve['class'], 26)}", **line(number), **edge(number)
-        )
-    axes.set_xlabel("rows of other classes taken for the class")
-    axes.set_ylabel("rows of the class found")
-    _legend(axes, len(curves), _CURVES)
-    return figure
+        label = name if curve["auc"] is None else f"AUC {curve['auc']:.3f} {name}"
+        told = f"<b>{escaped(name)}</b><br>found %{{y:.0%}}, others taken for it %{{x:.0%}}"
+        marks.append(Series(curve["fpr"], curve["tpr"], line=True, colour=number, label=label, hover=told))
+    if not marks:
+        return None
+    return Figure(
+        "roc",
+        "ROC",
+        "Share of the class that is found against the share of others taken for it; the dotted line is chance.",
+        (3.2, 3.2),
+        _shares("rows of other classes taken for the class", "rows of the class found", marks),
+    )
 
 
-def _square() -> "tuple[Figure, Axes]":
-    """Axes of shares with the diagonal."""
-    figure, axes = panel(3.2, 3.2)
-    axes.plot([0, 1], [0, 1], color=FAINT, linewidth=0.8, linestyle=(0, (1, 2)))
-    axes.set_aspect("equal")
-    for axis, limits in ((axes.xaxis, axes.set_xlim), (axes.yaxis, axes.set_ylim)):
-        limits(-0.01, 1.01)
-        percent(axis)
-    return figure, axes
+def calibration(facts: dict[str, Any]) -> Figure | None:
+    """How often a class occurs where the model gives it some probability, in bins of the same number of rows."""
+    marks = []
+    for number, name, curve in _by_class(facts, "calibration"):
+        told = f"<b>{escaped(name)}</b><br>predicted %{{x:.0%}}, observed %{{y:.0%}} of %{{customdata:,}} rows"
+        look: dict[str, Any] = {"colour": number, "label": name, "hover": told, "detail": curve["count"]}
+        marks.append(Series(curve["predicted"], curve["observed"], line=True, points=True, **look))
+    if not marks:
+        return None
+    return Figure(
+        "calibration",
+        "Calibration",
+        "Ten bins of equal size; on the dotted line a probability means what it says.",
+        (3.2, 3.2),
+        _shares("predicted probability (mean of the bin)", "rows of the class in the bin", marks),
+    )
 
 
-def threshold(facts: dict[str, Any]) -> "Figure | None":
-    """The balanced error against the share of rows that are called positive."""
+def threshold(facts: dict[str, Any]) -> Figure | None:
+    """The balanced error against the share of rows that are predicted to be positive."""
     known = None if facts["rows"] is None else facts["rows"]["threshold"]
     if known is None:
         return None
-    figure, axes = panel(4.4, 3.0)
-    axes.plot(known["share"], known["ber"], color=colour(0))
-    filled: dict[str, Any] = {"markersize": 6}
-    open_: dict[str, Any] = {"markersize": 9.5, "markerfacecolor": "none", "markeredgewidth": 1.4}
-    used, best = ("used", "as the model decides", "o", colour(5)), ("best", "best, known afterwards", "D", colour(2))
-    for (key, name, shape, shade), look in ((used, filled), (best, open_)):
+    told = "BER %{y:.3f} with %{x:.0%} predicted"
+    marks = [Series(known["share"], known["ber"], line=True, hover=told)]
+    used, best = ("used", "as the model decides", 5, "circle"), ("best", "best, known afterwards", 2, "diamond-open")
+    for key, words, number, shape in (used, best):
         at = known[key]
         if at is not None and at["ber"] is not None:
-            told = f"{name}: BER {at['ber']:.3f}"
-            axes.plot([at["share"]], [at["ber"]], shape, color=shade, label=told, zorder=5, **look)
-    axes.set_xlim(0, 1)
-    axes.set_ylim(bottom=0)
-    percent(axes.xaxis)
-    axes.grid(axis="y")
-    axes.set_xlabel(f"rows called {label(facts['rows']['classes'][1], 40)}")
-    axes.set_ylabel("BER (balanced error rate)")
-    axes.legend(loc="upper center")
-    return figure
+            look: dict[str, Any] = {
+                "shape": shape,
+                "size": 11.0,
+                "colour": number,
+                "label": f"{words}: {at['ber']:.3f}",
+            }
+            marks.append(Series([at["share"]], [at["ber"]], points=True, hover=f"{words}<br>{told}", **look))
+    share = Axis(f"rows predicted to be {facts['rows']['classes'][1]}", "share", limits=(-0.02, 1.02))
+    return Figure(
+        "threshold",
+        "BER against the threshold",
+        "The BER for every share of rows that could be predicted positive: at the threshold in use, and at the best "
+        "one known afterwards.",
+        (4.4, 3.2),
+        [Panel(share, Axis("BER (balanced error rate)", limits=(0.0, None)), marks)],
+    )
 
 
-def calibration(facts: dict[str, Any]) -> "Figure | None":
-    """How often a class occurs where the model gives it some probability, in bins of the same number of rows."""
-    known = None if facts["rows"] is None else facts["rows"]["calibration"]
-    curves = [] if known is None else known["curves"]
-    if not curves:
-        return None
-    figure, axes = _square()
-    for number, curve in enumerate(curves[:_CURVES]):
-        look: dict[str, Any] = {
-            "marker": marker(number),
-            "markeredgecolor": INK,
-            "markeredgewidth": 0.25,
-            "linewidth": 1.0,
-        }
-        axes.plot(curve["predicted"], curve["observed"], label=label(curve["class"], 26), **look, **line(number))
-    axes.set_xlabel("probability given to the class (mean of the bin)")
-    axes.set_ylabel("rows of the class in the bin")
-    _legend(axes, len(curves), _CURVES)
-    return figure
-
-
-def permutation(facts: dict[str, Any]) -> "Figure | None":
-    """The error with the true classes beside the errors with classes dealt out at random."""
+def permutation(facts: dict[str, Any]) -> Figure | None:
+    """The error with the true classes beside the errors with permuted classes."""
     known = None if facts["honesty"] is None else facts["honesty"]["permutation"]
     if known is None or known["value"] is None:
         return None
     null = [value for value in known["null"] if value is not None]
-    title = "estimate" if facts["answer"] is None else label(facts["answer"]["metric"]["title"])
-    figure, axes = panel(4.4, 2.6)
-    if null:
-        axes.hist(null, bins=max(5, min(30, len(null) // 6)), color=GREY, edgecolor="white", linewidth=0.5)
-    axes.axvline(known["value"], color=colour(5), linewidth=1.8)
-    left = known["value"] < (sum(null) / len(null) if null else 0.5)
-    axes.annotate(
-        f"true classes\n{title} {known['value']:.3f}\np = {known['p']:.2g}",
-        (known["value"], 0.97),
-        xycoords=("data", "axes fraction"),
-        xytext=(6 if left else -6, 0),
-        textcoords="offset points",
-        horizontalalignment="left" if left else "right",
-        verticalalignment="top",
+    metric = "error" if facts["answer"] is None else facts["answer"]["metric"]["title"]
+    value, p = known["value"], known["p"]
+    low, high = min([value, *null]), max([value, *null])
+    room = 0.06 * (high - low or 1.0)
+    counts, edges = np.histogram(null, bins=max(5, min(30, len(null) // 6)))
+    middles, width = ((edges[1:] + edges[:-1]) / 2).tolist(), float(edges[1] - edges[0])
+    bars = Bars(middles, counts.tolist(), width=width, colour="faint", hover="%{x:.3f}: %{y:,}")
+    told = f"true classes: {metric} {value:.3f}, p = {p:.2g}"
+    reached = Series([value, value], [0, int(max(1, counts.max()))], line=True, colour=5, label=told, hover=told)
+    errors = Axis(f"{metric} with permuted classes", limits=(low - room, high + room))
+    return Figure(
+        "permutation",
+        "Permutation test",
+        f"The {metric} of the same model after the classes were permuted {len(null):,} times, and the {value:.3f} "
+        f"reached with the true ones: p = {p:.3g}.",
+        (4.4, 2.6),
+        [Panel(errors, Axis(f"permutations (of {len(null):,})", "count"), [bars, reached])],
     )
-    axes.set_xlabel(f"{title} with classes dealt out at random")
-    whole_numbers(axes.yaxis)
-    axes.set_ylabel(f"relabelings (of {len(null)})")
-    return figure

@@ -12,12 +12,20 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from tamis.data.write import write_text
+from tamis.reporting.figures import figures
+from tamis.reporting.figures_features import distributions
+from tamis.reporting.plotly_json import TEMPLATE, plotly_json
 from tamis.trees.figure import COLOURS
 
 _TEMPLATES = Path(__file__).with_name("templates")
 
 #: With more classes than this the confusions are a list of the most frequent ones, as long as this.
 _MATRIX_CLASSES, _LISTED = 30, 50
+
+#: Figures that the page shows as tables, and facts that it shows as figures alone.
+_TABLES = ("features", "confusion")
+_DRAWN = ("curves", "distributions", "projection", "redundancy", "roc", "selectors", "threshold", "calibration")
 
 #: Characters that could end the element that holds the facts, or mean something to an HTML reader.
 _UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
@@ -46,11 +54,13 @@ def page(facts: dict[str, Any]) -> str:
     True
     """
     scripts = {"page": _source("page.js"), "plotly": _plotly()}
+    drawings = _figures(facts)
     drawn = (
         _environment()
         .get_template("page.html")
         .render(
             facts=facts,
+            figures=drawings,
             sections=_sections(facts),
             confusion=_confusion(facts["rows"]),
             clusters=_clusters(facts["features"]),
@@ -58,12 +68,18 @@ def page(facts: dict[str, Any]) -> str:
             policy=_policy([str(script) for script in scripts.values()]),
             colours=" ".join(COLOURS),
             css=_source("page.css"),
-            json=_json(_packed(facts)),
+            json={"facts": _json(_packed(facts)), "figures": _json(drawings)},
             scripts=scripts,
         )
     )
     # A name read from a broken file may hold halves of characters, which no file can hold.
     return drawn.encode("utf-8", "replace").decode("utf-8")
+
+
+def write_page(facts: dict[str, Any], path: Path) -> Path:
+    """Write the page of some facts into a file, whole or not at all."""
+    write_text(path, page(facts))
+    return path
 
 
 @cache
@@ -108,13 +124,23 @@ def _json(value: Any) -> Markup:
     return Markup(json.dumps(value, separators=(",", ":"), allow_nan=False).translate(_UNSAFE))
 
 
+def _figures(facts: dict[str, Any]) -> dict[str, Any]:
+    """The figures of the page by name; there is a list of distributions, of which one is shown."""
+    found = {name: plotly_json(figure) for name, figure in figures(facts).items() if name not in _TABLES}
+    spread = [plotly_json(figure) for figure in distributions(facts)]
+    return {"template": TEMPLATE, **found, **({"distribution": spread} if spread else {})}
+
+
 def _packed(facts: dict[str, Any]) -> dict[str, Any]:
-    """The facts with the models as columns, and no more digits of them than anyone can see: half the size."""
-    models = facts["models"]
-    if models is None:
-        return facts
-    curves = [{**curve, "points": _columns(curve["points"])} for curve in models["curves"]]
-    return {**facts, "models": {**models, "rows": _columns(models["rows"]), "curves": curves}}
+    """The facts without what the figures show, the models as columns, and no more digits of them than can be seen."""
+    left = {
+        panel: {key: None if key in _DRAWN else value for key, value in facts[panel].items()}
+        for panel in ("models", "features", "rows")
+        if facts[panel] is not None
+    }
+    if facts["models"] is not None:
+        left["models"]["rows"] = _columns(facts["models"]["rows"])
+    return {**facts, **left}
 
 
 def _columns(records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:

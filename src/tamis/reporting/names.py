@@ -3,7 +3,7 @@
 import unicodedata
 from typing import Any
 
-__all__ = ["shown"]
+__all__ = ["escaped", "shown"]
 
 #: What a letter of no shape of its own becomes.
 _UNKNOWN = "\N{REPLACEMENT CHARACTER}"
@@ -35,3 +35,19 @@ def shown(name: Any, letters: int = 60) -> str:
     if len(text) > letters:
         text = text[: letters - 1].rstrip(" " + _JOINERS) + "\N{HORIZONTAL ELLIPSIS}"
     return text or "(no name)"
+
+
+#: What plotly would take for markup, a formula or a place to fill in.
+_MARKUP = {ord(sign): f"&#{ord(sign)};" for sign in "&<>$%"}
+
+
+def escaped(name: Any, letters: int = 40) -> str:
+    """A name in a figure of the page: plotly reads some markup, so nothing of it is left; isolates keep its direction.
+
+    Examples
+    --------
+    >>> escaped("<b> 5 %")
+    '&#60;b&#62; 5 &#37;'
+    """
+    text = shown(name, letters).translate(_MARKUP)
+    return text if text.isascii() else f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}"

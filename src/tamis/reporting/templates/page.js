@@ -1,8 +1,9 @@
 "use strict";
 
-// Draws the facts of a run. Text of the facts becomes text nodes, or goes to plotly through `plain`: never markup.
+// Draws the facts of a run. Text of the facts becomes text nodes: never markup. Figures come as plotly's data and
+// layout, in which names are escaped and colours are numbers of classes and names of tones.
 
-const facts = JSON.parse(document.getElementById("facts").textContent);
+const [facts, figures] = ["facts", "figures"].map((id) => JSON.parse(document.getElementById(id).textContent));
 
 // ---------------------------------------------------------------- elements and words
 
@@ -23,14 +24,6 @@ function shape(tag, attributes, ...children) {
 /** A name of the data in the page, in its own direction of writing. */
 function nameOf(text) {
   return String(text).trim() ? make("bdi", {}, String(text)) : make("i", {}, "(no name)");
-}
-
-/** A name of the data in a figure: plotly reads some markup, so nothing of it is left; isolates keep its direction. */
-function plain(text, letters = 40) {
-  const signs = Array.from(String(text).replace(/[\s\p{Cc}]+/gu, " ").trim());
-  const short = signs.length > letters ? `${signs.slice(0, letters - 1).join("")}…` : signs.join("");
-  const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", $: "&#36;" };
-  return `\u2068${short.replace(/[&<>$]/g, (sign) => entities[sign]) || "(no name)"}\u2069`;
 }
 
 function count(value) {
@@ -71,18 +64,16 @@ function records(columns) {
 
 const COLOURS = document.documentElement.dataset.colours.split(" ");
 
-/** Plotly's markers and the same in a box of 14: fewer than the colours by one, so that pairs repeat late. */
-const SYMBOLS = [
-  ["circle", "M7 2a5 5 0 1 0 .01 0z"],
-  ["square", "M2 2h10v10H2z"],
-  ["diamond", "M7 1l6 6-6 6-6-6z"],
-  ["triangle-up", "M7 1l6 11H1z"],
-  ["cross", "M5 1h4v4h4v4H9v4H5V9H1V5h4z"],
-  ["triangle-down", "M7 13L1 2h12z"],
-  ["hourglass", "M2 1h10L2 13h10z"],
-];
-
-const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
+/** Plotly's markers in a box of 14. */
+const SHAPES = {
+  circle: "M7 2a5 5 0 1 0 .01 0z",
+  square: "M2 2h10v10H2z",
+  diamond: "M7 1l6 6-6 6-6-6z",
+  "triangle-up": "M7 1l6 11H1z",
+  cross: "M5 1h4v4h4v4H9v4H5V9H1V5h4z",
+  "triangle-down": "M7 13L1 2h12z",
+  hourglass: "M2 1h10L2 13h10z",
+};
 
 /** The colour of a class or family; lighter where the page is dark. */
 function colourOf(i) {
@@ -90,9 +81,6 @@ function colourOf(i) {
   const part = (at) => Math.round(0.75 * parseInt(colour.slice(at, at + 2), 16) + 0.25 * 255);
   return isDark() ? `#${[1, 3, 5].map((at) => part(at).toString(16).padStart(2, "0")).join("")}` : colour;
 }
-
-const symbolOf = (i) => SYMBOLS[i % SYMBOLS.length][0];
-const dashOf = (i) => DASHES[Math.floor(i / COLOURS.length) % DASHES.length];
 
 /** Those of the page, which plotly does not see. */
 const TONES = ["ink", "muted", "accent", "grid", "faint", "panel"];
@@ -117,6 +105,21 @@ function transparent(colour, share) {
   return `rgba(${part(1)},${part(3)},${part(5)},${share})`;
 }
 
+/** A colour as figures have it: the number of a class or the name of a tone, with its opacity behind a slash. */
+function mixed(text) {
+  const [base, share] = text.split("/");
+  const colour = /^\d+$/.test(base) ? colourOf(Number(base)) : tones()[base];
+  return colour && share ? transparent(colour, share) : (colour ?? text);
+}
+
+/** A part of a figure in the colours of the page. */
+function painted(value, key = "") {
+  if (typeof value === "string") return /color/.test(key) ? mixed(value) : value;
+  if (Array.isArray(value)) return /color|shapes/.test(key) ? value.map((each) => painted(each, key)) : value;
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, painted(inner, name)]));
+}
+
 function applyTheme() {
   const button = document.getElementById("theme");
   if (theme.chosen !== null) document.documentElement.dataset.theme = theme.chosen;
@@ -134,21 +137,16 @@ function setUpTheme() {
 
 // ---------------------------------------------------------------- figures in general
 
-/** What draws each kind of figure: a function of its element that returns traces and layout. */
-const FIGURES = {
-  sizes: sizesFigure,
-  stability: stabilityFigure,
-  distribution: distributionFigure,
-  upset: upsetFigure,
-  redundancy: redundancyFigure,
-  projection: projectionFigure,
-  roc: rocFigure,
-  threshold: thresholdFigure,
-  calibration: calibrationFigure,
-  permutation: permutationFigure,
-  stages: stagesFigure,
-  tree: treeFigure,
-};
+/** The traces and the layout of a figure. Trees come in colours of their own, and have a height. */
+function figureOf({ dataset, style }) {
+  const { figure: name, number } = dataset;
+  const known = name === "tree" ? facts.story.trees[Number(number)].figure : figures[name];
+  const { data, layout } = Array.isArray(known) ? known[picked.number] : known;
+  const whole = { ...layout, template: figures.template };
+  if (name !== "tree") return { traces: data.map((trace) => painted(trace)), layout: painted(whole) };
+  style.height = `${layout.height}px`;
+  return structuredClone({ traces: data, layout });
+}
 
 /** Figures that were drawn, and for each the groups of its traces that the reader has put away. */
 const drawn = new Map();
@@ -156,43 +154,10 @@ const drawn = new Map();
 /** Points on paper between the margins of a page. */
 const PAPER = 680;
 
-function axis(title, more = {}) {
-  const { grid, faint, muted } = tones();
-  return {
-    title: { text: title, font: { size: 13 } },
-    gridcolor: grid,
-    linecolor: faint,
-    zerolinecolor: faint,
-    zeroline: false,
-    tickfont: { color: muted, size: 12 },
-    automargin: true,
-    ...more,
-  };
-}
-
-function layoutOf(more) {
-  const { ink, panel, faint } = tones();
-  return {
-    autosize: true,
-    paper_bgcolor: "rgba(0,0,0,0)",
-    plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif", size: 13, color: ink },
-    margin: { l: 60, r: 16, t: 12, b: 48 },
-    showlegend: false,
-    hovermode: "closest",
-    hoverlabel: { bgcolor: panel, bordercolor: faint, font: { color: ink, size: 13 }, align: "left" },
-    ...more,
-  };
-}
-
-/** A line or points that the reader may put away: its label goes into the list above the figure. */
-function entry(label, number, trace) {
-  return { hoverinfo: "text", legendgroup: String(number), name: plain(label, 30), ...trace, meta: { label, number } };
-}
-
 function draw(element) {
-  const away = drawn.get(element) ?? new Set();
-  const { traces, layout } = FIGURES[element.dataset.figure](element, drawn.has(element) ? null : away);
+  const { traces, layout } = figureOf(element);
+  const hidden = traces.filter((trace) => trace.meta?.hidden).map((trace) => trace.legendgroup);
+  const away = drawn.get(element) ?? new Set(hidden);
   drawn.set(element, away);
   const shown = traces.map((t) => (away.has(t.legendgroup) ? { ...t, visible: false } : t));
   drawLegend(element, traces, away);
@@ -206,20 +171,21 @@ function redrawAll() {
 
 function drawLegend(element, traces, away) {
   const place = element.parentElement.parentElement.querySelector(".legend");
-  const entries = traces.filter((trace) => trace.meta?.label !== undefined);
-  if (!place || entries.length < 2) return;
+  const entries = traces.filter((trace) => trace.meta);
+  if (!place || !entries.length) return;
   const focused = range(place.children.length).find((i) => place.children[i] === document.activeElement);
   place.hidden = false;
   place.replaceChildren(...entries.map((trace) => legendButton(element, trace, away)));
   if (focused !== undefined) place.children[focused]?.focus();
 }
 
-function legendButton(element, trace, away) {
-  const { label, number } = trace.meta;
-  const group = String(number);
-  const mark = shape("path", { d: SYMBOLS[number % SYMBOLS.length][1], fill: colourOf(number), stroke: tones().muted });
+function legendButton(element, { meta, legendgroup: group }, away) {
+  const { label, colour, shape: mark } = meta;
+  const open = mark.endsWith("-open");
+  const fill = { fill: open ? "none" : mixed(colour), stroke: open ? mixed(colour) : tones().muted };
+  const sign = shape("path", { d: SHAPES[mark.replace("-open", "")], ...fill });
   const button = make("button", { type: "button", "aria-pressed": String(!away.has(group)), title: label });
-  button.append(shape("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" }, mark), nameOf(label));
+  button.append(shape("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" }, sign), nameOf(label));
   button.addEventListener("click", () => {
     if (!away.delete(group)) away.add(group);
     draw(element);
@@ -230,7 +196,7 @@ function legendButton(element, trace, away) {
 /** Saves a figure as it is printed: on white, with its legend. */
 function saveFigure(element) {
   theme.printing = true;
-  const { traces, layout } = FIGURES[element.dataset.figure](element, null);
+  const { traces, layout } = figureOf(element);
   theme.printing = false;
   const away = drawn.get(element) ?? new Set();
   const data = traces.filter((t) => !away.has(t.legendgroup)).map((t) => ({ ...t, showlegend: Boolean(t.meta) }));
@@ -441,96 +407,11 @@ function setUpLeaderboard(place) {
   });
 }
 
-// ---------------------------------------------------------------- error and size
-
-/** Families that are shown at first. */
-const FIRST_FAMILIES = 6;
-
-/** Powers of ten, and 2 and 5 between them where there is room. */
-function sizeAxis(sizes) {
-  const [low, high] = [Math.min(...sizes), Math.max(...sizes)];
-  const steps = Math.log10(high / low) < 3.5 ? [1, 2, 5] : [1];
-  const ticks = range(12).flatMap((power) => steps.map((step) => step * 10 ** power));
-  return axis("features", { type: "log", tickvals: ticks, ticktext: ticks.map(count) });
-}
-
-function pointText(family, point) {
-  const { metric } = facts.models;
-  const error = `${metric.title} ${fixed(point.mean)} ± ${fixed(point.se)}, ${count(point.features)} features`;
-  const stability = point.stability === null ? "" : `<br>stability ${fixed(point.stability, 2)}`;
-  return `<b>${plain(family)}</b><br>${plain(point.recipe, 70)}<br>${error}${stability}`;
-}
-
-/** Families with the points that a logarithmic axis can show, the best family first. */
-function families() {
-  const { metric, curves } = facts.models;
-  const sign = metric.better === "low" ? 1 : -1;
-  return curves
-    .map(({ family, points }) => ({
-      family,
-      points: records(points).filter((point) => point.features > 0 && point.mean !== null),
-    }))
-    .filter(({ points }) => points.length)
-    .map((each) => ({ ...each, best: Math.min(...each.points.map((point) => sign * point.mean)) }))
-    .sort((a, b) => a.best - b.best);
-}
-
-function band(points, i) {
-  const edge = (sign) => points.map((point) => point.mean + sign * (point.se ?? 0));
-  const x = points.map((point) => point.features);
-  const fill = { fill: "toself", fillcolor: transparent(colourOf(i), 0.16), line: { width: 0 }, mode: "lines" };
-  const ends = { x: [...x, ...x.toReversed()], y: [...edge(1), ...edge(-1).toReversed()] };
-  return { ...ends, ...fill, hoverinfo: "skip", legendgroup: String(i), showlegend: false };
-}
-
-function sizesFigure(element, away) {
-  const all = families();
-  if (away) range(all.length).slice(FIRST_FAMILIES).forEach((i) => away.add(String(i)));
-  const lines = all.map(({ family, points }, i) =>
-    entry(family, i, {
-      x: points.map((point) => point.features),
-      y: points.map((point) => point.mean),
-      mode: "lines+markers",
-      line: { color: colourOf(i), dash: dashOf(i), width: 2 },
-      marker: { symbol: symbolOf(i), size: 7 },
-      hovertext: points.map((point) => pointText(family, point)),
-    }),
-  );
-  const bands = all.map(({ points }, i) => band(points, i));
-  const sizes = all.flatMap(({ points }) => points.map((point) => point.features));
-  const layout = { xaxis: sizeAxis(sizes), yaxis: axis(facts.models.metric.title) };
-  return { traces: [...bands, ...lines], layout: layoutOf(layout) };
-}
-
-function stabilityFigure() {
-  const known = families().flatMap(({ family, points }) =>
-    points.filter((point) => point.stability !== null).map((point) => ({ ...point, text: pointText(family, point) })),
-  );
-  const { ink, muted } = tones();
-  const trace = {
-    x: known.map((point) => point.features),
-    y: known.map((point) => point.mean),
-    mode: "markers",
-    hoverinfo: "text",
-    hovertext: known.map((point) => point.text),
-    marker: {
-      size: 10,
-      color: known.map((point) => point.stability),
-      colorscale: "Cividis",
-      cmin: 0,
-      cmax: 1,
-      line: { color: muted, width: 0.8 },
-      colorbar: { title: { text: "stability" }, thickness: 14, outlinewidth: 0, tickfont: { color: ink } },
-    },
-  };
-  const layout = { xaxis: sizeAxis(known.map((point) => point.features)), yaxis: axis(facts.models.metric.title) };
-  return { traces: [trace], layout: layoutOf(layout) };
-}
-
 // ---------------------------------------------------------------- features
 
-const distributions = new Map((facts.features?.distributions ?? []).map((each) => [each.name, each]));
-const picked = { name: distributions.keys().next().value, line: null };
+/** Names of the features that have a figure, with its number, and the one that is shown. */
+const distributions = new Map((figures.distribution ?? []).map((each, i) => [each.title, i]));
+const picked = { name: distributions.keys().next().value, number: 0, line: null };
 
 function featureCell(row) {
   const shownName = nameOf(row.name);
@@ -586,7 +467,7 @@ function markPicked(row, line) {
 function pick(name, line) {
   picked.line?.classList.remove("picked");
   line.classList.add("picked");
-  Object.assign(picked, { name, line });
+  Object.assign(picked, { name, line, number: distributions.get(name) });
   showPicked();
   const plot = document.querySelector("#distribution .plot");
   if (window.Plotly) draw(plot);
@@ -594,11 +475,8 @@ function pick(name, line) {
 }
 
 function showPicked() {
-  const { name, kind, missing, classes } = distributions.get(picked.name);
-  document.getElementById("distribution-name").replaceChildren(nameOf(name));
-  const rows = classes.reduce((sum, each) => sum + each.counts.reduce((a, b) => a + b, 0), 0);
-  const text = `Share of each class, ${kind}; ${count(rows)} values, ${count(missing)} missing.`;
-  document.getElementById("distribution-about").textContent = text;
+  document.getElementById("distribution-name").replaceChildren(nameOf(picked.name));
+  document.getElementById("distribution-about").textContent = figures.distribution[picked.number].caption;
 }
 
 function quoted(value) {
@@ -613,207 +491,7 @@ function downloadTable(table) {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
-/** One class, one colour: its place in the list of classes, where it is there. */
-function numberOf(label, otherwise = 0) {
-  const found = facts.rows?.classes.indexOf(label) ?? -1;
-  return found < 0 ? otherwise : found;
-}
-
-function shares(counts) {
-  const all = counts.reduce((a, b) => a + b, 0);
-  return counts.map((each) => (all ? each / all : 0));
-}
-
-function distributionFigure() {
-  const { classes, edges, levels } = distributions.get(picked.name);
-  const traces = classes.map(({ class: label, counts }, place) => {
-    const i = numberOf(label, place);
-    const part = (j) => (edges ? `${general(edges[j])} to ${general(edges[j + 1])}` : plain(levels[j]));
-    const hovertext = counts.map((n, j) => `<b>${plain(label)}</b><br>${part(j)}<br>${count(n)} rows`);
-    const y = shares(counts);
-    const marker = { color: colourOf(i) };
-    if (!edges) return entry(label, i, { type: "bar", x: range(y.length), y, hovertext, marker });
-    const line = { color: colourOf(i), shape: "hv", width: 2, dash: dashOf(i) };
-    const fill = { fill: "tozeroy", fillcolor: transparent(colourOf(i), classes.length > 3 ? 0.06 : 0.18) };
-    // The last step needs an end.
-    const steps = { x: edges, y: [...y, y.at(-1)], hovertext: [...hovertext, hovertext.at(-1)] };
-    return entry(label, i, { mode: "lines", line, ...fill, ...steps });
-  });
-  const marks = levels && { tickvals: range(levels.length), ticktext: levels.map((level) => plain(level, 14)) };
-  const layout = { xaxis: axis("", marks ?? {}), yaxis: axis("", { tickformat: ".0%", rangemode: "tozero" }) };
-  return { traces, layout: layoutOf({ ...layout, margin: { l: 40, r: 8, t: 8, b: 30 }, bargap: 0.25 }) };
-}
-
-/** How many features each group of selectors chose. */
-function upsetBars({ names, sets }) {
-  const who = ({ members }) => members.map((i) => plain(names[i], 30)).join(" and ");
-  return {
-    type: "bar",
-    x: range(sets.length),
-    y: sets.map((set) => set.size),
-    text: sets.map((set) => count(set.size)),
-    textposition: "outside",
-    cliponaxis: false,
-    hovertext: sets.map((set) => `${who(set)}<br>${count(set.size)} features`),
-    hoverinfo: "text",
-    marker: { color: tones().accent },
-  };
-}
-
-/** Which selectors are in each group: full dots, joined by a line, among empty ones. */
-function upsetDots({ names, sets }) {
-  const { faint, ink } = tones();
-  const look = (color) => ({ marker: { size: 11, color }, line: { width: 2, color }, yaxis: "y2", hoverinfo: "skip" });
-  const at = (pairs) => ({ x: pairs.map(([x]) => x), y: pairs.map(([, y]) => y) });
-  const empty = sets.flatMap((_, i) => names.map((__, j) => [i, j]));
-  const full = sets.flatMap((set, i) => [...set.members.map((j) => [i, j]), [null, null]]);
-  return [{ ...at(empty), mode: "markers", ...look(faint) }, { ...at(full), mode: "lines+markers", ...look(ink) }];
-}
-
-function upsetFigure() {
-  const { selectors } = facts.features;
-  const { names, sets, sizes } = selectors;
-  const split = Math.min(0.6, (names.length * 26) / (260 + 26 * names.length));
-  const ticktext = names.map((name, i) => `${plain(name, 24)} (${count(sizes[i])})`);
-  const marks = { tickvals: range(names.length), ticktext, showgrid: false, fixedrange: true };
-  const layout = {
-    xaxis: axis("", { visible: false, range: [-0.6, Math.max(sets.length, 8) - 0.4], fixedrange: true }),
-    yaxis: axis("features", { domain: [split + 0.04, 1], rangemode: "tozero" }),
-    yaxis2: axis("", { domain: [0, split], range: [names.length - 0.5, -0.5], ...marks }),
-    margin: { l: 60, r: 16, t: 24, b: 8 },
-  };
-  return { traces: [upsetBars(selectors), ...upsetDots(selectors)], layout: layoutOf(layout) };
-}
-
-/** Rectangles around neighbours of one cluster. */
-function clusterFrames(clusters) {
-  const ends = range(clusters.length + 1).filter((i) => i === 0 || clusters[i] !== clusters[i - 1]);
-  return ends.slice(1).flatMap((end, i) => {
-    const [low, high] = [ends[i] - 0.5, end - 0.5];
-    const frame = { type: "rect", x0: low, x1: high, y0: low, y1: high, line: { color: tones().ink, width: 1.5 } };
-    return high - low > 1 ? [frame] : [];
-  });
-}
-
-function redundancyFigure() {
-  const { names, correlation, cluster, order } = facts.features.redundancy;
-  const { panel, muted } = tones();
-  const short = order.map((i) => plain(names[i], 22));
-  const cell = (i, j) => `${short[i]}<br>${short[j]}<br>|r| = ${fixed(correlation[order[i]][order[j]], 2)}`;
-  const trace = {
-    type: "heatmap",
-    z: order.map((i) => order.map((j) => correlation[i][j])),
-    hovertext: order.map((_, i) => order.map((__, j) => cell(i, j))),
-    hoverinfo: "text",
-    zmin: 0,
-    zmax: 1,
-    colorscale: [[0, panel], [1, tones().accent]],
-    colorbar: { title: { text: "|r|" }, thickness: 14, outlinewidth: 0 },
-  };
-  const tickfont = { size: 10, color: muted };
-  const marks = { tickvals: range(short.length), ticktext: short, showgrid: false, tickfont };
-  const layout = {
-    xaxis: axis("", { ...marks, tickangle: -60, constrain: "domain" }),
-    yaxis: axis("", { ...marks, autorange: "reversed", scaleanchor: "x", constrain: "domain" }),
-    shapes: clusterFrames(order.map((i) => cluster[i])),
-  };
-  return { traces: [trace], layout: layoutOf(layout) };
-}
-
-// ---------------------------------------------------------------- rows
-
-function projectionFigure() {
-  const { projection, classes } = facts.rows;
-  const { x, y, row, explained } = projection;
-  const look = { size: 8, opacity: 0.85, line: { width: 0.6, color: tones().panel } };
-  const traces = classes.map((label, c) => {
-    const own = range(x.length).filter((i) => projection.class[i] === c);
-    return entry(label, c, {
-      x: own.map((i) => x[i]),
-      y: own.map((i) => y[i]),
-      mode: "markers",
-      marker: { color: colourOf(c), symbol: symbolOf(c), ...look },
-      hovertext: own.map((i) => `${plain(row[i], 60)}<br><b>${plain(label)}</b>`),
-    });
-  });
-  const title = (i) => `component ${i + 1} (${percent(explained[i] ?? null)} of the variance)`;
-  return { traces, layout: layoutOf({ xaxis: axis(title(0)), yaxis: axis(title(1)) }) };
-}
-
-/** What chance, or perfect honesty, would be. */
-function diagonal() {
-  const line = { color: tones().muted, dash: "dot", width: 1.5 };
-  return { x: [0, 1], y: [0, 1], mode: "lines", line, hoverinfo: "skip" };
-}
-
-const unit = (title, more = {}) => axis(title, { range: [-0.02, 1.02], ...more });
-
-function rocFigure() {
-  const traces = facts.rows.roc.curves.map(({ class: label, fpr, tpr, auc }) => {
-    const c = numberOf(label);
-    const name = `<b>${plain(label)}</b>, AUC ${fixed(auc)}`;
-    const hovertext = fpr.map((x, i) => `${name}<br>found ${percent(tpr[i])}, taken wrongly ${percent(x)}`);
-    const line = { color: colourOf(c), dash: dashOf(c), width: 2 };
-    return entry(label, c, { x: fpr, y: tpr, mode: "lines", line, hovertext });
-  });
-  const areas = facts.rows.roc.curves.map(({ class: label, auc }) => `${plain(label, 20)} ${fixed(auc)}`);
-  const place = { x: 0.98, y: 0.04, xanchor: "right", yanchor: "bottom", showarrow: false, align: "right" };
-  const note = { ...place, text: `AUC<br>${areas.join("<br>")}`, font: { color: tones().muted, size: 12 } };
-  const annotations = areas.length > 12 ? [] : [note];
-  const layout = { xaxis: unit("others taken for the class"), yaxis: unit("class found"), annotations };
-  return { traces: [diagonal(), ...traces], layout: layoutOf(layout) };
-}
-
-function thresholdFigure() {
-  const { share, ber, best, used } = facts.rows.threshold;
-  const at = (point, i, label) =>
-    point && entry(label, i, {
-      x: [point.share],
-      y: [point.ber],
-      mode: "markers",
-      marker: { color: colourOf(i), symbol: symbolOf(i), size: 13, line: { width: 1, color: tones().ink } },
-      hovertext: [`${label}<br>BER ${fixed(point.ber)} with ${percent(point.share)} called positive`],
-    });
-  const hovertext = share.map((x, i) => `BER ${fixed(ber[i])} with ${percent(x)} called positive`);
-  const stroke = { color: tones().accent, width: 2 };
-  const line = { x: share, y: ber, mode: "lines", line: stroke, hoverinfo: "text", hovertext };
-  const xaxis = unit("rows called positive", { tickformat: ".0%" });
-  const points = [at(used, 1, "in use"), at(best, 2, "best seen afterwards")].filter(Boolean);
-  return { traces: [line, ...points], layout: layoutOf({ xaxis, yaxis: axis("BER", { rangemode: "tozero" }) }) };
-}
-
-function calibrationFigure() {
-  const traces = facts.rows.calibration.curves.map(({ class: label, predicted, observed, count: sizes }) => {
-    const c = numberOf(label);
-    const told = (p, i) => `told ${percent(p)}, found ${percent(observed[i])} of ${count(sizes[i])} rows`;
-    const hovertext = predicted.map((p, i) => `<b>${plain(label)}</b><br>${told(p, i)}`);
-    const look = { line: { color: colourOf(c), dash: dashOf(c) }, marker: { symbol: symbolOf(c), size: 8 } };
-    return entry(label, c, { x: predicted, y: observed, mode: "lines+markers", ...look, hovertext });
-  });
-  const layout = { xaxis: unit("predicted probability"), yaxis: unit("observed share") };
-  return { traces: [diagonal(), ...traces], layout: layoutOf(layout) };
-}
-
 // ---------------------------------------------------------------- honesty
-
-function permutationFigure() {
-  const { value, null: nulls } = facts.honesty.permutation;
-  const { ink, faint, accent } = tones();
-  const histogram = { type: "histogram", x: nulls, nbinsx: 30, marker: { color: faint }, hoverinfo: "x+y" };
-  const [low, high] = [Math.min(...nulls, value), Math.max(...nulls, value)];
-  const room = 0.06 * (high - low || 1);
-  const stroke = { color: accent, width: 2.5 };
-  const line = { type: "line", yref: "paper", x0: value, x1: value, y0: 0, y1: 1, line: stroke };
-  const place = { x: value, y: 1, yref: "paper", yanchor: "top", xanchor: value < (low + high) / 2 ? "left" : "right" };
-  const layout = {
-    xaxis: axis(facts.answer?.metric.title ?? "error", { range: [low - room, high + room] }),
-    yaxis: axis("permutations"),
-    shapes: [line],
-    annotations: [{ ...place, text: ` reached: ${fixed(value)} `, showarrow: false, font: { color: ink } }],
-    bargap: 0.05,
-  };
-  return { traces: [histogram], layout: layoutOf(layout) };
-}
 
 function setUpEstimates() {
   const cells = Array.from(document.querySelectorAll(".strip[data-mean]"));
@@ -822,41 +500,6 @@ function setUpEstimates() {
   cells.forEach((cell, i) => {
     if (Number.isFinite(values[i].mean)) cell.append(intervalDrawing(values[i], [0, high || 1]));
   });
-}
-
-// ---------------------------------------------------------------- story
-
-function stagesFigure() {
-  const { stages } = facts.story;
-  const told = ({ recipes, best }) => `${count(recipes)} tried${best === null ? "" : `, best ${fixed(best)}`}`;
-  const when = ({ stage, begin, end }) => `<b>${plain(stage)}</b><br>${duration(begin)} to ${duration(end)}`;
-  const trace = {
-    type: "bar",
-    orientation: "h",
-    base: stages.map((stage) => stage.begin),
-    x: stages.map((stage) => stage.end - stage.begin),
-    y: range(stages.length),
-    text: stages.map(told),
-    textposition: "outside",
-    hoverinfo: "text",
-    hovertext: stages.map((stage) => `${when(stage)}<br>${told(stage)}`),
-    marker: { color: tones().accent },
-    outsidetextfont: { color: tones().ink },
-    cliponaxis: false,
-  };
-  const names = stages.map((stage) => plain(stage.stage, 24));
-  const layout = {
-    xaxis: axis("seconds since the start", { range: [0, 1.25 * Math.max(...stages.map((stage) => stage.end))] }),
-    yaxis: axis("", { tickvals: range(stages.length), ticktext: names, autorange: "reversed", showgrid: false }),
-  };
-  return { traces: [trace], layout: layoutOf({ ...layout, bargap: 0.35 }) };
-}
-
-/** Trees come as figures; the height of their place is made theirs. */
-function treeFigure(element) {
-  const { data, layout } = structuredClone(facts.story.trees[Number(element.dataset.number)].figure);
-  if (layout.height) element.style.height = `${layout.height}px`;
-  return { traces: data, layout };
 }
 
 // ---------------------------------------------------------------- commands

@@ -1,0 +1,133 @@
+"""``tamis.report``: the report of a run, from its file alone."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from tamis.base.errors import TamisError
+from tamis.mining.run.store import Store
+from tamis.reporting.comparison import comparison
+from tamis.reporting.facts import VERSION
+from tamis.reporting.mine import COMMANDS, FACTS
+
+__all__ = ["Report", "report"]
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """The report of a run.
+
+    Attributes
+    ----------
+    facts : dict
+        All that the report tells, as :mod:`tamis.reporting.facts` describes it.
+    run : Path
+        The run file.
+    """
+
+    facts: dict[str, Any]
+    run: Path
+
+    def to_html(self, path: str | PathLike[str]) -> Path:
+        """Write the report as one HTML file that works offline, whole or not at all."""
+        from tamis.reporting.html import write_page
+
+        with _blamed_on(self.run):
+            return write_page(self.facts, Path(path))
+
+    def to_markdown(self) -> str:
+        """The report as text."""
+        from tamis.reporting.markdown import text
+
+        with _blamed_on(self.run):
+            return text(self.facts)
+
+    def to_figures(self, folder: str | PathLike[str], *, format: str = "svg") -> list[Path]:
+        """Write every figure into a file of its own (:func:`tamis.reporting.figures.draw`)."""
+        from tamis.reporting.figures import draw
+
+        with _blamed_on(self.run):
+            return draw(self.facts, Path(folder), format=format)
+
+
+def report(
+    run: str | PathLike[str],
+    *,
+    out: str | PathLike[str] | None = None,
+    compare: str | PathLike[str] | None = None,
+) -> Report:
+    """Report on a finished search, from its run file alone.
+
+    Parameters
+    ----------
+    run : path
+        The file that ``tamis.mine(..., run=run)`` or ``tamis mine`` kept the search in.
+    out : path, optional
+        Where to write the report as one HTML file.
+    compare : path, optional
+        The file of another run, shown beside this one.
+
+    Returns
+    -------
+    Report
+        Its facts, and methods that write them as a page, as text and as single figures.
+
+    See Also
+    --------
+    tamis.mine : Search for a model and keep the search in a file.
+
+    Examples
+    --------
+    >>> import numpy as np, tamis
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["a", "b"], 30)
+    >>> X = rng.normal(size=(60, 20)) + 3 * (y == "b")[:, None] * (np.arange(20) == 7)
+    >>> options = {"trials": 3, "only": ["cc(1) | knn"], "engine": "serial", "folds": 3, "inner_folds": 3}
+    >>> with TemporaryDirectory() as folder:
+    ...     run = Path(folder, "a.tamis-run")
+    ...     found = tamis.mine(X, y, run=run, **options)
+    ...     made = report(run)
+    >>> made.facts["answer"]["recipe"] == found.recipe_, made.facts["features"]["table"]["name"][0]
+    (True, 'x7')
+    """
+    found = Report(_facts(Path(run)), Path(run))
+    if compare is not None:
+        with _blamed_on(Path(compare)):
+            found.facts["comparison"] = comparison(found.facts, _facts(Path(compare)))
+    if out is not None:
+        found.to_html(out)
+    return found
+
+
+def _facts(run: Path) -> dict[str, Any]:
+    """The facts that a run holds, with the commands that were noted after the search."""
+    with Store.read(run) as store:
+        facts, commands = store.noted(FACTS), store.noted(COMMANDS)
+    if not isinstance(facts, dict):
+        raise TamisError(
+            f"{run}: holds no finished search; repeat the command or the call of tamis.mine that began it, "
+            "which goes on where it stopped"
+        )
+    if facts.get("version") != VERSION:
+        raise TamisError(f"{run}: its report was made by another version of tamis; run 'tamis mine' on it again")
+    if commands is not None:
+        with _blamed_on(run):
+            facts["made"]["command"] = commands["made"]
+            facts["answer"]["commands"] = [*commands["next"], *facts["answer"]["commands"]]
+    return facts
+
+
+@contextmanager
+def _blamed_on(run: Path) -> Iterator[None]:
+    """Say that the run file is damaged when facts that were read from it cannot be used."""
+    try:
+        yield
+    except (TamisError, OSError, MemoryError):
+        raise
+    except Exception:
+        raise TamisError(f"{run}: the report in it is damaged; the command that began the run mends it") from None

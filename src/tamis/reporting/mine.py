@@ -1,0 +1,106 @@
+"""``tamis.mine``: the search of :mod:`tamis.mining.search`, with the facts of its report kept in the run file.
+
+A report tells of the data - distributions, projections, copies of rows - and of the fitted model, and a run file holds
+neither. So the facts are gathered while both are at hand: when a search with a run file ends, whoever started it, they
+are noted in the run, before it is closed. From then on :func:`tamis.reporting.build.report` needs the file alone. The
+report room knows the search and not the other way round, so the search takes :func:`note_facts` as an argument.
+"""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import ParamSpec
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from tamis.base._sklearn import _safe_indexing
+from tamis.base.errors import TamisError
+from tamis.base.mixed_columns import columns_of, only_numbers
+from tamis.compose.recipe import recipe
+from tamis.data.dataset import Dataset
+from tamis.mining.mined import Mined
+from tamis.mining.run.store import Store
+from tamis.mining.runner import STAGES
+from tamis.mining.search import mine as search
+from tamis.reporting.facts import mined_facts
+from tamis.validation.experiment import Experiment
+from tamis.validation.fold_result import FoldResult
+from tamis.validation.leak import leaky_twin
+from tamis.validation.result import Validation
+
+__all__ = ["COMMANDS", "FACTS", "mine", "note_facts"]
+
+#: Under these names a run keeps the facts of its report, and the commands that a user typed or may type next.
+FACTS, COMMANDS = "facts", "commands"
+
+#: Seconds that the leak check may take.
+_LEAK_SECONDS = 10.0
+
+P = ParamSpec("P")
+
+
+def note_facts(found: Mined, experiment: Experiment, store: Store) -> None:
+    """Gather the facts of a finished search and note them in its run file.
+
+    Parameters
+    ----------
+    found : Mined
+        The result of the search.
+    experiment : Experiment
+        The data and the splits that were searched.
+    store : Store
+        The run, open for writing.
+    """
+
+    def results(text: str) -> list[FoldResult]:
+        return [one for one in store.of(found.run_.search, text).values() if isinstance(one, FoldResult)]
+
+    again = {"what": "make the report again", "command": shlex.join(["tamis", "report", str(store.path)])}
+    facts = mined_facts(
+        found,
+        _dataset(experiment.data),
+        results=results,
+        stages=store.noted(STAGES, []),
+        leak=_leak(found, experiment),
+        commands=[again],
+    )
+    store.note(FACTS, facts)
+
+
+def _noting_facts(search: Callable[P, Mined]) -> Callable[P, Mined]:
+    @wraps(search)
+    def mine(*args: P.args, **kwargs: P.kwargs) -> Mined:
+        kwargs.setdefault("finish", note_facts)
+        return search(*args, **kwargs)
+
+    return mine
+
+
+mine = _noting_facts(search)
+
+
+def _dataset(data: Dataset) -> Dataset:
+    """The data as a file would give it: an array, a CSR matrix or a polars frame, whose columns have names."""
+    X = data.X
+    if not sp.issparse(X) and only_numbers(X):
+        X = np.asarray(X, dtype=np.float64)
+    elif not sp.issparse(X) and not isinstance(X, pl.DataFrame):
+        X = pl.DataFrame([column.alias(str(j)) for j, column in enumerate(columns_of(X, "report"))])
+    prefix = "" if data.has_names else "x"
+    return replace(data, X=X, feature_names=np.array([f"{prefix}{name}" for name in data.feature_names]))
+
+
+def _leak(found: Mined, experiment: Experiment) -> Validation | None:
+    """The estimate with every step before the classifier fitted on all rows; None where it takes too long to know."""
+    seconds = float(found.validation_.fit_seconds.sum() + found.validation_.predict_seconds.sum())
+    if 2 * seconds > _LEAK_SECONDS:
+        return None
+    model, rows, data = recipe(found.recipe_), experiment.rows, experiment.data
+    twin = leaky_twin(model, _safe_indexing(data.X, rows), data.y[rows], seed=experiment.seed)
+    if twin is None:
+        return None
+    (outcome,) = experiment.outcomes([twin])
+    return None if isinstance(outcome, TamisError) else experiment.validation(model, outcome)

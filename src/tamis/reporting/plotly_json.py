@@ -1,0 +1,176 @@
+"""Figures of the page: a description as plotly's data and layout, in colours that the page mixes itself.
+
+A colour is the number of a class or family, or a tone ("ink", "muted", ...), with its opacity behind a slash where it
+is transparent ("3/0.16"). The page puts in the colours of its light or dark mode.
+"""
+
+from typing import Any
+
+from tamis.reporting.figure import Axis, Bars, Figure, Heat, Mark, Panel, Series
+from tamis.reporting.names import escaped
+from tamis.trees.figure import COLOURS
+
+__all__ = ["SHAPES", "TEMPLATE", "plotly_json"]
+
+#: Shapes of points: fewer than the colours by one, so that pairs repeat late.
+SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "hourglass")
+
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+
+#: Pixels of an inch of a figure, and of what stands around its axes.
+_INCH, _AROUND = 120, 60
+
+#: Letters of a name in a legend, beside a heat map, and along any other axis.
+_LEGEND, _CELL, _PLACE = 40, 22, 24
+
+_AXIS = {
+    "gridcolor": "grid",
+    "linecolor": "faint",
+    "zeroline": False,
+    "tickfont": {"color": "muted", "size": 12},
+    "title": {"font": {"size": 13}},
+    "automargin": True,
+}
+
+#: What all figures of a page share.
+TEMPLATE: dict[str, Any] = {
+    "layout": {
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": "system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif", "size": 13, "color": "ink"},
+        "margin": {"l": 60, "r": 16, "t": 24, "b": 48},
+        "showlegend": False,
+        "hovermode": "closest",
+        "hoverlabel": {"bgcolor": "panel", "bordercolor": "faint", "font": {"color": "ink"}, "align": "left"},
+        "xaxis": _AXIS,
+        "yaxis": _AXIS,
+    }
+}
+
+
+def plotly_json(figure: Figure) -> dict[str, Any]:
+    """Draw a figure: ``data`` and ``layout`` for plotly, and its words and ``height`` in pixels for the page."""
+    data: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {"shapes": []}
+    top = 1.0
+    for number, panel in enumerate(figure.panels):
+        place = str(number + 1) if number else ""
+        x, y = _axes(panel, place)
+        if panel.share < 1:
+            y["domain"] = [max(0.0, top - panel.share), top - (0.04 if number else 0.0)]
+        layout |= {f"xaxis{place}": x, f"yaxis{place}": y}
+        top -= panel.share
+        for group, mark in enumerate(panel.marks):
+            own = {"xaxis": f"x{place}", "yaxis": f"y{place}", "legendgroup": str(group)}
+            data += [{**trace, **own} for trace in _traces(mark, layout)]
+    # Bands lie below all lines.
+    data.sort(key=lambda trace: trace.get("fill") != "toself")
+    caption = f"{figure.caption} {figure.note}." if figure.note else figure.caption
+    height = round(_INCH * figure.size[1]) + _AROUND
+    return _short({"title": figure.title, "caption": caption, "height": height, "data": data, "layout": layout})
+
+
+def _axes(panel: Panel, place: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    heat = any(isinstance(mark, Heat) for mark in panel.marks)
+    x, y = _axis(panel.x, heat) | {"anchor": f"y{place}"}, _axis(panel.y, heat) | {"anchor": f"x{place}"}
+    if panel.y.names:
+        y["range"] = [len(panel.y.names) - 0.5, -0.5]
+    if heat:
+        x |= {"tickangle": -60, "constrain": "domain", "range": [-0.5, len(panel.x.names) - 0.5]}
+        y |= {"scaleanchor": f"x{place}", "constrain": "domain"}
+    return x, y
+
+
+def _axis(axis: Axis, heat: bool) -> dict[str, Any]:
+    drawn: dict[str, Any] = {"showgrid": axis.grid, "visible": axis.visible}
+    low, high = axis.limits
+    if axis.title:
+        drawn["title"] = {"text": escaped(axis.title, 80)}
+    if axis.kind == "log":
+        drawn |= {"type": "log", "tickvals": axis.ticks, "ticktext": [f"{tick:,}" for tick in axis.ticks]}
+    if axis.kind == "share":
+        drawn["tickformat"] = ".0%"
+    if axis.names:
+        names = [escaped(name, _CELL if heat else _PLACE) for name in axis.names]
+        drawn |= {"tickvals": range(len(names)), "ticktext": names}
+    if heat:
+        drawn["tickfont"] = {"size": 10}
+    if low is not None:
+        drawn |= {"rangemode": "tozero"} if high is None else {"range": [low, high]}
+    return drawn
+
+
+def _traces(mark: Mark, layout: dict[str, Any]) -> list[dict[str, Any]]:
+    """The traces of a mark; what is not a trace goes into the layout."""
+    if isinstance(mark, Series):
+        return _series(mark)
+    if isinstance(mark, Bars):
+        return [_bars(mark)]
+    for low, high in mark.frames:
+        ends = {"x0": low - 0.5, "x1": high - 0.5, "y0": low - 0.5, "y1": high - 0.5}
+        layout["shapes"].append({"type": "rect", **ends, "line": {"color": "ink", "width": 1.5}})
+    scale = {"zmin": 0, "zmax": 1, "colorscale": [[0, "panel"], [1, "accent"]], "colorbar": _scale(mark.scale)}
+    return [{"type": "heatmap", "z": mark.values, **scale, **_told(mark)}]
+
+
+def _series(mark: Series) -> list[dict[str, Any]]:
+    colour = str(mark.colour)
+    mode = "+".join(word for word, drawn in (("lines", mark.line), ("markers", mark.points)) if drawn)
+    trace: dict[str, Any] = {"x": mark.x, "y": mark.y, "mode": mode, **_told(mark)}
+    if mark.line:
+        dash = "dot" if mark.dotted else _DASHES[mark.number // len(COLOURS) % len(_DASHES)]
+        trace["line"] = {"color": colour, "dash": dash, "width": 2, "shape": "hv" if mark.steps else "linear"}
+    if mark.fill:
+        trace |= {"fill": "tozeroy", "fillcolor": f"{colour}/{mark.fill}"}
+    if mark.points:
+        shape = _shape(mark)
+        # The line of an open shape has its colour by itself.
+        edge = {"width": 2.0} if shape.endswith("open") else {"width": 0.6, "color": "panel"}
+        trace["marker"] = {"symbol": shape, "size": mark.size, "color": colour, "line": edge}
+    if mark.values is not None:
+        shades = {"color": mark.values, "colorscale": "Cividis", "cmin": 0, "cmax": 1, "colorbar": _scale(mark.scale)}
+        trace["marker"] |= {**shades, "line": {"color": "muted", "width": 0.8}}
+    if mark.reach is None:
+        return [trace]
+    if len(mark.x) == 1:
+        return [{**trace, "error_y": {"array": mark.reach, "color": colour, "thickness": 1.5}}]
+    high, low = ([y + sign * reach for y, reach in zip(mark.y, mark.reach, strict=True)] for sign in (1, -1))
+    around = {"x": [*mark.x, *reversed(mark.x)], "y": [*high, *reversed(low)], "mode": "lines", "line": {"width": 0}}
+    fill = {"fill": "toself", "fillcolor": f"{colour}/0.16", "hoverinfo": "skip", "showlegend": False}
+    return [{**around, **fill}, trace]
+
+
+def _bars(mark: Bars) -> dict[str, Any]:
+    x, y, way = (mark.length, mark.at, "h") if mark.across else (mark.at, mark.length, "v")
+    place = {"width": mark.width, "offset": -mark.width / 2, **({} if mark.base is None else {"base": mark.base})}
+    text = {"text": mark.text, "textposition": "outside", "cliponaxis": False} if mark.text else {}
+    look = {"orientation": way, "marker": {"color": str(mark.colour)}, "outsidetextfont": {"color": "ink"}}
+    return {"type": "bar", "x": x, "y": y, **look, **place, **text, **_told(mark)}
+
+
+def _shape(mark: Mark) -> str:
+    return (isinstance(mark, Series) and mark.shape) or SHAPES[mark.number % len(SHAPES)]
+
+
+def _told(mark: Mark) -> dict[str, Any]:
+    """What is told of each point, and the entry in the legends: the page's own, and that of a saved picture."""
+    told = {"hovertemplate": f"{mark.hover}<extra></extra>"} if mark.hover else {"hoverinfo": "skip"}
+    detail = {"customdata": mark.detail} if mark.detail else {}
+    if mark.label is None:
+        return {**told, **detail, "showlegend": False}
+    hidden = isinstance(mark, Series) and mark.hidden
+    meta = {"label": mark.label, "colour": str(mark.colour), "shape": _shape(mark), "hidden": hidden}
+    return {**told, **detail, "name": escaped(mark.label, _LEGEND), "meta": meta}
+
+
+def _scale(title: str) -> dict[str, Any]:
+    return {"title": {"text": title, "side": "right"}, "thickness": 14, "outlinewidth": 0}
+
+
+def _short(value: Any) -> Any:
+    """Lists and dicts alone, and no more digits of a number than anyone can see."""
+    if isinstance(value, dict):
+        return {key: _short(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | range):
+        return [_short(inner) for inner in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
