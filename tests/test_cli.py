@@ -83,7 +83,7 @@ def test_rank(tamis, flowers):
     assert found["ranking"][0]["feature"] == "length"
     assert found["features"] == 6
     code, out, _ = tamis("rank", "madelon-like", "cc(20)", "--top", 5)
-    assert "20 of 500 features are kept by cc(20)" in out
+    assert "20 of 500 features are selected by cc(20)" in out
     assert "are probes" in out
     code, _, error = tamis("rank", flowers, "svm(linear)", "--target", "kind")
     assert code == 2

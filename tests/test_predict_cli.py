@@ -79,7 +79,7 @@ def test_the_table_and_the_line_of_error(tamis, garden):
     _flowers(30).write_csv(garden / "some.csv")
     code, out, error = tamis("predict", path, garden / "some.csv")
     assert code == 0
-    assert "some: 30 rows, answered by ssv(2) | knn(3)" in out
+    assert "some: 30 rows, predicted by ssv(2) | knn(3)" in out
     assert "and 10 more rows" in out
     assert "error on the 30 rows with classes: BER 0." in out
     assert error == ""

@@ -10,10 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tamis.compose.rank import rank as rank
     from tamis.compose.recipe import recipe as recipe
     from tamis.data.load import load as load
     from tamis.reporting.build import report as report
     from tamis.reporting.mine import mine as mine
+    from tamis.validation.predict import predict as predict
     from tamis.validation.whole import validate as validate
 
 __version__ = "0.1.0"
@@ -22,6 +24,8 @@ __version__ = "0.1.0"
 _FUNCTIONS = {
     "load": "data.load",
     "mine": "reporting.mine",
+    "predict": "validation.predict",
+    "rank": "compose.rank",
     "recipe": "compose.recipe",
     "report": "reporting.build",
     "validate": "validation.whole",

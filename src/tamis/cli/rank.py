@@ -1,6 +1,6 @@
 """``tamis rank``: the features of a data set in order of a score."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -21,45 +21,22 @@ def rank(
     A ranking describes the rows it was made on; to know how well a model built on it predicts, use 'tamis validate',
     which ranks anew inside each fold.
     """
-    from tamis.base.errors import TamisError
-    from tamis.compose.catalog import entry
-    from tamis.compose.recipe import parse
+    from tamis.compose.rank import check_selects
+    from tamis.compose.rank import rank as ranked
 
-    chain = parse(score)
-    chain.build()
-    last = str(chain.parts[-1]).partition("(")[0]
-    if entry(last).kind not in ("score", "selector"):
-        raise TamisError(f"{last} is not a selector: rank takes a recipe that ends in one")
+    chain = check_selects(score)
     dataset = load_data(data, target)
     chain = completed_for(dataset, chain)
-    model = chain.build()
-    model.fit(dataset.X, dataset.y)
-    steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
-    selector = steps[-1]
-    names: Any = dataset.feature_names
-    for step in steps[:-1]:
-        names = step.get_feature_names_out(names)
-    roles = dataset.roles if dataset.roles is not None and len(names) == dataset.n_features else None
-    rows = [
-        {
-            "rank": place,
-            "feature": str(names[column]),
-            "column": int(column),
-            "score": float(selector.scores_[column]),
-            "kept": bool(selector.support_[column]),
-            **({"role": str(roles[column])} if roles is not None else {}),
-        }
-        for place, column in enumerate(selector.ranking_[:top], start=1)
-    ]
-    facts = {"data": dataset.name, "rows": dataset.n_rows, "features": len(names), "recipe": str(chain)}
-    kept = int(selector.support_.sum())
+    table = ranked(dataset, by=str(chain))
+    selected, shown = int(table["selected"].sum()), table.head(top)
     if json:
-        print_json({**facts, "kept": kept, "ranking": rows})
+        facts = {"data": dataset.name, "rows": dataset.n_rows, "features": table.height, "recipe": str(chain)}
+        print_json({**facts, "selected": selected, "ranking": shown.to_dicts()})
         return
-    title = f"{dataset.name}: {dataset.n_rows} rows, {len(names)} features, ranked by {chain}"
-    shown = [[row[key] for key in rows[0] if key != "kept"] + ["*" if row["kept"] else ""] for row in rows]
-    print_table(title, [*(key for key in rows[0] if key != "kept"), "kept"], shown, right=["rank", "column", "score"])
-    print_line(f"{kept} of {len(names)} features are kept by {chain.parts[-1]}")
-    if roles is not None:
-        found = int((roles[selector.ranking_[:top]] != "probe").sum())
-        print_line(f"{found} of the {len(rows)} shown are real, {len(rows) - found} are probes")
+    title = f"{dataset.name}: {dataset.n_rows} rows, {table.height} features, ranked by {chain}"
+    rows = [["*" if cell is True else "" if cell is False else cell for cell in row] for row in shown.rows()]
+    print_table(title, shown.columns, rows, right=["rank", "column", "score"])
+    print_line(f"{selected} of {table.height} features are selected by {chain.parts[-1]}")
+    if "role" in table.columns:
+        real = int((shown["role"] != "probe").sum())
+        print_line(f"{real} of the {shown.height} shown are real, {shown.height - real} are probes")

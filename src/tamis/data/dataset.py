@@ -6,9 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 
 from tamis.base.errors import DataError, TamisError
+from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.base.validation import encode_labels
 
 
@@ -230,3 +232,14 @@ def unlabelled(X: Any, **known: Any) -> Dataset:
     (0, (3, 2))
     """
     return Dataset(X[:0], np.empty(0, dtype=np.int64), unlabelled={"": X}, **known)
+
+
+def as_read(X: Any) -> Any:
+    """Rows as a reader gives them: a float array, a CSR matrix, or a polars frame where columns are nominal."""
+    if sp.issparse(X):
+        return X.tocsr()
+    if only_numbers(X):
+        return np.asarray(X, dtype=np.float64)
+    if isinstance(X, pl.DataFrame):
+        return X
+    return pl.DataFrame([column.alias(str(j)) for j, column in enumerate(columns_of(X, "data"))])

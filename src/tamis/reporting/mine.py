@@ -13,14 +13,11 @@ from functools import wraps
 from typing import ParamSpec
 
 import numpy as np
-import polars as pl
-import scipy.sparse as sp
 
 from tamis.base._sklearn import _safe_indexing
 from tamis.base.errors import TamisError
-from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.compose.recipe import recipe
-from tamis.data.dataset import Dataset
+from tamis.data.dataset import Dataset, as_read
 from tamis.mining.mined import Mined
 from tamis.mining.run.store import Store
 from tamis.mining.runner import STAGES
@@ -83,14 +80,10 @@ mine = _noting_facts(search)
 
 
 def _dataset(data: Dataset) -> Dataset:
-    """The data as a file would give it: an array, a CSR matrix or a polars frame, whose columns have names."""
-    X = data.X
-    if not sp.issparse(X) and only_numbers(X):
-        X = np.asarray(X, dtype=np.float64)
-    elif not sp.issparse(X) and not isinstance(X, pl.DataFrame):
-        X = pl.DataFrame([column.alias(str(j)) for j, column in enumerate(columns_of(X, "report"))])
+    """The data as a file would give it, with names of columns."""
     prefix = "" if data.has_names else "x"
-    return replace(data, X=X, feature_names=np.array([f"{prefix}{name}" for name in data.feature_names]))
+    names = np.array([f"{prefix}{name}" for name in data.feature_names])
+    return replace(data, X=as_read(data.X), feature_names=names)
 
 
 def _leak(found: Mined, experiment: Experiment) -> Validation | None:

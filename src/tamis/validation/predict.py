@@ -1,0 +1,199 @@
+"""``tamis.predict``: what a saved model predicts for new rows, and its error where their classes are known."""
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from tamis.base.errors import DataError, TamisError
+from tamis.base.predictions import Said, ask
+from tamis.compose.align_columns import line_up
+from tamis.compose.model_card import Card
+from tamis.compose.model_file import load_model
+from tamis.data.dataset import Dataset, as_read, unlabelled
+from tamis.data.fingerprint import fingerprint
+from tamis.data.load import Sought, load
+from tamis.data.matrices import numbered
+from tamis.data.write import whole
+from tamis.validation.metrics import Answers, all_metrics, standard_error
+
+#: Begins the name of the column with the probabilities of a class.
+PROBABILITY = "probability of "
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """Predictions of a saved model for the rows of a data set.
+
+    Attributes
+    ----------
+    table : polars.DataFrame
+        One line a row: "row" (counted from 1), "part" where the data has an official split, "class", its "probability"
+        and a column "probability of C" for every class C, or "margin" for a model without probabilities.
+    error : dict or None
+        "ber", "ber_standard_error", "accuracy" and "rows", where classes are known.
+    notes : list of str
+        What had to be done to the columns, and what the error cannot tell.
+    data : str
+        The name of the data set.
+    card : Card
+        What is known of the model.
+    """
+
+    table: pl.DataFrame
+    error: dict[str, float] | None
+    notes: list[str]
+    data: str
+    card: Card
+
+    def write_csv(self, path: str | PathLike[str]) -> None:
+        """Write the table; the file appears whole or not at all."""
+        with whole(Path(path)) as partial:
+            self.table.drop("probability", strict=False).write_csv(partial, check_extension=False)
+
+
+def predict(
+    model: str | PathLike[str], data: "str | PathLike[str] | Dataset | Any", *, target: str | None = None
+) -> Predicted:
+    """Predict the classes of rows with a saved model.
+
+    Columns are found by their names, in any order. Columns that the model does not know are left out; one that it uses
+    must be there. Rows without names of columns are taken in the order of the columns.
+
+    Parameters
+    ----------
+    model : path
+        A file written by ``tamis mine``, ``tamis select --save`` or :func:`tamis.compose.model_file.save_model`.
+    data : str, path, Dataset, array, sparse matrix or data frame
+        A file, the name of a data set, or rows.
+    target : str, optional
+        The column of true classes in a file, where it has another name than the model knows.
+
+    Returns
+    -------
+    Predicted
+        The predictions, and the error on the rows whose classes are known.
+
+    Examples
+    --------
+    >>> import tamis
+    >>> from tamis.compose.model_file import card_of, save_model
+    >>> data, path = tamis.load("xor"), getfixture("tmp_path") / "xor.tamis-model"
+    >>> fitted = tamis.recipe("cc(5) | knn(3)").fit(data.X, data.y)
+    >>> save_model(path, fitted, card_of(fitted, data))
+    >>> tamis.predict(path, data.X[:2]).table["class"].to_list() == fitted.predict(data.X[:2]).tolist()
+    True
+    """
+    fitted, card = load_classifier(model)
+    if isinstance(data, str | PathLike):
+        data = load(data, Sought(target or card.target, card.nominal))
+        if target is not None and not data.n_rows:
+            raise DataError(f"{data.name}: no column is called {target!r}, or nothing is in it")
+    elif not isinstance(data, Dataset):
+        data = _rows_alone(data)
+    return predict_rows(fitted, card, data)
+
+
+def load_classifier(path: str | PathLike[str]) -> tuple[Any, Card]:
+    """The fitted model of a file, which must predict, and its card."""
+    fitted, card = load_model(path)
+    if not hasattr(fitted, "predict"):
+        raise TamisError(f"{path}: its model ({card.recipe}) selects features and does not predict")
+    return fitted, card
+
+
+def predict_rows(fitted: Any, card: Card, data: Dataset) -> Predicted:
+    """Predict the rows of a data set, labelled or not, with a fitted model and its card."""
+    tables: list[pl.DataFrame] = []
+    notes: list[str] = []
+    error = None
+    if data.n_rows:
+        X, notes = line_up(card, data.X, data.feature_names, data.name)
+        said = _predicted(fitted, X, card, data.name)
+        tables.append(_table(said, card, data.split))
+        error, more = _error(said, card, data)
+        notes = notes + more
+    for part, rows in data.unlabelled.items():
+        if rows.shape[0]:
+            X, more = line_up(card, rows, data.feature_names, data.name)
+            said = _predicted(fitted, X, card, data.name)
+            tables.append(_table(said, card, [part] * X.shape[0] if part else None))
+            notes += [note for note in more if note not in notes]
+    table = pl.concat(tables, how="diagonal").with_columns(row=pl.int_range(1, pl.len() + 1))
+    return Predicted(table, error, notes, data.name, card)
+
+
+def _rows_alone(X: Any) -> Dataset:
+    """Rows that came without classes, in any form."""
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    names = np.array([str(name) for name in X.columns]) if hasattr(X, "columns") else numbered(X.shape[1])
+    return unlabelled(as_read(X), feature_names=names)
+
+
+def _predicted(fitted: Any, X: Any, card: Card, where: str) -> Said:
+    if hasattr(fitted, "feature_names_in_") and isinstance(X, np.ndarray):
+        X = pl.DataFrame(X, schema=[str(name) for name in fitted.feature_names_in_])
+    try:
+        return ask(fitted, X)
+    except TamisError:
+        raise
+    except ValueError as error:
+        # scikit-learn's message on a missing value does not name the place.
+        if (place := _missing(X)) is None:
+            raise DataError(f"{where}: {error}") from error
+        row, column = place
+        raise DataError(
+            f"{where}: row {row + 1} has no value in column {list(card.columns)[column]!r}, and the model takes no "
+            "missing values; put impute in front of its recipe"
+        ) from None
+
+
+def _missing(X: Any) -> tuple[int, int] | None:
+    """Row and column of a missing value, if there is any."""
+    if sp.issparse(X):
+        X = X.tocoo()
+        lost = np.flatnonzero(np.isnan(X.data))
+        return (int(X.coords[0][lost[0]]), int(X.coords[1][lost[0]])) if lost.size else None
+    missing = X.select(pl.all().is_null()).to_numpy() if isinstance(X, pl.DataFrame) else np.isnan(X)
+    places = np.argwhere(missing)
+    return (int(places[0][0]), int(places[0][1])) if len(places) else None
+
+
+def _table(said: Said, card: Card, parts: Any) -> pl.DataFrame:
+    classes = np.asarray(card.classes if said.classes is None else said.classes)
+    codes = np.searchsorted(classes, said.labels)
+    every = np.arange(codes.size)
+    columns: dict[str, Any] = {"row": every, **({} if parts is None else {"part": list(parts)})}
+    columns["class"] = said.labels.tolist()
+    if said.probabilities is not None:
+        columns["probability"] = said.probabilities[every, codes]
+        for label, values in zip(card.classes, said.probabilities.T, strict=True):
+            columns[f"{PROBABILITY}{label}"] = np.ascontiguousarray(values)
+    elif said.decision is not None:
+        two = said.decision.ndim == 1
+        columns["margin"] = np.where(codes == 1, said.decision, -said.decision) if two else said.decision[every, codes]
+    return pl.DataFrame(columns)
+
+
+def _error(said: Said, card: Card, data: Dataset) -> tuple[dict[str, float] | None, list[str]]:
+    """The error on rows with classes, and what it cannot tell."""
+    # Whether labels are words or numbers may differ between files: "1" is the class 1.
+    known = {str(label): code for code, label in enumerate(card.classes)}
+    truth = np.array([known.get(str(label), -1) for label in data.y.tolist()])
+    strange = int((truth < 0).sum())
+    if strange == truth.size:
+        return None, [f"none of the classes in {data.target!r} is one that the model knows, so no error is told"]
+    notes = []
+    if strange:
+        notes.append(f"{strange} rows are of classes that the model does not know, and count as wrong")
+        truth[truth < 0] = len(card.classes)
+    if fingerprint(data) == card.fingerprint:
+        notes.append("these are the rows that the model was learnt from, so the error on them is no estimate")
+    labels = np.array([known[str(label)] for label in said.labels.tolist()])
+    answers = Answers(truth, labels, len(card.classes) + bool(strange))
+    found = {name: all_metrics[name](answers) for name in ("ber", "accuracy")}
+    return {**found, "ber_standard_error": standard_error(all_metrics["ber"], answers), "rows": truth.size}, notes
