@@ -3,23 +3,45 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# One test process a core; more threads inside would only fight.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --durations=30
+# The lower bounds of the dependencies, and the tests of the code that leans on them most.
+OLDEST := .venv-oldest
+OLDEST_TESTS := test_common.py test_scores.py test_plan.py test_validate.py test_dataset.py test_load.py test_cli.py \
+	test_predict_cli.py $(notdir $(wildcard tests/test_reader_*.py))
+# One test process a core; more threads inside would only fight. Bytecode is kept, or every process would make its own.
+SETTINGS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
+PYTEST := -m pytest -n auto --durations=30
 
-.PHONY: demo test test-all lint warm bench docs screenshots clean
+.PHONY: demo test test-all test-oldest pytest lint warm bench docs screenshots clean
 
 demo: $(READY)
 	rm -rf demo && mkdir demo
 	$(BIN)/tamis mine madelon-fresh --split official --budget 90s --run demo/run --model demo/model --report demo/report.html
 
-# The kernels are compiled once, beside the checks that keep one core busy, and not by every test process.
-test:
-	$(MAKE) -j2 lint warm
-	$(PYTEST)
+# Lint runs beside the tests, of which some wait more than they compute; what it says is shown whole at the end.
+test: $(READY)
+	@$(MAKE) --no-print-directory lint >$(VENV)/lint.log 2>&1 & lint=$$!; \
+	$(MAKE) --no-print-directory pytest MARKED='$(MARKED)'; tests=$$?; \
+	wait $$lint; linted=$$?; cat $(VENV)/lint.log; \
+	test $$tests -eq 0 -a $$linted -eq 0
 
-test-all:
-	$(MAKE) -j2 lint warm
-	$(PYTEST) -m ""
+test-all: MARKED := -m ""
+test-all: test test-oldest
+
+# The kernels are compiled once, and not by every test process.
+pytest: warm
+	$(SETTINGS) $(BIN)/python $(PYTEST) $(MARKED)
+
+# The lower bounds of pyproject.toml hold. Kernels of another numba are kept apart.
+test-oldest: export NUMBA_CACHE_DIR := $(abspath $(OLDEST))/kernels
+test-oldest: $(OLDEST)/.ready
+	$(OLDEST)/bin/tamis warm
+	$(SETTINGS) $(OLDEST)/bin/python $(PYTEST) $(addprefix tests/, $(OLDEST_TESTS))
+
+$(OLDEST)/.ready: pyproject.toml tests/oldest-constraints.txt
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
+	$(OLDEST)/bin/python -m pip install --quiet --constraint tests/oldest-constraints.txt --editable ".[dev]"
+	touch $@
 
 warm: $(READY)
 	$(BIN)/tamis warm
@@ -46,4 +68,4 @@ $(READY): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

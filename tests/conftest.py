@@ -14,7 +14,23 @@ settings.register_profile("tamis", deadline=None, derandomize=True, max_examples
 settings.register_profile("explore", deadline=None, max_examples=50)
 settings.load_profile("tamis")
 
+#: Tests of other processes, of kills and of limits of time wait more than they compute.
+WAITING = {"test_engine.py", "test_engine_dask.py", "test_mine_dask.py", "test_store_processes.py", "test_workers.py"}
+
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file goes to one process, which makes its fixtures once; files that wait share a process, beside busy ones."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "waiting" if Path(file).name in WAITING else file
+
+    return ByFile(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,12 @@ def test_the_readme_names_commands_that_exist():
     used = set(re.findall(r"^ *(?:TAMIS_DATA=\S+ )?tamis (\w+)", (ROOT / "README.md").read_text(), flags=re.MULTILINE))
     assert used
     assert used <= known
+
+
+def test_the_oldest_versions_that_are_tested_are_the_lower_bounds():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pinned = [line for line in (ROOT / "tests" / "oldest-constraints.txt").read_text().splitlines() if line[0] != "#"]
+    assert pinned == [f"{bound.replace('>=', '==')}.*" for bound in project["dependencies"]]
 
 
 def test_every_dependency_has_a_line():

@@ -1,6 +1,7 @@
 """The search from end to end: what it finds, what it promises, and that nothing but the seed decides."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -58,6 +59,24 @@ def found() -> Mined:
     return quick(*planted())
 
 
+@pytest.fixture(scope="module")
+def longer() -> Mined:
+    return quick(*planted(), trials=14)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Mined, Path]:
+    """A search and the file of its run."""
+    path = tmp_path_factory.mktemp("finished") / "run"
+    return quick(*planted(), run=path), path
+
+
+@pytest.fixture
+def run(finished: tuple[Mined, Path], tmp_path: Path) -> Path:
+    """A copy of that file, which may be written to."""
+    return Path(shutil.copy(finished[1], tmp_path / "run"))
+
+
 def test_the_planted_columns_are_found_and_the_error_is_small(found: Mined) -> None:
     assert set(found.selected_features_) & {0, 1, 2}
     assert found.validation_.summary()["ber"].mean < 0.2
@@ -93,15 +112,14 @@ def test_the_honest_error_is_that_of_the_choices_on_rows_they_have_not_seen(foun
         assert said.label[said.fold == fold].tolist() == model.predict(X[test]).tolist()
 
 
-def test_a_search_within_an_outer_fold_never_sees_its_test_rows() -> None:
+def test_a_search_within_an_outer_fold_never_sees_its_test_rows(found: Mined) -> None:
     """Other classes on the test rows of a fold change the choice of no search within it."""
     X, y = planted()
-    before = quick(X, y)
-    said = before.validation_.predictions
+    said = found.validation_.predictions
     test = said.row[said.fold == 1]
     X[test] = np.random.default_rng(5).normal(size=X[test].shape)
     after = quick(X, y)
-    assert after.run_.choices[1] == before.run_.choices[1]
+    assert after.run_.choices[1] == found.run_.choices[1]
 
 
 def test_same_seed_same_answer(found: Mined) -> None:
@@ -130,23 +148,23 @@ def test_the_leaderboard_is_in_order(found: Mined) -> None:
 def test_other_kinds_of_data(kind: str) -> None:
     X, y = planted(n_classes=3 if kind == "three classes" else 2)
     if kind == "sparse":
-        found = quick(sp.csr_matrix(np.where(X > 0, X, 0)), y)
+        found = quick(sp.csr_matrix(np.where(X > 0, X, 0)), y, trials=4)
     elif kind == "polars":
         frame = pl.DataFrame(X, schema=[f"g{i}" for i in range(30)]).with_columns(
             pl.Series("colour", np.where(y, "red", "blue"))
         )
-        found = quick(frame, y)
+        found = quick(frame, y, trials=4)
         assert "colour" in found.selected_features_.tolist()
     elif kind == "pandas":
         import pandas as pd
 
-        found = quick(pd.DataFrame(X, columns=[f"g{i}" for i in range(30)]), y)
+        found = quick(pd.DataFrame(X, columns=[f"g{i}" for i in range(30)]), y, trials=4)
         assert {"g0", "g1", "g2"} & set(found.selected_features_)
     elif kind == "words":
-        found = quick(X, np.where(y, "ill", "well"))
+        found = quick(X, np.where(y, "ill", "well"), trials=4)
         assert found.classes_.tolist() == ["ill", "well"]
     else:
-        found = quick(X, y)
+        found = quick(X, y, trials=4)
     assert found.validation_.summary()["ber"].mean < 0.35
 
 
@@ -207,36 +225,30 @@ def test_labels_at_random_promise_nothing() -> None:
     assert np.mean(promised) < np.mean(errors)
 
 
-def test_a_run_that_is_over_is_read_from_its_file(tmp_path: Path) -> None:
-    X, y = planted()
-    first = quick(X, y, run=tmp_path / "run")
+def test_a_run_that_is_over_is_read_from_its_file(finished: tuple[Mined, Path], run: Path) -> None:
+    first, _ = finished
     heard: list[Progress] = []
-    again = quick(X, y, run=tmp_path / "run", progress=heard.append)
+    again = quick(*planted(), run=run, progress=heard.append)
     assert not heard
     assert board_of(again) == board_of(first)
     assert again.validation_ == first.validation_
     assert again.run_.seconds >= first.run_.seconds
 
 
-def test_a_larger_budget_goes_on(tmp_path: Path) -> None:
-    X, y = planted()
-    quick(X, y, run=tmp_path / "run")
-    with Store.read(tmp_path / "run") as store:
-        known = store.count()
-    more = quick(X, y, run=tmp_path / "run", trials=14)
-    assert board_of(more) == board_of(quick(X, y, trials=14))
-    with Store.read(tmp_path / "run") as store:
-        assert store.count() > known
+def test_a_larger_budget_goes_on(run: Path, longer: Mined) -> None:
+    known = _count(run)
+    more = quick(*planted(), run=run, trials=14)
+    assert board_of(more) == board_of(longer)
+    assert _count(run) > known > 0
 
 
-def test_other_data_or_another_seed_is_refused(tmp_path: Path) -> None:
+def test_other_data_or_another_seed_is_refused(run: Path) -> None:
     X, y = planted()
-    quick(X, y, run=tmp_path / "run")
     with pytest.raises(TamisError, match=r"run: this run was made with seed 0, not 1"):
-        quick(X, y, run=tmp_path / "run", seed=1)
+        quick(X, y, run=run, seed=1)
     X[0, 0] += 1
     with pytest.raises(TamisError, match=r"run: this run was made from other data"):
-        quick(X, y, run=tmp_path / "run")
+        quick(X, y, run=run)
 
 
 KILLED = """
@@ -266,10 +278,10 @@ def kill_again_and_again(run: Path, times: int, data: str = "planted", **options
 
 
 @pytest.mark.parametrize("engine", ["serial", pytest.param("local(2)", marks=pytest.mark.slow)])
-def test_a_run_that_is_killed_again_and_again_ends_the_same(tmp_path: Path, engine: str) -> None:
-    assert kill_again_and_again(tmp_path / "run", 3, engine=engine, trials=14)
+def test_a_run_that_is_killed_again_and_again_ends_the_same(tmp_path: Path, engine: str, longer: Mined) -> None:
+    assert kill_again_and_again(tmp_path / "run", 2, engine=engine, trials=14)
     ended = quick(*planted(), run=tmp_path / "run", trials=14)
-    assert board_of(ended) == board_of(quick(*planted(), trials=14))
+    assert board_of(ended) == board_of(longer)
 
 
 def larger() -> tuple[np.ndarray, np.ndarray]:
@@ -415,7 +427,7 @@ def test_odd_data_is_taken_or_refused(oddity: str) -> None:
         with pytest.raises(ValueError, match="infinity"):
             quick(X, y)
         return
-    assert quick(X, y).validation_.summary()["ber"].mean < 0.4
+    assert quick(X, y, trials=4).validation_.summary()["ber"].mean < 0.4
 
 
 def test_batches_are_whole_sweeps_and_hold_every_model_once() -> None:

@@ -12,6 +12,9 @@ from test_mine import board_of, planted, quick
 pytest.importorskip("distributed")
 
 
+# `make test` holds both halves of this: a cluster gives what one process gives though a worker is killed, and a search
+# with processes of its own finds what it finds in one.
+@pytest.mark.slow
 def test_a_cluster_finds_the_same_though_a_worker_dies(tmp_path: Path) -> None:
     with cluster(tmp_path) as here:
         workers = [here.worker("--nthreads", "1", "--no-nanny") for _ in range(2)]

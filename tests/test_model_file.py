@@ -84,8 +84,16 @@ def _through(model, X, y, path: Path, **known):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("form", ["dense", "sparse", "nominal"])
-@pytest.mark.parametrize(("name", "given"), PARTS, ids=lambda value: value if isinstance(value, str) else str(value))
+@pytest.mark.parametrize(
+    ("name", "given", "form"),
+    [
+        # A part is tried in every form; of its variants the dense one stands for the others.
+        pytest.param(name, given, form, marks=[pytest.mark.slow] if given and form != "dense" else [])
+        for name, given in PARTS
+        for form in ("dense", "sparse", "nominal")
+    ],
+    ids=str,
+)
 def test_every_part_comes_back(name, given, form, tmp_path):
     dense, y = _rows()
     X = {"dense": dense, "sparse": sp.csr_array(dense), "nominal": _frame()}[form]

@@ -171,7 +171,9 @@ def test_a_panel_without_facts_is_left_out(part):
 
 
 @needs_chromium
-@pytest.mark.parametrize(("classes", "figures"), [(2, TWO_CLASSES), (9, MORE_CLASSES)])
+@pytest.mark.parametrize(
+    ("classes", "figures"), [(2, TWO_CLASSES), pytest.param(9, MORE_CLASSES, marks=pytest.mark.slow)]
+)
 def test_every_panel_is_drawn_and_nothing_is_asked_for(browser, report, classes, figures):
     file = report(n_classes=classes)
     with opened(browser, file) as seen:
@@ -279,12 +281,12 @@ def test_people_of_all_eyes_and_hands_can_read_it(browser, report, scheme):
 
 
 @needs_chromium
-@pytest.mark.parametrize("classes", [2, len(HOSTILE)])
+@pytest.mark.parametrize("classes", [pytest.param(2, marks=pytest.mark.slow), len(HOSTILE)])
 def test_hostile_names_are_text(browser, report, classes):
     facts = sample(hostile=True, n_classes=classes)
     file = report(hostile=True, n_classes=classes)
     with opened(browser, file) as seen:
-        seen.draw_all()
+        assert seen.draw_all() == (TWO_CLASSES if classes == 2 else MORE_CLASSES)
         shown = seen.page.locator("[data-table=features] tbody th").evaluate_all("all => all.map(e => e.textContent)")
         assert shown == [name if name.strip() else "(no name)" for name in facts["features"]["table"]["name"][:20]]
         seen.page.locator("[data-table=features] button.pick").evaluate_all(

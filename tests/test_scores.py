@@ -203,7 +203,7 @@ def test_an_option_without_a_constraint_is_a_mistake_of_the_author():
 
 
 def test_a_hundred_thousand_columns():
-    X = sp.random_array((40, 100_000), density=0.01, rng=0, format="csr")
+    X = sp.random_array((40, 100_000), density=0.01, random_state=0, format="csr")
     for each in scores.all_scores.values():
         values = each(X, np.arange(40) % 2)
         assert values.shape == (100_000,)

@@ -59,8 +59,15 @@ def worth(model, X, y, columns, **options) -> float:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
-@pytest.mark.parametrize(("search", "direction"), [(SFS, "forward"), (SBS, "backward")])
-@pytest.mark.parametrize(("n_classes", "folds"), [(2, 3), (3, 8)])
+@pytest.mark.parametrize(
+    ("search", "direction", "n_classes", "folds"),
+    [
+        (SFS, "forward", 2, 3),
+        (SBS, "backward", 3, 8),
+        pytest.param(SFS, "forward", 3, 8, marks=pytest.mark.slow),
+        pytest.param(SBS, "backward", 2, 3, marks=pytest.mark.slow),
+    ],
+)
 def test_the_subset_is_scikit_learns(model, search, direction, n_classes, folds) -> None:
     X, y = problem(n_classes=n_classes, rows=61, columns=6)
     peer = SequentialFeatureSelector(

@@ -65,7 +65,10 @@ def progress(title: str) -> Iterator[Callable[[float, float], None]]:
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+    if not console.is_terminal:
+        yield lambda done, total: None
+        return
+    with Progress(console=console, transient=True) as bar:
         task = bar.add_task(title, total=None, visible=False)
         appear = threading.Timer(_PATIENCE, bar.update, (task,), {"visible": True})
         appear.daemon = True

@@ -1,5 +1,6 @@
 """Write a data set to a file that the loader reads back."""
 
+import gzip
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,9 +28,12 @@ def write(dataset: Dataset, path: Path) -> None:
         elif suffixes.endswith(".parquet"):
             _frame(dataset).write_parquet(partial)
         else:
-            packed = suffixes.endswith(".gz")
             frame = _frame(dataset)
-            frame.write_csv(partial, compression="gzip" if packed else "uncompressed", check_extension=False)
+            with partial.open("wb") as file:
+                if suffixes.endswith(".gz"):
+                    file.write(gzip.compress(frame.write_csv().encode(), compresslevel=6, mtime=0))
+                else:
+                    frame.write_csv(file)
 
 
 @contextmanager

@@ -122,7 +122,7 @@ def mine(
     >>> y = np.repeat([0, 1], 30)
     >>> X = rng.normal(size=(60, 50))
     >>> X[:, 7] += 3 * y
-    >>> found = mine(X, y, trials=12, only=["cc | knn"], engine="serial", folds=3, inner_folds=3)
+    >>> found = mine(X, y, trials=8, only=["cc | knn"], engine="serial", folds=2, inner_folds=2)
     >>> 7 in found.selected_features_, found.validation_.summary()["ber"].mean < 0.15
     (True, True)
     """

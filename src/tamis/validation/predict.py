@@ -52,8 +52,8 @@ class Predicted:
 
     def write_csv(self, path: str | PathLike[str]) -> None:
         """Write the table; the file appears whole or not at all."""
-        with whole(Path(path)) as partial:
-            self.table.drop("probability", strict=False).write_csv(partial, check_extension=False)
+        with whole(Path(path)) as partial, partial.open("wb") as file:
+            self.table.drop("probability", strict=False).write_csv(file)
 
 
 def predict(
