@@ -49,7 +49,7 @@ def rank(
             "kept": bool(selector.support_[column]),
             **({"role": str(roles[column])} if roles is not None else {}),
         }
-        for place, column in enumerate(selector.ranking_[:top], start=1)
+        for place, column in enumerate(selector.order_[:top], start=1)
     ]
     facts = {"data": dataset.name, "rows": dataset.n_rows, "features": len(names), "recipe": str(chain)}
     kept = int(selector.support_.sum())
@@ -61,5 +61,5 @@ def rank(
     print_table(title, [*(key for key in rows[0] if key != "kept"), "kept"], shown, right=["rank", "column", "score"])
     print_line(f"{kept} of {len(names)} features are kept by {chain.parts[-1]}")
     if roles is not None:
-        found = int((roles[selector.ranking_[:top]] != "probe").sum())
+        found = int((roles[selector.order_[:top]] != "probe").sum())
         print_line(f"{found} of the {len(rows)} shown are real, {len(rows) - found} are probes")
