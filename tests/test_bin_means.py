@@ -255,7 +255,7 @@ def test_bad_input_is_refused():
         BinMeans().fit_transform(X[:2], [0, 1])
     with pytest.raises(ValueError, match="min_rows"):
         BinMeans(0).fit(X, y)
-    with pytest.raises(ValueError, match="folds"):
+    with pytest.raises(ValueError, match="cv"):
         BinMeans(cv=1).fit(X, y)
     with pytest.raises(TamisError, match="one class"):
         BinMeans().fit(X, np.zeros(120))

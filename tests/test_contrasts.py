@@ -18,8 +18,8 @@ from tamis.select.contrasts.trial import Trial
 
 
 def trial(**changed) -> Trial:
-    engine = Engine(changed.pop("engine", "extra_trees"), changed.pop("trees", None))
-    settings = {"repeats": 6, "quantile": 1.0, "alpha": 0.05, "own": False, "batch": 5000}
+    engine = Engine(changed.pop("engine", "extra_trees"), changed.pop("n_estimators", None))
+    settings = {"n_repeats": 6, "quantile": 1.0, "alpha": 0.05, "own": False, "batch": 5000}
     return Trial(engine, **(settings | changed))
 
 
@@ -257,13 +257,14 @@ def test_few_columns_and_a_perfect_one(p) -> None:
 
 def test_too_few_repeats_are_refused() -> None:
     X, y = problem(30, 6)
-    with pytest.raises(TamisError, match=r"repeats=4 cannot reach alpha=0\.05.*take repeats=5 or more"):
+    with pytest.raises(TamisError, match=r"n_repeats=4 cannot reach alpha=0\.05.*take n_repeats=5 or more"):
         Contrasts(n_repeats=4).fit(X, y)
     Contrasts(n_repeats=4, alpha=0.1, at_least=0).fit(X, y)
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"engine": "oak"}, {"quantile": 1.5}, {"alpha": 0.0}, {"redundant": "drop"}, {"trees": 0}, {"batch": 0}]
+    "wrong",
+    [{"engine": "oak"}, {"quantile": 1.5}, {"alpha": 0.0}, {"redundant": "drop"}, {"n_estimators": 0}, {"batch": 0}],
 )
 def test_wrong_parameters_are_named(wrong) -> None:
     X, y = problem(30, 6)

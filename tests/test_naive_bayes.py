@@ -288,7 +288,7 @@ def test_a_class_without_known_values_takes_those_of_all_rows() -> None:
 @pytest.mark.parametrize("model", ["multinomial", "poisson"])
 @pytest.mark.parametrize("form", FORMS)
 def test_negative_counts_are_refused(model, form) -> None:
-    with pytest.raises(DataError, match=f"{model} model takes counts; the lowest is -3"):
+    with pytest.raises(DataError, match=f"{model} distribution takes counts; the lowest is -3"):
         NaiveBayes(model).fit(form(np.array([[1.0], [-3.0]])), [0, 1])
 
 
@@ -307,7 +307,7 @@ def test_bad_input() -> None:
     with pytest.raises(DataError, match="infinity or values too large"):
         NaiveBayes().fit(X * 1e200, y)
     for form in (np.asarray, sp.csr_matrix):
-        with pytest.raises(DataError, match="too large for the gaussian model"):
+        with pytest.raises(DataError, match="too large for the gaussian distribution"):
             NaiveBayes().fit(X, y).predict(form(X * 1e200))
     with pytest.raises(AttributeError, match="counted as states"):
         _ = NaiveBayes().fit(X, y).cuts_

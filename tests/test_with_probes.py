@@ -345,7 +345,7 @@ def test_bad_selectors(selector, match) -> None:
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"fdr": 0}, {"fdr": 1.0}, {"fdr": "low"}, {"share": 1.0}, {"share": 0.0}, {"repeats": 0}, {"n_jobs": "all"}],
+    [{"fdr": 0}, {"fdr": 1.0}, {"fdr": "low"}, {"share": 1.0}, {"share": 0.0}, {"n_repeats": 0}, {"n_jobs": "all"}],
 )
 def test_wrong_parameters(parameters) -> None:
     X, y, _ = planted(0, columns=10)
