@@ -48,7 +48,7 @@ def problem(n: int, loss: str = "logistic") -> Objective:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 6))
     signs = np.where(X[:, 0] * X[:, 1] + 0.5 * X[:, 2] + 0.4 * rng.normal(size=n) > 0, 1.0, -1.0)
-    values = kernel_values("cosine", X, degree=3, offset=1.0) * signs * signs[:, None]
+    values = kernel_values("cosine", X, degree=3, coef0=1.0) * signs * signs[:, None]
     free = np.full(n, np.inf)
     return Objective(loss, values, np.ones(n), np.ones((1, n)), -free, free)
 

@@ -67,7 +67,7 @@ def main() -> None:
     few = (25, 16) if n_columns < 100 else (50, 40)
     for model in (FRSVM(*few, C=_COST), FRSVM(*few, ranking="linear", C=_COST), FRSVM(few[0], None, C=_COST)):
         own = _run(model, digits)
-        name = f"fr_svm({model.components}, {model.features}, ranking={model.ranking})"
+        name = f"fr_svm({model.n_components}, {model.n_features}, ranking={model.ranking})"
         faster = ", ".join(f"{run.answer / own.answer:.1f}x {peer}" for peer, run in peers.items())
         saved = plain.support_vectors_.size / model.evaluation_cost_
         print(

@@ -43,7 +43,7 @@ def main() -> None:
     sparse = sp.random(4_000, 20_000, 0.01, format="csr", random_state=rng)
     _beside("knn, CSR 2000 x 20000, 1 %", sparse, KNN(), _peer())
     _beside("knn manhattan, CSR 1000 x 20000, 1 %", sparse[:2_000], KNN(alpha=1.0), _peer(p=1))
-    auto = KNN("auto", k_max=20, random_state=0)
+    auto = KNN("auto", max_neighbors=20, random_state=0)
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     grid = GridSearchCV(_peer(), {"n_neighbors": range(1, 21)}, cv=folds)
     _beside("knn k of 20 by cross-validation, CSR 500 x 20000", sparse[:1_000], auto, grid)

@@ -76,4 +76,4 @@ def main() -> None:
         return
     for recipe, ours in {"esnb": ESNB(), "esnb(average=true)": ESNB(average=True), "snb": SNB()}.items():
         took = seconds(partial(ours.fit, data.X, data.y), at_most=2)
-        _line(f"{recipe}, dorothea 1150 x 100000", took, f"{ours.order_.size} columns")
+        _line(f"{recipe}, dorothea 1150 x 100000", took, f"{ours.chosen_.size} columns")

@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.timing import compare
-from tamis.classify import KNN, SVM, CVCommittee
+from tamis.classify import KNN, SVM, Committee
 from tamis.select import Ranking, Repeat, SSVTreeSelector, Vote, Wrapper
 
 
@@ -52,7 +52,7 @@ def main() -> None:
     compare("wrapper(knn), each of 100 alone, 500 rows", lambda: wrapper.fit(X, y), "cross_val_score, knn", each_alone)
 
     X, y = _problem(200, 10_000)
-    committee = CVCommittee(9, SVM("linear"), random_state=0)
+    committee = Committee(9, SVM("linear"), random_state=0)
     nine = StratifiedKFold(9, shuffle=True, random_state=0)
     compare(
         "committee(9, svm(linear)), dense 200 x 10000",

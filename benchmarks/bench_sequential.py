@@ -28,7 +28,7 @@ def main() -> None:
     y = (X[:, :10].sum(axis=1) + 2 * rng.normal(size=500) > 0).astype(int)
     models = [GaussianNB(), KNeighborsClassifier(5), LinearDiscriminantAnalysis(), RidgeClassifier(), NearestCentroid()]
     for model in models:
-        ours = SFS(model, k=10, folds=5, random_state=0)
+        ours = SFS(model, k=10, cv=5, random_state=0)
         peer = SequentialFeatureSelector(model, n_features_to_select=10, cv=_folds(y, 5, 0), scoring="accuracy")
         before = seconds(lambda search=ours: search.fit(X, y), at_most=20)
         start = time.perf_counter()

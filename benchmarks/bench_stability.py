@@ -56,12 +56,12 @@ def _frequencies(X: Any, y: np.ndarray, k: int) -> np.ndarray:
 
 
 def _rates(X: Any, y: np.ndarray) -> list[np.ndarray]:
-    models = [WithProbes(Ranking("f"), fdr=rate, repeats=DRAWS, random_state=0) for rate in RATES]
+    models = [WithProbes(Ranking("f"), fdr=rate, n_repeats=DRAWS, random_state=0) for rate in RATES]
     return [one.support_ for one in Together(models, X, y)]
 
 
 def _compare(what: str, X: Any, y: np.ndarray) -> None:
-    ours = WithProbes(Ranking("f"), repeats=DRAWS, random_state=0)
+    ours = WithProbes(Ranking("f"), n_repeats=DRAWS, random_state=0)
     theirs = partial(_among_probes, X, y, 0.1)
     compare(f"with_probes(f), {what}", partial(ours.fit, X, y), f"SelectKBest, {DRAWS} draws", theirs)
     common = set(ours.get_support(indices=True)) & set(theirs())

@@ -17,7 +17,7 @@ from tamis.validation.many import validate_many
 SCORED = {
     "arcene": "rms_norm | {}(5000) | svm(linear, C=100)",
     "dexter": "{}(8000) | svm(linear)",
-    "dorothea": "{}(1000) | svm(linear, balance=true)",
+    "dorothea": "{}(1000) | svm(linear, class_weight=balanced)",
     "madelon": "{}(20) | knn(5)",
 }
 SMALL = ("iris", "wine", "glass", "sonar", "ionosphere", "vote", "soybean", "colon")
@@ -25,15 +25,15 @@ MODELS = (
     "standardize | svm(linear)",
     "standardize | svm(gaussian, C=10)",
     "standardize | svm(exponential, C=10)",
-    "standardize | svm(polynomial, offset=1.0)",
-    "standardize | svm(cosine, degree=2, offset=1.0)",
+    "standardize | svm(polynomial, coef0=1.0)",
+    "standardize | svm(cosine, degree=2, coef0=1.0)",
     "standardize | svm(sigmoid)",
     "standardize | svm(gaussian, C=inf, ridge=1.0)",
     "standardize | knn(5)",
     "standardize | knn(auto)",
     "standardize | knn(5, alpha=1.0)",
     "standardize | knn(5, metric=canberra)",
-    "standardize | knn(5, metric=chebychev)",
+    "standardize | knn(5, metric=chebyshev)",
     "standardize | pca(10) | knn(5)",
     "rms_norm | svm(linear, C=100)",
     "normalize | knn(5)",

@@ -24,8 +24,8 @@ SELECTORS = {
     "rfe": "rfe({5, 20})",
     "importance": "importance(logistic, k={5, 20}, values=5, rows=50, step=0.5)",
     "cluster_tree": "cluster_tree({2, 8})",
-    "contrasts": "contrasts(trees=10, rounds=1, quantile={0.9, 1.0})",
-    "with_probes": "with_probes(cc, fdr={0.2, 0.9}, repeats=3)",
+    "contrasts": "contrasts(n_estimators=10, rounds=1, quantile={0.9, 1.0})",
+    "with_probes": "with_probes(cc, fdr={0.2, 0.9}, n_repeats=3)",
     "stability_selection": "stability_selection(cc({5, 20}), times=5, threshold=0.6)",
 }
 

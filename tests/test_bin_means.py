@@ -63,11 +63,11 @@ def test_few_missing_values_get_the_shares_of_all_rows():
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_training_rows_get_what_the_other_folds_say(form):
     X, y = problem(sparse=True, n_classes=3)
-    model = BinMeans(5, folds=4, random_state=7)
+    model = BinMeans(5, cv=4, random_state=7)
     out = model.fit_transform(form(X), y)
     rng = generator(7, 1)
     for train, test in inner_folds(y, 4, rng, "folds"):
-        alone = BinMeans(5, folds=None).fit(form(X)[train], y[train])
+        alone = BinMeans(5, cv=None).fit(form(X)[train], y[train])
         got, expected = out[test], alone.transform(form(X)[test])
         moved = np.bincount(y)[1:] / y.size - np.bincount(y[train])[1:] / train.size
         if sp.issparse(got):
@@ -96,7 +96,7 @@ def test_a_class_of_one_row_is_in_one_fold_alone():
 def test_values_out_of_fold_do_not_deceive_the_next_step():
     noise = np.random.default_rng(1).normal(size=(300, 20))
     labels = np.arange(300) % 2
-    fooled = make_pipeline(BinMeans(4, folds=None), LogisticRegression()).fit(noise, labels)
+    fooled = make_pipeline(BinMeans(4, cv=None), LogisticRegression()).fit(noise, labels)
     assert fooled.score(noise, labels) > 0.95
     inside, own = BinMeans(4, random_state=0).fit_transform(noise, labels), BinMeans(4).fit(noise, labels)
     assert abs(cross_val_score(LogisticRegression(), inside, labels, cv=5).mean() - 0.5) < 0.1
@@ -105,7 +105,7 @@ def test_values_out_of_fold_do_not_deceive_the_next_step():
 
 def test_without_folds_fit_transform_is_fit_and_transform():
     X, y = problem()
-    model = BinMeans(folds=None)
+    model = BinMeans(cv=None)
     np.testing.assert_array_equal(model.fit_transform(X, y), model.transform(X))
     assert not model.__sklearn_tags__().non_deterministic
     assert BinMeans().__sklearn_tags__().non_deterministic
@@ -231,14 +231,14 @@ def test_names_and_frames():
     X, y = problem(n_classes=3)
     frame = pl.DataFrame(X, schema=list("abcd"))
     labels = np.array(["lo", "mid", "up"])[y]
-    model = BinMeans(folds=3, random_state=0).set_output(transform="polars")
+    model = BinMeans(cv=3, random_state=0).set_output(transform="polars")
     assert model.fit_transform(frame, labels).columns == [f"{n}={c}" for n in "abcd" for c in ("mid", "up")]
     assert BinMeans().fit(frame, y > 0).get_feature_names_out().tolist() == list("abcd")
 
 
 def test_wide_sparse_rows_are_never_filled():
     X = sp.random_array((60, 20_000), density=1e-3, format="csr", rng=np.random.default_rng(8))
-    out = BinMeans(2, folds=2, random_state=0).fit_transform(X, np.arange(60) % 2)
+    out = BinMeans(2, cv=2, random_state=0).fit_transform(X, np.arange(60) % 2)
     assert out.shape == X.shape
     assert out.nnz <= X.nnz
 
@@ -255,7 +255,7 @@ def test_bad_input_is_refused():
         BinMeans().fit_transform(X[:2], [0, 1])
     with pytest.raises(ValueError, match="min_rows"):
         BinMeans(0).fit(X, y)
-    with pytest.raises(ValueError, match="folds"):
-        BinMeans(folds=1).fit(X, y)
+    with pytest.raises(ValueError, match="cv"):
+        BinMeans(cv=1).fit(X, y)
     with pytest.raises(TamisError, match="one class"):
         BinMeans().fit(X, np.zeros(120))

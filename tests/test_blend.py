@@ -84,7 +84,7 @@ def test_models_that_answer_differently_are_fitted_one_by_one_and_brought_togeth
     expected = sum(w * p for w, p in zip([1, 2, 0.5, 4], parts, strict=True)) / 7.5
     np.testing.assert_allclose(found.predict_proba(Z), expected, rtol=1e-12)
     np.testing.assert_array_equal(found.predict(Z), found.classes_[expected.argmax(axis=1)])
-    assert len(found.members_) == 4
+    assert len(found.estimators_) == 4
     assert found.classes_.tolist() == ["a", "b", "c"][:n_classes]
 
 
@@ -146,7 +146,7 @@ def test_a_model_of_weight_zero_has_no_say() -> None:
     found = Blend([SVM(), Failing(), KNN(3)], weights=[2, 0, 1]).fit(X, y)
     expected = Blend([SVM(), KNN(3)], weights=[2, 1]).fit(X, y)
     np.testing.assert_array_equal(found.predict_proba(Z), expected.predict_proba(Z))
-    assert [type(member) for member in found.members_] == [SVM, KNN]
+    assert [type(member) for member in found.estimators_] == [SVM, KNN]
     assert found.weights_.tolist() == [2, 1]
 
 
@@ -165,39 +165,39 @@ def test_seeds_come_from_the_place_in_the_list() -> None:
     found = Blend([GaussianNB(), trees, make_pipeline(Standardize(), trees)], random_state=3).fit(X, y)
     seed = int(generator(3).integers(2**31))
     expected = seeded(clone(trees), spawn(seed, 1)).fit(X, y)
-    np.testing.assert_array_equal(found.members_[1].predict_proba(Z), expected.predict_proba(Z))
-    assert found.members_[1].random_state != found.members_[2][-1].random_state
+    np.testing.assert_array_equal(found.estimators_[1].predict_proba(Z), expected.predict_proba(Z))
+    assert found.estimators_[1].random_state != found.estimators_[2][-1].random_state
     alike = Blend([Failing(), trees], weights=[0, 1], random_state=3).fit(X, y)
     np.testing.assert_array_equal(alike.predict_proba(Z), expected.predict_proba(Z))
     two = Blend([GaussianNB(), trees, make_pipeline(Standardize(), trees)], random_state=3, n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(two.predict_proba(Z), found.predict_proba(Z))
     other = Blend([GaussianNB(), trees], random_state=4).fit(X, y)
-    assert not np.array_equal(other.members_[1].predict_proba(Z), expected.predict_proba(Z))
+    assert not np.array_equal(other.estimators_[1].predict_proba(Z), expected.predict_proba(Z))
     assert trees.random_state is None
 
 
 def test_parameters_of_models_are_reached_by_number_and_seeded_there() -> None:
     model = Blend([KNN(3), make_pipeline(Standardize(), ExtraTreesClassifier(5)), ExtraTreesClassifier(5)])
     deep = model.get_params()
-    assert deep["model_1__k"] == 3
-    assert "model_1" not in model.get_params(deep=False)
+    assert deep["estimators_1__n_neighbors"] == 3
+    assert "estimators_1" not in model.get_params(deep=False)
     names = [name for _, name in open_states(model)]
     assert names == [
-        "model_1__random_state",
-        "model_2__extratreesclassifier__random_state",
-        "model_3__random_state",
+        "estimators_1__random_state",
+        "estimators_2__extratreesclassifier__random_state",
+        "estimators_3__random_state",
         "random_state",
     ]
     copy = seeded(clone(model), 1)
-    assert copy.models[1][-1].random_state != copy.models[2].random_state
-    assert model.models[2].random_state is None
-    assert copy.set_params(model_1__k=7, weights=[1, 2, 3]) is copy
-    assert (copy.models[0].k, copy.weights, model.models[0].k) == (7, [1, 2, 3], 3)
-    copy.set_params(model_1=SVM(), model_1__C=5)
-    assert (type(copy.models[0]), copy.models[0].C) == (SVM, 5)
-    assert copy.set_params(models=[KNN(9)]).get_params()["model_1__k"] == 9
-    with pytest.raises(ValueError, match="model_9"):
-        model.set_params(model_9__k=1)
+    assert copy.estimators[1][-1].random_state != copy.estimators[2].random_state
+    assert model.estimators[2].random_state is None
+    assert copy.set_params(estimators_1__n_neighbors=7, weights=[1, 2, 3]) is copy
+    assert (copy.estimators[0].n_neighbors, copy.weights, model.estimators[0].n_neighbors) == (7, [1, 2, 3], 3)
+    copy.set_params(estimators_1=SVM(), estimators_1__C=5)
+    assert (type(copy.estimators[0]), copy.estimators[0].C) == (SVM, 5)
+    assert copy.set_params(estimators=[KNN(9)]).get_params()["estimators_1__n_neighbors"] == 9
+    with pytest.raises(ValueError, match="estimators_9"):
+        model.set_params(estimators_9__n_neighbors=1)
 
 
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_matrix, sp.coo_array, pd.DataFrame, np.ndarray.tolist])
@@ -238,7 +238,7 @@ def test_it_uses_what_any_model_uses() -> None:
     X, y = planted()
     chains = [make_pipeline(Ranking(by, k=k), KNN(3)) for by, k in (("cc", 2), ("variance", 3))]
     found = Blend([*chains, GaussianNB()], weights=[1, 1, 0]).fit(X, y)
-    union = found.members_[0][0].support_ | found.members_[1][0].support_
+    union = found.estimators_[0][0].support_ | found.estimators_[1][0].support_
     assert 3 <= union.sum() <= 5
     np.testing.assert_array_equal(kept(found, X.shape[1]), union)
 
@@ -302,7 +302,7 @@ def test_bad_weights(weights) -> None:
         Blend([KNN(), SVM()], weights=weights).fit(X, y)
 
 
-@pytest.mark.parametrize("parameters", [{"models": 5}, {"weights": 2.0}, {"n_jobs": "all"}])
+@pytest.mark.parametrize("parameters", [{"estimators": 5}, {"weights": 2.0}, {"n_jobs": "all"}])
 def test_wrong_parameters(parameters) -> None:
     X, y, _ = problem()
     with pytest.raises(ValueError, match=f"'{next(iter(parameters))}'"):

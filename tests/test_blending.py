@@ -65,8 +65,8 @@ def test_a_blend_is_no_worse_than_the_best_models_and_no_vote_more_would_help(me
     else:
         value = sign * float(np.mean([one.metrics[metric] for one in found.results]))
         model = recipe(found.recipe)
-        weights = model.weights or [1] * len(model.models)
-        votes = [to_text(m) for m, times in zip(model.models, weights, strict=True) for _ in range(times)]
+        weights = model.weights or [1] * len(model.estimators)
+        votes = [to_text(m) for m, times in zip(model.estimators, weights, strict=True) for _ in range(times)]
         assert value == pytest.approx(worth(votes))
     assert value >= best - 1e-9
     if len(votes) < 8:

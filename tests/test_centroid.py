@@ -24,9 +24,9 @@ def problem(n_classes=2, rows=60, columns=15, seed=0):
     return X, y
 
 
-def by_the_paper(X, y, shrink, balance, Z):
+def by_the_paper(X, y, shrink, class_weight, Z):
     """Probabilities by the formulas with loops over classes; the centroids are scikit-learn's."""
-    share = np.full(y.max() + 1, 1 / (y.max() + 1)) if balance else np.bincount(y) / y.size
+    share = np.full(y.max() + 1, 1 / (y.max() + 1)) if class_weight else np.bincount(y) / y.size
     truth = NearestCentroid(shrink_threshold=shrink or None).fit(X, y)
     spread = truth.within_class_std_dev_ + np.median(truth.within_class_std_dev_)
     score = [
@@ -37,14 +37,14 @@ def by_the_paper(X, y, shrink, balance, Z):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("balance", [False, True])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("shrink", [0.0, 0.7, 2.0])
-def test_equals_scikit_learns_centroids_and_the_papers_rule(shrink, n_classes, balance, form) -> None:
+def test_equals_scikit_learns_centroids_and_the_papers_rule(shrink, n_classes, class_weight, form) -> None:
     X, y = problem(n_classes)
     Z = problem(n_classes, seed=1)[0]
-    expected, centroids = by_the_paper(X, y, shrink, balance, Z)
-    model = Centroid(shrink, balance=balance).fit(form(X), y)
+    expected, centroids = by_the_paper(X, y, shrink, class_weight, Z)
+    model = Centroid(shrink, class_weight=class_weight).fit(form(X), y)
     np.testing.assert_allclose(model.centroids_, centroids, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.predict_proba(form(Z)), expected, rtol=1e-7, atol=1e-12)
     np.testing.assert_array_equal(model.predict(form(Z)), expected.argmax(axis=1))
@@ -72,12 +72,12 @@ def test_all_shrunk_away_leaves_the_shares() -> None:
     np.testing.assert_allclose(model.predict_proba(X[:2]), np.tile(np.bincount(y) / y.size, (2, 1)))
 
 
-@pytest.mark.parametrize("balance", [False, True])
-def test_a_weight_is_so_many_rows(balance) -> None:
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_a_weight_is_so_many_rows(class_weight) -> None:
     X, y = problem(3)
     weight = np.random.default_rng(0).integers(0, 4, y.size)
-    weighted = Centroid(0.5, balance=balance).fit(X, y, sample_weight=weight)
-    repeated = Centroid(0.5, balance=balance).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    weighted = Centroid(0.5, class_weight=class_weight).fit(X, y, sample_weight=weight)
+    repeated = Centroid(0.5, class_weight=class_weight).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-9)
 
 
@@ -92,9 +92,9 @@ def test_no_spread_within_classes_does_no_harm() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for X in (np.array([[0.0], [0.0], [1.0]]), np.array([[0.0, 1.0, 3.0], [0.0, 1.0, 4.0], [1.0, 0.0, 3.0]])):
-            model = Centroid(balance=True).fit(X, [0, 0, 1])
+            model = Centroid(class_weight="balanced").fit(X, [0, 0, 1])
             np.testing.assert_array_equal(model.predict(X), [0, 0, 1])
-            tiny = Centroid(balance=True).fit(1e-9 * X, [0, 0, 1])
+            tiny = Centroid(class_weight="balanced").fit(1e-9 * X, [0, 0, 1])
             np.testing.assert_allclose(tiny.predict_proba(1e-9 * X), model.predict_proba(X))
         assert Centroid().fit([[0.0], [4.0]], [0, 1]).predict([[1.0]]) == [0]
         np.testing.assert_allclose(Centroid().fit([[1.0], [1.0]], [0, 1]).predict_proba([[9.0]]), [[0.5, 0.5]])
@@ -102,7 +102,7 @@ def test_no_spread_within_classes_does_no_harm() -> None:
 
 def test_bad_input() -> None:
     X, y = problem()
-    for bad in ({"shrink": -1.0}, {"shrink": "much"}, {"balance": 2}):
+    for bad in ({"shrink_threshold": -1.0}, {"shrink_threshold": "much"}, {"class_weight": 2}):
         with pytest.raises(InvalidParameterError):
             Centroid(**bad).fit(X, y)
     with pytest.raises(TamisError, match="centroid: no row of class 1"):

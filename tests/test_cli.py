@@ -69,7 +69,7 @@ def test_list(tamis):
     code, out, _ = tamis("list", "scores", "--json")
     assert {part["name"] for part in json.loads(out)} >= {"cc", "t", "chi2"}
     code, out, _ = tamis("list", "svm")
-    assert "balance" in out
+    assert "class_weight" in out
     code, _, error = tamis("list", "nonsense")
     assert code == 2
     assert "'nonsense' is neither a kind" in one_sentence(error)

@@ -258,7 +258,7 @@ def test_planted_columns_are_found(by_class, n_classes) -> None:
         found = ClusterTree(by_class=by_class, random_state=0).fit(form(X), y)
         assert set(found.get_support(indices=True)) <= {2, 7}
         assert found.accuracy_.max() > 0.8
-        assert found.ranking_[0] in (2, 7)
+        assert found.order_[0] in (2, 7)
 
 
 def test_the_figures_are_those_of_the_trees() -> None:
@@ -304,7 +304,7 @@ def test_one_tree_ranks_for_every_k() -> None:
     for one, found in zip(group.estimators, together, strict=True):
         own = clone(one).fit(X, y)
         np.testing.assert_array_equal(found.support_, own.support_)
-        np.testing.assert_array_equal(found.ranking_, own.ranking_)
+        np.testing.assert_array_equal(found.order_, own.order_)
     assert set(together[3].get_support(indices=True)) >= {0, 1, 2}
     assert [found.support_.sum() for found in together[:2]] == [1, 2]
     assert set(np.flatnonzero(together[2].support_)) == set(np.flatnonzero(together[2].scores_))

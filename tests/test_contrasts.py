@@ -18,8 +18,8 @@ from tamis.select.contrasts.trial import Trial
 
 
 def trial(**changed) -> Trial:
-    engine = Engine(changed.pop("engine", "extra_trees"), changed.pop("trees", None))
-    settings = {"repeats": 6, "quantile": 1.0, "alpha": 0.05, "own": False, "batch": 5000}
+    engine = Engine(changed.pop("engine", "extra_trees"), changed.pop("n_estimators", None))
+    settings = {"n_repeats": 6, "quantile": 1.0, "alpha": 0.05, "own": False, "batch": 5000}
     return Trial(engine, **(settings | changed))
 
 
@@ -56,7 +56,7 @@ def test_planted_columns_are_found_by_every_engine(engine) -> None:
     model = Contrasts(engine, at_least=0, rounds=1, random_state=0).fit(X, np.array(["no", "yes"])[y])
     assert {2, 5} <= set(kept(model))
     assert len(kept(model)) <= 4
-    assert set(model.ranking_[:2]) == {2, 5}
+    assert set(model.order_[:2]) == {2, 5}
     assert (model.importances_ > model.contrast_importance_)[[2, 5]].all()
     assert model.round_[[2, 5]].tolist() == [1, 1]
     assert model.pvalues_[[2, 5]].tolist() == [2**-6, 2**-6]
@@ -143,7 +143,7 @@ def test_copies_are_reported_or_skipped() -> None:
     skip = Contrasts(random_state=0, rounds=1, redundant="skip").fit(X, y)
     assert len({2, 8} & set(kept(skip))) == 1
     assert len({5, 9, 10} & set(kept(skip))) == 1
-    assert set(skip.ranking_[: len(kept(skip))]) == set(kept(skip))
+    assert set(skip.order_[: len(kept(skip))]) == set(kept(skip))
     skipped = [j for j in (2, 5, 8, 9, 10) if not skip.support_[j]]
     assert (skip.scores_[skipped] == 0).all()
     assert (skip.round_[skipped] == 1).all()
@@ -162,8 +162,8 @@ def test_own_contrasts_put_columns_of_many_and_of_few_values_on_one_footing() ->
     switches = (rng.random((n, 5)) < 0.5).astype(float)
     X = np.column_stack([switches, rng.normal(size=(n, 20))])
     y = (switches[:, 0] + 1.2 * rng.normal(size=n) > 0.5).astype(int)
-    own = Contrasts(own=True, rounds=1, random_state=0, min_leaf=1).fit(X, y)
-    everyone = Contrasts(rounds=1, random_state=0, min_leaf=1).fit(X, y)
+    own = Contrasts(own=True, rounds=1, random_state=0, min_samples_leaf=1).fit(X, y)
+    everyone = Contrasts(rounds=1, random_state=0, min_samples_leaf=1).fit(X, y)
     # A switch has one split to give: against the contrasts of continuous columns it looks small.
     lead_own = own.importances_[0] / own.contrast_importance_[0]
     lead_all = everyone.importances_[0] / everyone.contrast_importance_[0]
@@ -257,13 +257,14 @@ def test_few_columns_and_a_perfect_one(p) -> None:
 
 def test_too_few_repeats_are_refused() -> None:
     X, y = problem(30, 6)
-    with pytest.raises(TamisError, match=r"repeats=4 cannot reach alpha=0\.05.*take repeats=5 or more"):
-        Contrasts(repeats=4).fit(X, y)
-    Contrasts(repeats=4, alpha=0.1, at_least=0).fit(X, y)
+    with pytest.raises(TamisError, match=r"n_repeats=4 cannot reach alpha=0\.05.*take n_repeats=5 or more"):
+        Contrasts(n_repeats=4).fit(X, y)
+    Contrasts(n_repeats=4, alpha=0.1, at_least=0).fit(X, y)
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"engine": "oak"}, {"quantile": 1.5}, {"alpha": 0.0}, {"redundant": "drop"}, {"trees": 0}, {"batch": 0}]
+    "wrong",
+    [{"engine": "oak"}, {"quantile": 1.5}, {"alpha": 0.0}, {"redundant": "drop"}, {"n_estimators": 0}, {"batch": 0}],
 )
 def test_wrong_parameters_are_named(wrong) -> None:
     X, y = problem(30, 6)

@@ -65,7 +65,7 @@ def rows_of(seed, n=40, columns=4, n_classes=2):
 def objective_of(seed, n=40, loss="logistic", kernel="cosine", low=-np.inf, high=np.inf, full=False, penalty=1.0):
     X, y = rows_of(seed, n)
     signs = np.where(y == 1, 1.0, -1.0)
-    values = kernel_values(kernel, X, sigma=4.0, degree=3, offset=1.0) * signs * signs[:, None]
+    values = kernel_values(kernel, X, sigma=4.0, degree=3, coef0=1.0) * signs * signs[:, None]
     rng = np.random.default_rng(seed + 1)
     square = rng.normal(size=(n, n))
     matrix = square @ square.T / n + np.eye(n) if full else rng.uniform(0.5, 2.0, size=(1, n))
@@ -325,15 +325,15 @@ def test_two_classes_equal_scipys_optimum():
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
-@pytest.mark.parametrize("balance", [False, True])
-def test_with_the_kernels_matrix_it_is_a_linear_model(loss, balance):
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_with_the_kernels_matrix_it_is_a_linear_model(loss, class_weight):
     """a'Aa = |w|^2 for w = sum_j a_j s_j x_j: liblinear minimises the same without a kernel."""
     X, y = rows_of(11, 60, 5)
     y[:15] = 0
     options = {"fit_intercept": False, "C": 1.0 / (2 * 0.25), "tol": 1e-10, "max_iter": 100_000}
     peer = LogisticRegression if loss == "logistic" else LinearSVC
-    peer = peer(**options, class_weight="balanced" if balance else None).fit(X, y)
-    model = ConvexNet(kernel="linear", loss=loss, shape="gram", penalty=0.25, balance=balance).fit(X, y)
+    peer = peer(**options, class_weight=class_weight).fit(X, y)
+    model = ConvexNet(kernel="linear", loss=loss, shape="gram", penalty=0.25, class_weight=class_weight).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), peer.decision_function(X), atol=2e-4)
 
 
@@ -457,7 +457,7 @@ def test_equal_rows_count_as_one_with_more_weight():
     times = np.arange(20) % 3 + 1
     again, labels = np.repeat(X, times, axis=0), np.repeat(y, times)
     signs = np.where(labels == 1, 1.0, -1.0)
-    K = kernel_values("cosine", again, degree=3, offset=1.0)
+    K = kernel_values("cosine", again, degree=3, coef0=1.0)
     for low, high in ((-np.inf, np.inf), (0.0, 0.05)):
         ends = np.full(labels.size, low), np.full(labels.size, high)
         values = K * signs * signs[:, None]
@@ -507,7 +507,7 @@ def test_recipes_write_it_as_users_do():
         ({"shape": np.tri(40)}, "symmetric"),
         ({"shape": -np.eye(40)}, "eigenvalues below zero"),
         ({"shape": "gram", "kernel": "sigmoid"}, "positive definite"),
-        ({"shape": "gram", "offset": -1.0}, "positive definite"),
+        ({"shape": "gram", "coef0": -1.0}, "positive definite"),
         ({"shape": "gram", "basis": columns_of}, "takes the basis functions of a kernel"),
         ({"basis": lambda X: X[:5]}, "returned shape \\(5, 4\\) for 40 rows"),
         ({"basis": lambda X: X[:, 0]}, "returned shape \\(40,\\)"),

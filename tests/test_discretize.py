@@ -55,12 +55,12 @@ def kept(node, min_gain):
     return sorted([cut, *below]) if below or gain >= min_gain - 1e-9 else []
 
 
-@given(problems(), st.sampled_from([0, 1, 2, 2.5, 4]), st.booleans())
-def test_cuts_equal_brute_force(problem, min_gain, balance):
+@given(problems(), st.sampled_from([0, 1, 2, 2.5, 4]), st.sampled_from([None, "balanced"]))
+def test_cuts_equal_brute_force(problem, min_gain, class_weight):
     X, y = problem
     size = np.bincount(y)
-    priors = y.size / (size.size * size) if balance else np.ones(size.size)
-    model = Discretize(min_gain=min_gain, balance=balance).fit(X, y)
+    priors = y.size / (size.size * size) if class_weight else np.ones(size.size)
+    model = Discretize(min_gain=min_gain, class_weight=class_weight).fit(X, y)
     for j, cuts in enumerate(model.cuts_):
         assert cuts.tolist() == kept(grown(X[:, j].astype(float), y, priors), min_gain)
 
@@ -115,7 +115,7 @@ def test_auto_equals_a_loop_over_degrees_and_folds(caution, seed):
     y = rng.integers(0, 3, 80)
     X = rng.normal(size=(80, 6)) + np.array([0, 0, 0.5, 1, 2, 4]) * (y == 1)[:, None]
     X[:, 3] = X[:, 3].round()
-    model = Discretize(folds=5, caution=caution, random_state=seed).fit(X, y)
+    model = Discretize(cv=5, caution=caution, random_state=seed).fit(X, y)
     splitter = StratifiedKFold(5, shuffle=True, random_state=int(generator(seed).integers(2**31)))
     folds = list(splitter.split(X, y))
 
@@ -183,7 +183,7 @@ def test_balance_heeds_a_rare_class():
     rng = np.random.default_rng(7)
     y = (np.arange(300) < 20).astype(int)
     X = (3 * y + rng.normal(size=300) * 2)[:, None]
-    plain, balanced = (Discretize(balance=b, random_state=0).fit(X, y).cuts_[0] for b in (False, True))
+    plain, balanced = (Discretize(class_weight=b, random_state=0).fit(X, y).cuts_[0] for b in (None, "balanced"))
     assert plain.size == 0
     assert balanced.size > 0
 
@@ -267,7 +267,7 @@ def test_it_is_a_transform_in_recipes_and_pipelines():
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"by": "sigmoid"}, {"min_gain": -1}, {"min_gain": "cv"}, {"max_bins": 0}, {"folds": 1}, {"caution": -1.0}],
+    [{"by": "sigmoid"}, {"min_gain": -1}, {"min_gain": "cv"}, {"max_bins": 0}, {"cv": 1}, {"caution": -1.0}],
 )
 def test_bad_parameters(parameters):
     (name,) = parameters

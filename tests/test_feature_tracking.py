@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from tamis.base.feature_tracking import kept, traced
-from tamis.classify import CVCommittee, SSVTree
+from tamis.classify import Committee, SSVTree
 from tamis.select import Ranking
 
 
@@ -94,13 +94,13 @@ def test_origins_are_followed_back(rows) -> None:
 
 def test_a_committee_uses_what_any_member_uses(rows) -> None:
     X, y = rows
-    committee = CVCommittee(2, make_pipeline(Ranking(k=1), GaussianNB()))
-    committee.fit(X, y).members_ = [make_pipeline(Ranking(k=1)).fit(X[:, ::-1], y), Ranking(k=2).fit(X, y)]
+    committee = Committee(2, make_pipeline(Ranking(k=1), GaussianNB()))
+    committee.fit(X, y).estimators_ = [make_pipeline(Ranking(k=1)).fit(X[:, ::-1], y), Ranking(k=2).fit(X, y)]
     assert np.flatnonzero(kept(committee, 6)).tolist() == [0, 2, 5]
-    piped = make_pipeline(Ranking(k=3), CVCommittee(2, make_pipeline(Ranking(k=2), GaussianNB())))
+    piped = make_pipeline(Ranking(k=3), Committee(2, make_pipeline(Ranking(k=2), GaussianNB())))
     assert columns(piped, rows) == [2, 5]
-    assert columns(CVCommittee(2, GaussianNB(var_smoothing=1e-3)), rows) == [0, 1, 2, 3, 4, 5]
-    assert columns(CVCommittee(2, make_pipeline(WrongOrigins(), GaussianNB())), rows) is None
+    assert columns(Committee(2, GaussianNB(var_smoothing=1e-3)), rows) == [0, 1, 2, 3, 4, 5]
+    assert columns(Committee(2, make_pipeline(WrongOrigins(), GaussianNB())), rows) is None
 
 
 def test_columns_are_traced_until_they_are_mixed(rows) -> None:

@@ -228,7 +228,7 @@ def test_balance_moves_towards_the_small_class():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 5)), (np.arange(200) % 10 == 0).astype(int)
     X[y == 1, 0] += 1.5
-    plain, balanced = (FRSVM(balance=balance).fit(X, y).predict(X).sum() for balance in (False, True))
+    plain, balanced = (FRSVM(class_weight=weight).fit(X, y).predict(X).sum() for weight in (None, "balanced"))
     assert balanced > plain
 
 
@@ -248,9 +248,9 @@ def test_what_does_not_settle_is_told(monkeypatch):
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"components": 0},
-        {"components": 1.5},
-        {"features": 0},
+        {"n_components": 0},
+        {"n_components": 1.5},
+        {"n_features": 0},
         {"step": 0},
         {"C": 0.0},
         {"C": np.inf},
@@ -292,7 +292,7 @@ def test_without_a_projection_only_the_columns_chosen_cost_anything():
     np.testing.assert_allclose(
         FRSVM("columns", None).fit(X, y).decision_function(X), plain.decision_function(X), atol=1e-6
     )
-    with pytest.raises(TamisError, match='components="columns" takes an array'):
+    with pytest.raises(TamisError, match='n_components="columns" takes an array'):
         FRSVM("columns", 5).fit(sp.csr_array(X), y)
 
 

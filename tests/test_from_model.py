@@ -151,7 +151,7 @@ def test_negative_weights_count_as_none() -> None:
     X, y = problem(columns=8)
     found = FromModel(Told([-1.0, 2.0, 0.0, 1.0, -5.0, 0.0, 0.0, 0.0]), 5).fit(X, y)
     assert found.get_support(indices=True).tolist() == [1, 3]
-    assert found.ranking_.tolist()[:2] == [1, 3]
+    assert found.order_.tolist()[:2] == [1, 3]
     assert found.scores_.min() == 0
 
 
@@ -273,20 +273,23 @@ def test_recipes() -> None:
     for text in ("from_model | knn(3)", "from_model(k=20)", "from_model(standardize | svm, fraction=0.1) | svm"):
         assert to_text(tamis.recipe(text)) == text
     assert len(list(parse("from_model({svm, svm(C=9)}, {2, 5})").variants())) == 4
-    with pytest.raises(RecipeError, match="from_model: model takes a recipe that ends in a classifier"):
+    with pytest.raises(RecipeError, match="from_model: estimator takes a recipe that ends in a classifier"):
         tamis.recipe("from_model(20)")
 
 
 @pytest.mark.parametrize(
     ("model", "match"),
     [
-        (KNN(3), r"from_model: KNN\(k=3\) gives the columns no weights; take a model that has feature_importances_"),
+        (
+            KNN(3),
+            r"from_model: KNN\(n_neighbors=3\) gives the columns no weights; take a model that has feature_imp",
+        ),
         (SVM("gaussian"), "from_model: SVM.* gives the columns no weights"),
         (make_pipeline(Standardize(), GaussianNB()), r"from_model: GaussianNB\(\) gives the columns no weights"),
         (make_pipeline(PCA(2), SVM()), r"from_model: the weights of SVM\(\) cannot be traced back to the input"),
         (Told([1.0, 2.0]), "from_model: the weights of Told.* cannot be traced"),
         (Told([np.nan] * 12), "from_model: Told.* gives some columns weights that are not finite"),
-        (LinearRegression(), r"from_model: model must be a classifier; got LinearRegression\(\)"),
+        (LinearRegression(), r"from_model: estimator must be a classifier; got LinearRegression\(\)"),
     ],
 )
 def test_models_without_weights(model, match) -> None:
@@ -305,7 +308,7 @@ def test_two_cuts_are_refused_before_the_model_is_fitted() -> None:
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"model": 5}, {"model": Standardize()}, {"k": 0}, {"k": 1.5}, {"fraction": 0.0}, {"threshold": -0.1}],
+    [{"estimator": 5}, {"estimator": Standardize()}, {"k": 0}, {"k": 1.5}, {"fraction": 0.0}, {"threshold": -0.1}],
 )
 def test_wrong_parameters(parameters) -> None:
     X, y = problem()

@@ -62,7 +62,7 @@ def test_the_picture_answers_as_the_model_does_where_values_are_missing():
         plane = Plane.of(model._cells(), [0, 1], Axes(model.low_, model.high_))
         middles = np.column_stack([plane.corners[:, :2].mean(axis=1), plane.corners[:, 2:].mean(axis=1)])
         some_empty |= bool(plane.empty.any())
-        shares = plane.weight + model.smoothing
+        shares = plane.weight + model.alpha
         np.testing.assert_allclose(model.predict_proba(middles), shares / shares.sum(axis=1, keepdims=True))
     assert some_empty
 

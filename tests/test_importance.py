@@ -220,12 +220,12 @@ def test_elimination_is_the_loop_of_the_paper(step, k) -> None:
     X, y = problem(3, rows=45, columns=12)
     found = Importance(make_pipeline(Standardize(), SVM()), k, values=None, step=step).fit(X, y)
     assert found.get_support(indices=True).tolist() == eliminated(X, y, k, step)
-    np.testing.assert_array_equal(np.sort(found.ranking_), np.arange(12))
-    np.testing.assert_array_equal(found.scores_[found.ranking_], np.arange(12)[::-1])
+    np.testing.assert_array_equal(np.sort(found.order_), np.arange(12))
+    np.testing.assert_array_equal(found.scores_[found.order_], np.arange(12)[::-1])
     first = exact(make_pipeline(Standardize(), SVM())).fit(X, y)
     assert found.sizes_[0] == 12
     assert first.sizes_.tolist() == [12]
-    gone = found.ranking_[-1]
+    gone = found.order_[-1]
     assert found.importances_[gone] == pytest.approx(first.importances_.min())
 
 
@@ -263,7 +263,7 @@ def test_one_fit_serves_every_number_of_columns(eliminate) -> None:
     for one, found in zip(group.estimators, together, strict=True):
         own = clone(one).fit(X, y)
         np.testing.assert_array_equal(found.support_, own.support_)
-        np.testing.assert_array_equal(found.ranking_, own.ranking_)
+        np.testing.assert_array_equal(found.order_, own.order_)
         np.testing.assert_array_equal(found.importances_, own.importances_)
         np.testing.assert_array_equal(found.sizes_, own.sizes_)
     assert [one.support_.sum() for one in together] == [1, 5, 12, 12, 4, 6]
@@ -298,8 +298,8 @@ def test_elimination_weighs_what_remains_anew() -> None:
     model = LogisticRegression(C=0.05)
     once = Importance(model, 1, values=None, eliminate=False).fit(X, y)
     again = Importance(model, 1, values=None, step=1).fit(X, y)
-    assert once.ranking_[0] == 0
-    assert again.ranking_[0] >= 6
+    assert once.order_[0] == 0
+    assert again.order_[0] >= 6
 
 
 def test_permuted_labels_favour_no_column() -> None:
@@ -357,7 +357,7 @@ def test_small_numbers_of_rows_and_columns() -> None:
     found = Importance(SVM(), 2).fit([[0.0, 1.0, 2.0], [0.0, 2.0, 5.0]], ["a", "b"])
     assert found.get_support(indices=True).tolist() == [1, 2]
     nothing = Importance(k=2).fit(np.full((6, 4), 0.1), [0, 1] * 3)
-    assert nothing.ranking_.tolist() == [0, 1, 2, 3]
+    assert nothing.order_.tolist() == [0, 1, 2, 3]
     assert not nothing.importances_.any()
 
 
@@ -367,7 +367,7 @@ def test_many_columns_with_few_values() -> None:
     y = np.arange(30) % 2
     S[y == 1, 77] = 1.0
     found = Importance(LogisticRegression(), 5, eliminate=False).fit(S.tocsr(), y)
-    assert found.ranking_[0] == 77
+    assert found.order_[0] == 77
 
 
 def test_recipes() -> None:
@@ -382,22 +382,22 @@ def test_recipes() -> None:
     assert to_text(tamis.recipe("importance(svm, 5)")) == "importance(svm, k=5)"
     model = tamis.recipe("importance(svm, k=2, values=none)").fit(X, y)
     np.testing.assert_array_equal(model.support_, Importance(SVM(), 2, values=None).fit(X, y).support_)
-    with pytest.raises(RecipeError, match="importance: model takes a recipe that ends in a classifier"):
+    with pytest.raises(RecipeError, match="importance: estimator takes a recipe that ends in a classifier"):
         tamis.recipe("importance(20)")
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"model": 5}, "'model' parameter"),
-        ({"model": LinearRegression()}, r"importance: model must be a classifier; got LinearRegression\(\)"),
+        ({"estimator": 5}, "'estimator' parameter"),
+        ({"estimator": LinearRegression()}, r"importance: estimator must be a classifier; got LinearRegression\(\)"),
         ({"k": 0}, "'k' parameter"),
         ({"k": 2, "fraction": 0.5}, "got k and fraction"),
         ({"values": 0}, "'values' parameter"),
         ({"rows": 0}, "'rows' parameter"),
         ({"step": 1.0}, "'step' parameter"),
         ({"of": "gini"}, "'of' parameter"),
-        ({"model": KNN(3), "of": "decision"}, r"importance: KNN\(k=3\) has no decision_function"),
+        ({"estimator": KNN(3), "of": "decision"}, r"importance: KNN\(n_neighbors=3\) has no decision_function"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message) -> None:

@@ -19,7 +19,7 @@ from tamis.margins.kernel import (
     squared_norms,
 )
 
-SETTINGS = {"sigma": 3.0, "degree": 2, "offset": 0.5}
+SETTINGS = {"sigma": 3.0, "degree": 2, "coef0": 0.5}
 ORACLES = {
     "linear": lambda X, Z: pairwise.linear_kernel(X, Z),
     "gaussian": lambda X, Z: pairwise.rbf_kernel(X, Z, gamma=1 / 3),
@@ -101,8 +101,8 @@ def test_ground_serves_many_parameters(name, rows) -> None:
     base = ground(name, X, Z)
     kept = base.copy()
     for sigma in (0.5, 2.0):
-        direct = kernel_values(name, X, Z, sigma=sigma, degree=3, offset=1.0)
-        np.testing.assert_array_equal(apply(name, base, sigma=sigma, degree=3, offset=1.0), direct)
+        direct = kernel_values(name, X, Z, sigma=sigma, degree=3, coef0=1.0)
+        np.testing.assert_array_equal(apply(name, base, sigma=sigma, degree=3, coef0=1.0), direct)
     np.testing.assert_array_equal(base, kept)
 
 

@@ -24,7 +24,7 @@ MEASURES = [
     ("minkowski", 2.0, "euclidean", {}),
     ("minkowski", 3.0, "minkowski", {"p": 3}),
     ("canberra", 2.0, "canberra", {}),
-    ("chebychev", 2.0, "chebyshev", {}),
+    ("chebyshev", 2.0, "chebyshev", {}),
 ]
 NAMES = [f"{metric}-{alpha:g}" for metric, alpha, _, _ in MEASURES]
 
@@ -80,21 +80,21 @@ def brute_accuracy(X, y, k_max, parts) -> np.ndarray:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_auto_is_plain_cross_validation(form, seed, problem) -> None:
     X, y, _ = problem
-    model = KNN("auto", k_max=12, folds=5, random_state=seed).fit(form(X), y)
+    model = KNN("auto", max_neighbors=12, cv=5, random_state=seed).fit(form(X), y)
     splitter = StratifiedKFold(5, shuffle=True, random_state=int(generator(seed).integers(2**31)))
     expected = brute_accuracy(X, y, 12, list(splitter.split(X, y)))
     np.testing.assert_allclose(model.cv_accuracy_, expected, rtol=1e-12)
-    assert model.k_ == 1 + np.flatnonzero(expected == expected.max())[0]
-    assert model.k_ > 1
-    again = KNN(model.k_).fit(X, y)
+    assert model.n_neighbors_ == 1 + np.flatnonzero(expected == expected.max())[0]
+    assert model.n_neighbors_ > 1
+    again = KNN(model.n_neighbors_).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(problem[2]), again.predict_proba(problem[2]))
 
 
 def test_auto_takes_the_smallest_of_equals() -> None:
     X = np.repeat([[0.0], [10.0]], 20, axis=0) + np.arange(40)[:, None] * 1e-3
-    model = KNN("auto", k_max=7, random_state=0).fit(X, np.repeat([0, 1], 20))
+    model = KNN("auto", max_neighbors=7, random_state=0).fit(X, np.repeat([0, 1], 20))
     np.testing.assert_array_equal(model.cv_accuracy_, np.ones(7))
-    assert model.k_ == 1
+    assert model.n_neighbors_ == 1
 
 
 def test_auto_stays_within_the_smallest_training_part_and_the_classes() -> None:
@@ -168,7 +168,7 @@ def test_canberra_is_the_printed_formula_for_data_of_zero_and_above() -> None:
 
 def test_all_rows_vote_when_k_is_larger() -> None:
     model = KNN(99).fit([[0.0], [1.0], [5.0]], ["b", "a", "a"])
-    assert model.k_ == 3
+    assert model.n_neighbors_ == 3
     np.testing.assert_allclose(model.predict_proba([[0.0]]), [[2 / 3, 1 / 3]])
 
 
@@ -186,21 +186,21 @@ def test_repeated_entries_of_a_sparse_matrix_are_added_in_a_copy(metric) -> None
 
 
 def test_rows_without_values() -> None:
-    model = KNN(1, metric="chebychev").fit(sp.csr_matrix((4, 3)), [0, 1, 1, 1])
+    model = KNN(1, metric="chebyshev").fit(sp.csr_matrix((4, 3)), [0, 1, 1, 1])
     assert model.predict(sp.csr_matrix((2, 3))).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"k": 0}, "'k'"),
-        ({"k": "many"}, "'k'"),
-        ({"k": 1.5}, "'k'"),
+        ({"n_neighbors": 0}, "'n_neighbors'"),
+        ({"n_neighbors": "many"}, "'n_neighbors'"),
+        ({"n_neighbors": 1.5}, "'n_neighbors'"),
         ({"metric": "cosine"}, "'metric'"),
         ({"alpha": 0.5}, "'alpha'"),
         ({"alpha": np.inf}, "'alpha'"),
-        ({"folds": 1}, "'folds'"),
-        ({"k_max": 0}, "'k_max'"),
+        ({"cv": 1}, "'cv'"),
+        ({"max_neighbors": 0}, "'max_neighbors'"),
     ],
 )
 def test_wrong_parameters(parameters, match) -> None:

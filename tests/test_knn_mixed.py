@@ -19,7 +19,7 @@ from tamis.classify.knn.neighbours import nearest
 from tamis.classify.knn.symbols import MixedSpace
 from tamis.data import load
 
-METRICS = [("minkowski", 1.0), ("minkowski", 2.0), ("minkowski", 3.0), ("chebychev", 2.0)]
+METRICS = [("minkowski", 1.0), ("minkowski", 2.0), ("minkowski", 3.0), ("chebyshev", 2.0)]
 NAMES = [f"{metric}-{alpha:g}" for metric, alpha in METRICS]
 
 
@@ -37,7 +37,7 @@ def symbol_difference(a, b, column, y, symbols, alpha) -> float:
 
 def distance(a, b, rows, y, symbols, metric, alpha) -> float:
     """The heterogeneous distance of two rows, from its definition."""
-    alpha = np.inf if metric == "chebychev" else alpha
+    alpha = np.inf if metric == "chebyshev" else alpha
     parts = []
     for j, (u, v) in enumerate(zip(a, b, strict=True)):
         column = [row[j] for row in rows]
@@ -155,7 +155,7 @@ def test_a_symbol_counts_at_most_as_much_as_a_number(symbols, alpha) -> None:
 def test_auto_learns_symbols_from_the_training_part_of_each_fold(symbols, seed) -> None:
     rows, y, _, _ = problem(3, n_train=80)
     X, y = table(rows), np.array(y)
-    model = KNN("auto", k_max=6, folds=4, symbols=symbols, random_state=seed).fit(X, y)
+    model = KNN("auto", max_neighbors=6, cv=4, symbols=symbols, random_state=seed).fit(X, y)
     splitter = StratifiedKFold(4, shuffle=True, random_state=int(generator(seed).integers(2**31)))
     expected = [
         [KNN(k, symbols=symbols).fit(X[a], y[a]).score(X[b], y[b]) for k in range(1, 7)]
@@ -169,7 +169,7 @@ def test_auto_sees_no_class_of_a_row_through_its_symbol() -> None:
     n = 60
     X = np.array([[f"name {i}"] for i in range(n)], dtype=object)
     y = generator(3).permutation(np.arange(n) % 2)
-    model = KNN("auto", k_max=5, random_state=0).fit(X, y)
+    model = KNN("auto", max_neighbors=5, random_state=0).fit(X, y)
     assert model.score(X, y) == 1
     assert model.cv_accuracy_.max() < 0.7
 

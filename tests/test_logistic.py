@@ -29,15 +29,14 @@ def problem(n_classes=2, rows=80, columns=12, seed=0, zeros=0.4):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("balance", [False, True])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("shape", [(80, 12), (30, 90)])
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("C", [0.01, 10.0])
-def test_l2_equals_scikit_learn(C, n_classes, shape, balance, form) -> None:
+def test_l2_equals_scikit_learn(C, n_classes, shape, class_weight, form) -> None:
     X, y = problem(n_classes, *shape)
-    weight = "balanced" if balance else None
-    oracle = LogisticRegression(C=C, class_weight=weight, tol=1e-10, max_iter=20_000).fit(X, y)
-    model = Logistic(C=C, balance=balance).fit(form(X), np.array(list("dbca"))[y])
+    oracle = LogisticRegression(C=C, class_weight=class_weight, tol=1e-10, max_iter=20_000).fit(X, y)
+    model = Logistic(C=C, class_weight=class_weight).fit(form(X), np.array(list("dbca"))[y])
     order = np.argsort(np.array(list("dbca"))[:n_classes])
     np.testing.assert_allclose(model.predict_proba(form(X)), oracle.predict_proba(X)[:, order], atol=1e-5)
     np.testing.assert_allclose(model.model_.predict_proba(form(X)), model.predict_proba(form(X)), atol=1e-12)
@@ -98,7 +97,7 @@ def test_l1_is_optimal(C, zeros, form) -> None:
 
 def test_l1_takes_the_right_solver_and_each_class_against_the_rest() -> None:
     X, y = problem(3)
-    model = Logistic("l1", balance=True).fit(X, y)
+    model = Logistic("l1", class_weight="balanced").fit(X, y)
     cost = (y.size / (3 * np.bincount(y)))[y]
     options = {"solver": "liblinear", "tol": 1e-12, "max_iter": 500, "random_state": 0, "intercept_scaling": 1e3}
     options |= {"penalty": "l1"} if LogisticRegression().penalty == "l2" else {"l1_ratio": 1.0}
@@ -121,12 +120,12 @@ def test_columns_that_l1_leaves_out_do_not_count(n_classes) -> None:
 
 @pytest.mark.parametrize("penalty", ["l2", "l1"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("balance", [False, True])
-def test_a_weight_is_so_many_rows(penalty, n_classes, balance) -> None:
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_a_weight_is_so_many_rows(penalty, n_classes, class_weight) -> None:
     X, y = problem(n_classes, 40, 50, zeros=0.0)
     weight = np.random.default_rng(0).integers(0, 4, 40)
-    weighted = Logistic(penalty, balance=balance).fit(X, y, sample_weight=weight)
-    repeated = Logistic(penalty, balance=balance).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    weighted = Logistic(penalty, class_weight=class_weight).fit(X, y, sample_weight=weight)
+    repeated = Logistic(penalty, class_weight=class_weight).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-6)
 
 
@@ -172,7 +171,7 @@ def test_raw_columns_settle_in_silence(penalty, C) -> None:
 
 def test_bad_input() -> None:
     X, y = problem()
-    for bad in ({"penalty": "l3"}, {"C": 0.0}, {"C": -1.0}, {"balance": "yes"}):
+    for bad in ({"penalty": "l3"}, {"C": 0.0}, {"C": -1.0}, {"class_weight": "yes"}):
         with pytest.raises(InvalidParameterError):
             Logistic(**bad).fit(X, y)
     with pytest.raises(TamisError, match="logistic: no row of class 1 has a sample weight above zero"):

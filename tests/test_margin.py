@@ -59,12 +59,12 @@ def test_solvers_agree_where_classes_are_apart(C, form, seed) -> None:
     assert_solvers_agree(form(X), y, C=C)
 
 
-@pytest.mark.parametrize("balance", [False, True])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("C", [0.01, 1.0])
-def test_solvers_agree_where_classes_overlap(C, form, balance) -> None:
+def test_solvers_agree_where_classes_overlap(C, form, class_weight) -> None:
     X, y = two_classes(600, 10)
-    assert_solvers_agree(form(X / X.std(axis=0) + 0.5), y, C=C, balance=balance)
+    assert_solvers_agree(form(X / X.std(axis=0) + 0.5), y, C=C, class_weight=class_weight)
 
 
 def test_long_column_numbers_are_taken() -> None:

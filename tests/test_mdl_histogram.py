@@ -220,7 +220,7 @@ def test_an_empty_cell_is_answered_by_the_one_it_was_cut_from(problem):
 
 def test_smoothing_is_of_the_probabilities_alone():
     X, y = slanted(300, 30, noise=0.1)
-    plain, smooth = MDLHistogram(smoothing=0.0).fit(X, y), MDLHistogram(smoothing=2.0).fit(X, y)
+    plain, smooth = MDLHistogram(alpha=0.0).fit(X, y), MDLHistogram(alpha=2.0).fit(X, y)
     np.testing.assert_array_equal(plain.predict(X), smooth.predict(X))
     last = plain.weight_[-1]
     shares = {tuple(np.round(row, 12)) for row in last / last.sum(axis=1, keepdims=True)}
@@ -244,7 +244,7 @@ def test_a_missing_value_can_tell_the_class():
 
 def test_missing_values_that_training_did_not_have_are_answered_without_that_column():
     X, y = slanted(500, 0)
-    model = MDLHistogram(smoothing=0.0).fit(X, y)
+    model = MDLHistogram(alpha=0.0).fit(X, y)
     np.testing.assert_allclose(model.predict_proba([[np.nan, 0.5]]), [np.bincount(y) / len(y)])
 
 

@@ -76,7 +76,7 @@ def test_the_kernel_declares_the_types_it_is_called_with():
         ({"ahead": 6}, "'ahead'"),
         ({"uphill": -1}, "'uphill'"),
         ({"max_depth": 25}, "'max_depth'"),
-        ({"smoothing": -0.5}, "'smoothing'"),
+        ({"alpha": -0.5}, "'alpha'"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):

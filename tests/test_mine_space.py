@@ -71,14 +71,16 @@ def test_a_grid_covers_every_slot_and_has_no_more_than_it_may(most: int) -> None
     found = grid(form, 4, most)
     assert len(found) == len(set(found)) == min(most, 12)
     if most >= 7:
-        assert {value_at(one, (1, "k")) for one in found} == {1, 3, 5}
+        assert {value_at(one, (1, "n_neighbors")) for one in found} == {1, 3, 5}
         assert len({value_at(one, (0, "k")) for one in found}) == 4
 
 
 def test_members_of_a_vote_move_together_in_a_grid() -> None:
     found = grid(Form.of(parse("vote(cc(geom(2, 200, 9)), ssv(geom(2, 200, 9))) | knn")), 3, 99)
     assert len(found) == 3
-    assert all(value_at(one, (0, "members", 0, 0, "k")) == value_at(one, (0, "members", 1, 0, "k")) for one in found)
+    assert all(
+        value_at(one, (0, "estimators", 0, 0, "k")) == value_at(one, (0, "estimators", 1, 0, "k")) for one in found
+    )
 
 
 def test_every_form_of_the_space_builds_and_only_its_slots_are_open() -> None:
@@ -157,7 +159,7 @@ def test_numbers_of_columns_and_of_neighbours_stay_within_the_data() -> None:
     highs = {}
     for form in every(known):
         for path, domain in slots(form).items():
-            if path[-1] == "k" and isinstance(domain, Range):
+            if path[-1] in ("k", "n_neighbors") and isinstance(domain, Range):
                 highs.setdefault(form.chain.parts[path[0]].name, []).append(domain.high)  # type: ignore[union-attr,index]
     assert max(highs.pop("knn")) == 10
     assert all(max(values) <= 60 for values in highs.values())
@@ -165,8 +167,8 @@ def test_numbers_of_columns_and_of_neighbours_stay_within_the_data() -> None:
 
 def test_classes_of_one_size_leave_nothing_to_balance() -> None:
     even, uneven = space(replace(WIDE, largest=50, smallest=50)), space(WIDE)
-    assert not any(path[-1] == "balance" for form in every(even) for path in slots(form))
-    assert any(path[-1] == "balance" for form in every(uneven) for path in slots(form))
+    assert not any(path[-1] == "class_weight" for form in every(even) for path in slots(form))
+    assert any(path[-1] == "class_weight" for form in every(uneven) for path in slots(form))
 
 
 def test_a_width_is_open_only_beside_the_kernel_that_has_one() -> None:
@@ -200,8 +202,8 @@ def test_without_any_classifier_there_is_no_search() -> None:
 def test_forms_to_try_are_opened_and_are_all_there_is() -> None:
     known = space(WIDE, Edits(only=("{cc, ssv(20)} | knn(3)", "standardize | svm(gaussian)")))
     assert not known.heads
-    neighbours = "knn(3, metric={minkowski, canberra, chebychev})"
-    machine = "svm(gaussian, C=geom(0.01, 1000.0, 10), sigma=geom(0.1, 10.0, 10), balance={true, false})"
+    neighbours = "knn(3, metric={minkowski, canberra, chebyshev})"
+    machine = "svm(gaussian, C=geom(0.01, 1000.0, 10), sigma=geom(0.1, 10.0, 10), class_weight={balanced, none})"
     assert [str(form) for form in known.forms] == [
         f"cc(geom(2, 7500, 10)) | {neighbours}",
         f"ssv(20) | {neighbours}",
@@ -227,7 +229,7 @@ def test_edits_from_a_file(tmp_path: Path) -> None:
         ("cc | svm",), ("knn",), {("svm", "C"): Range("geom", 1, 8, 4), ("svm", "kernel"): Choice(("linear",))}
     )
     (form,) = space(WIDE, found).forms
-    assert str(form.tail[-1]) == "svm(linear, C=geom(1, 8, 4), balance={true, false})"
+    assert str(form.tail[-1]) == "svm(linear, C=geom(1, 8, 4), class_weight={balanced, none})"
 
 
 @pytest.mark.parametrize(
@@ -292,7 +294,7 @@ def test_proposals_follow_what_was_told() -> None:
     form = Form.of(parse("cc(geom(1, 1000, 9)) | knn({1, 3})"))
 
     def worth(one: Form) -> float:
-        return -abs(np.log(value_at(one, (0, "k")) / 30)) - (value_at(one, (1, "k")) == 1)
+        return -abs(np.log(value_at(one, (0, "k")) / 30)) - (value_at(one, (1, "n_neighbors")) == 1)
 
     told = [(one, worth(one)) for one in grid(form, 5, 10)]
     start = max(value for _, value in told)

@@ -106,10 +106,10 @@ def test_every_part_comes_back(name, given, form, tmp_path):
             pytest.skip("takes no nominal columns")
         # What stands around other models takes what they take.
         inner = {
-            "committee": {"model": KNN(3)},
-            "blend": {"models": [KNN(3), SSVTree()]},
-            "with_probes": {"selector": Ranking("ssv")},
-            "stability_selection": {"selector": Ranking("ssv", k=3)},
+            "committee": {"estimator": KNN(3)},
+            "blend": {"estimators": [KNN(3), SSVTree()]},
+            "with_probes": {"estimator": Ranking("ssv")},
+            "stability_selection": {"estimator": Ranking("ssv", k=3)},
         }
         model.set_params(**inner.get(name, {}))
     model.fit(X, y)

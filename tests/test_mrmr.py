@@ -51,7 +51,7 @@ def test_order_is_that_of_an_independent_package(criterion: str, seed: int) -> N
     X = rng.integers(0, 4, size=(200, 25))
     X[:, :8] = np.where(rng.random((200, 8)) < 0.4, y[:, None], X[:, :8])
     theirs = FastSelect(n_features_to_select=12, method=criterion.upper(), backend="cpu").fit(X, y)
-    np.testing.assert_array_equal(MRMR(12, criterion=criterion).fit(X, y).order_, theirs.top_features_)
+    np.testing.assert_array_equal(MRMR(12, criterion=criterion).fit(X, y).chosen_, theirs.top_features_)
 
 
 @given(problems(), st.sampled_from(CRITERIA), st.sampled_from([1, 2, 32]))
@@ -65,7 +65,7 @@ def test_equals_naive_recomputation(problem, criterion, ahead) -> None:
         # With few candidates brought up to date at a time the bound decides about all others.
         with patch.object(mrmr_search, "_AHEAD", ahead):
             found = MRMR(10, criterion=criterion).fit(form(X), y)
-        assert found.order_.tolist() == expected
+        assert found.chosen_.tolist() == expected
         np.testing.assert_allclose(found.relevance_, relevance, rtol=2e-9, atol=1e-9)
         before = [redundancy[j, expected[:i]].mean() if i else 0.0 for i, j in enumerate(expected)]
         np.testing.assert_allclose(found.redundancy_, before, atol=1e-9)
@@ -80,7 +80,7 @@ def test_missing_values_are_left_out_of_pairs(problem, criterion) -> None:
     expected = naive(relevance, redundancy, quotient=criterion == "miq", units=units)
     for form in (np.asarray, sp.csr_array):
         found = MRMR(10, criterion=criterion).fit(form(X), y)
-        assert found.order_.tolist() == expected
+        assert found.chosen_.tolist() == expected
         np.testing.assert_allclose(found.relevance_, relevance, rtol=2e-9, atol=1e-9)
 
 
@@ -94,7 +94,7 @@ def test_groups_come_in_whole_and_count_by_their_means(problem, data, criterion)
     units = [unit for unit in units if set(unit) & set(telling(X))]
     expected = naive(relevance, redundancy, quotient=criterion.endswith("q"), units=units)
     found = MRMR(10, criterion=criterion, groups=labels).fit(X, y)
-    assert found.order_.tolist() == expected
+    assert found.chosen_.tolist() == expected
     before = [redundancy[j, expected[:i]].mean() if i else 0.0 for i, j in enumerate(expected)]
     np.testing.assert_allclose(found.redundancy_, before, atol=1e-9)
 
@@ -115,7 +115,7 @@ def test_wide_data_by_the_bound_and_by_all_pairs(criterion) -> None:
     for form, ahead in ((np.asarray, 32), (np.asarray, 1), (sp.csr_array, 1)):
         with patch.object(mrmr_search, "_AHEAD", ahead):
             found = MRMR(40, criterion=criterion).fit(form(X), y)
-        assert found.order_.tolist() == expected[:40]
+        assert found.chosen_.tolist() == expected[:40]
 
 
 def test_mid_through_the_mutual_information_of_scikit_learn() -> None:
@@ -127,7 +127,7 @@ def test_mid_through_the_mutual_information_of_scikit_learn() -> None:
         left = [j for j in range(15) if j not in order]
         worth = [shared[j][0] - sum(shared[j][1 + i] for i in order) / max(1, len(order)) for j in left]
         order.append(left[int(np.argmax(worth))])
-    assert MRMR(10).fit(X, y).order_.tolist() == order
+    assert MRMR(10).fit(X, y).chosen_.tolist() == order
     assert order != MRMR(10).fit(X, y).relevance_.argsort()[::-1][:10].tolist()
 
 
@@ -137,8 +137,8 @@ def test_curves_are_those_of_the_paper() -> None:
     for criterion in CRITERIA:
         relevance, redundancy = measures(X, y, criterion)
         found = MRMR(6, criterion=criterion, groups=[0, 1, 2, 2, 3, 4, 5, 6]).fit(X, y)
-        for m in range(1, found.order_.size + 1):
-            chosen = found.order_[:m]
+        for m in range(1, found.chosen_.size + 1):
+            chosen = found.chosen_[:m]
             assert found.relevance_curve_[m - 1] == pytest.approx(relevance[chosen].mean())
             assert found.redundancy_curve_[m - 1] == pytest.approx(redundancy[np.ix_(chosen, chosen)].sum() / m**2)
 
@@ -204,14 +204,14 @@ def test_a_duplicate_comes_late(criterion) -> None:
     X[:, 4] += 2 * y * (rng.random(200) < 0.5)
     X[:, 5] = X[:, 1]
     found = MRMR(6, criterion=criterion).fit(X, y)
-    assert found.order_[0] == 1
+    assert found.chosen_[0] == 1
     assert found.relevance_[5] == found.relevance_[1]
     if criterion in ("mid", "miq"):
-        assert found.order_[1] == 4
-        assert found.order_.tolist().index(5) >= 2
+        assert found.chosen_[1] == 4
+        assert found.chosen_.tolist().index(5) >= 2
     if criterion == "fcd":
         # F is so much larger than any correlation that it alone decides.
-        assert found.order_[1] == 5
+        assert found.chosen_[1] == 5
 
 
 def test_constants_come_behind_what_repeats_more_than_it_tells() -> None:
@@ -221,12 +221,12 @@ def test_constants_come_behind_what_repeats_more_than_it_tells() -> None:
     X = np.column_stack([np.ones(60), told, told, np.full(60, np.nan), 1 - told])
     for form in (np.asarray, sp.csr_array):
         found = MRMR(4).fit(form(X), y)
-        assert found.order_.tolist() == [1, 2, 4]
-        assert found.ranking_.tolist() == [1, 2, 4, 0, 3]
+        assert found.chosen_.tolist() == [1, 2, 4]
+        assert found.order_.tolist() == [1, 2, 4, 0, 3]
         assert found.get_support(indices=True).tolist() == [0, 1, 2, 4]
         assert found.scores_.tolist() == [1, 4, 3, 0, 2]
     assert MRMR(1).fit(np.ones((4, 2)), [0, 1, 0, 1]).get_support(indices=True).tolist() == [0]
-    assert MRMR(1, criterion="fcq").fit(np.ones((4, 2)), [0, 1, 0, 1]).order_.size == 0
+    assert MRMR(1, criterion="fcq").fit(np.ones((4, 2)), [0, 1, 0, 1]).chosen_.size == 0
 
 
 def test_an_infinite_f_counts_as_twice_the_largest() -> None:
@@ -254,7 +254,7 @@ def test_one_search_answers_every_k(criterion) -> None:
     assert len(grouped(asked)) == 1
     for one, together in zip(asked, Together(asked, X, y), strict=True):
         alone = MRMR(**one.get_params()).fit(X, y)
-        for name in ("order_", "ranking_", "scores_", "support_", "redundancy_", "redundancy_curve_"):
+        for name in ("chosen_", "order_", "scores_", "support_", "redundancy_", "redundancy_curve_"):
             np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
 
 
@@ -262,8 +262,8 @@ def test_more_than_there_are() -> None:
     X, y = planted()
     found = MRMR(99).fit(X, y)
     assert found.support_.all()
-    assert sorted(found.order_) == list(range(20))
-    assert (np.diff(found.scores_[found.ranking_]) < 0).all()
+    assert sorted(found.chosen_) == list(range(20))
+    assert (np.diff(found.scores_[found.order_]) < 0).all()
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -274,14 +274,14 @@ def test_what_is_forced_in_comes_first_and_counts(criterion) -> None:
     units = [[j] for j in range(20)]
     expected = naive(relevance, redundancy, quotient=criterion.endswith("q"), units=units, forced=(7, 2))
     found = MRMR(6, criterion=criterion, include=[7, 2]).fit(X, y)
-    assert found.order_.tolist() == expected[:6]
+    assert found.chosen_.tolist() == expected[:6]
     frame = pl.DataFrame(X, schema=[f"gene {j}" for j in range(20)])
     named = MRMR(6, criterion=criterion, include=["gene 7", "gene 2"]).fit(frame, y)
-    assert named.order_.tolist() == expected[:6]
+    assert named.chosen_.tolist() == expected[:6]
     assert MRMR(1, criterion=criterion, include=[7, 2]).fit(X, y).get_support(indices=True).tolist() == [2, 7]
-    assert MRMR(2, criterion=criterion, include=4).fit(X, y).order_[0] == 4
+    assert MRMR(2, criterion=criterion, include=4).fit(X, y).chosen_[0] == 4
     together = MRMR(3, criterion=criterion, include=4, groups=np.arange(20) % 10).fit(X, y)
-    assert together.order_[:2].tolist() == [4, 14]
+    assert together.chosen_[:2].tolist() == [4, 14]
     assert together.support_.sum() == 4
 
 
@@ -289,9 +289,9 @@ def test_a_constant_can_be_forced_in() -> None:
     X, y = planted()
     X[:, 0] = 1.0
     for criterion in CRITERIA:
-        assert MRMR(3, criterion=criterion, include=0).fit(X, y).order_[:2].tolist() == [
+        assert MRMR(3, criterion=criterion, include=0).fit(X, y).chosen_[:2].tolist() == [
             0,
-            int(MRMR(1, criterion=criterion).fit(X, y).order_[0]),
+            int(MRMR(1, criterion=criterion).fit(X, y).chosen_[0]),
         ]
 
 
@@ -300,22 +300,22 @@ def test_candidates_are_the_most_relevant() -> None:
     all_of_them = MRMR(20).fit(X, y)
     by_relevance = np.argsort(-all_of_them.relevance_)
     found = MRMR(8, candidates=5).fit(X, y)
-    assert set(found.order_) == set(by_relevance[:5])
+    assert set(found.chosen_) == set(by_relevance[:5])
     # The search ends with the candidates; the rest are the next by relevance.
     assert set(found.get_support(indices=True)) == set(by_relevance[:8])
-    assert found.ranking_[5:].tolist() == by_relevance[5:].tolist()
+    assert found.order_[5:].tolist() == by_relevance[5:].tolist()
     whole = MRMR(8, candidates=5, groups=np.arange(20) // 2).fit(X, y)
-    assert whole.order_.size == 6
-    assert MRMR(5, candidates=20).fit(X, y).order_.tolist() == all_of_them.order_[:5].tolist()
+    assert whole.chosen_.size == 6
+    assert MRMR(5, candidates=20).fit(X, y).chosen_.tolist() == all_of_them.chosen_[:5].tolist()
 
 
 @pytest.mark.parametrize("by", ["sigma", "equal_width", "equal_frequency", "ssv"])
 def test_numbers_become_states_as_asked(by) -> None:
     X, y = planted()
     coarse = MRMR(3, bins=by).fit(X, y)
-    assert set(coarse.order_) == {3, 8, 11}
+    assert set(coarse.chosen_) == {3, 8, 11}
     np.testing.assert_array_equal(
-        MRMR(3, bins=by, criterion="fcd").fit(X, y).order_, MRMR(3, criterion="fcd").fit(X, y).order_
+        MRMR(3, bins=by, criterion="fcd").fit(X, y).chosen_, MRMR(3, criterion="fcd").fit(X, y).chosen_
     )
     if by != "ssv":
         assert not np.array_equal(MRMR(3, bins=by, n_bins=2).fit(X, y).relevance_, coarse.relevance_)

@@ -48,7 +48,7 @@ def test_equals_scikit_learn(model, n_classes, smoothing, weighted, form) -> Non
         X = np.minimum(X, 3)
     weight = np.random.default_rng(1).integers(1, 4, y.size) if weighted else None
     theirs = ORACLES[model](smoothing).fit(X, y, sample_weight=weight)
-    ours = NaiveBayes(model, bins="values", smoothing=smoothing).fit(form(X), y, sample_weight=weight)
+    ours = NaiveBayes(model, bins="values", alpha=smoothing).fit(form(X), y, sample_weight=weight)
     np.testing.assert_allclose(ours.predict_proba(form(X)), theirs.predict_proba(X), rtol=1e-6, atol=1e-12)
     np.testing.assert_array_equal(ours.predict(form(X)), theirs.predict(X))
 
@@ -59,7 +59,7 @@ def test_poisson_is_scipys(form) -> None:
     size, total = np.bincount(y)[:, None], np.array([X[y == c].sum(axis=0) for c in range(3)])
     rate = (total + 0.5 * X.mean(axis=0)) / (size + 0.5)
     likely = stats.poisson.logpmf(X[:, None], rate).sum(axis=2) + np.log(np.bincount(y) / y.size)
-    model = NaiveBayes("poisson", smoothing=0.5).fit(form(X), y)
+    model = NaiveBayes("poisson", alpha=0.5).fit(form(X), y)
     np.testing.assert_allclose(model.rate_, rate)
     np.testing.assert_allclose(model.predict_proba(form(X)), softmax(likely, axis=1), rtol=1e-9)
 
@@ -108,7 +108,7 @@ def test_equals_loops_with_missing_values_and_weights(data, model, n_classes, sp
     y = np.r_[np.arange(n_classes), data.draw(st.lists(st.integers(0, n_classes - 1), min_size=9, max_size=9))][:rows]
     weight = np.array(data.draw(st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=rows, max_size=rows)))
     form = sp.csr_matrix if sparse else np.asarray
-    ours = NaiveBayes(model, bins="values", smoothing=0.5, widen=0.5).fit(form(X), y, sample_weight=weight)
+    ours = NaiveBayes(model, bins="values", alpha=0.5, var_smoothing=0.5).fit(form(X), y, sample_weight=weight)
     expected = plain(model, X, y, Z, 0.5, weight)
     np.testing.assert_allclose(ours.predict_proba(form(Z)), expected, rtol=1e-7, atol=1e-12)
 
@@ -206,7 +206,7 @@ def test_columns_of_tiny_numbers() -> None:
 def test_nothing_is_impossible_with_the_least_smoothing() -> None:
     y = problem(2)[1]
     X = np.tile(y[:, None], (1, 3))
-    found = NaiveBayes("bernoulli", smoothing=1e-16).fit(X, y)
+    found = NaiveBayes("bernoulli", alpha=1e-16).fit(X, y)
     assert found.score(X, y) == 1.0
     assert found.score(1 - X, y) == 0.0
     # A class that weighs less than the last digit of another one has no fewer than no rows at zero.
@@ -218,7 +218,7 @@ def test_nothing_is_impossible_with_the_least_smoothing() -> None:
 def test_balance_takes_equal_priors() -> None:
     X, y = problem(3)
     theirs = GaussianNB(priors=np.full(3, 1 / 3), var_smoothing=0).fit(X, y)
-    model = NaiveBayes(balance=True).fit(X, y)
+    model = NaiveBayes(class_weight="balanced").fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(model.prior_, 1 / 3)
 
@@ -280,7 +280,7 @@ def test_constant_and_unknown_columns_say_nothing(model, value) -> None:
 
 def test_a_class_without_known_values_takes_those_of_all_rows() -> None:
     X = np.array([[1.0], [3.0], [np.nan], [np.nan]])
-    model = NaiveBayes(widen=1e-12).fit(X, [0, 0, 1, 1])
+    model = NaiveBayes(var_smoothing=1e-12).fit(X, [0, 0, 1, 1])
     np.testing.assert_allclose(model.mean_[1], 2.0)
     np.testing.assert_allclose(model.variance_[1], 1.0)
 
@@ -288,16 +288,16 @@ def test_a_class_without_known_values_takes_those_of_all_rows() -> None:
 @pytest.mark.parametrize("model", ["multinomial", "poisson"])
 @pytest.mark.parametrize("form", FORMS)
 def test_negative_counts_are_refused(model, form) -> None:
-    with pytest.raises(DataError, match=f"{model} model takes counts; the lowest is -3"):
+    with pytest.raises(DataError, match=f"{model} distribution takes counts; the lowest is -3"):
         NaiveBayes(model).fit(form(np.array([[1.0], [-3.0]])), [0, 1])
 
 
 def test_bad_input() -> None:
     X, y = problem()
-    with pytest.raises(ValueError, match="'model'"):
+    with pytest.raises(ValueError, match="'distribution'"):
         NaiveBayes("binomial").fit(X, y)
-    with pytest.raises(ValueError, match="'smoothing'"):
-        NaiveBayes(smoothing=0).fit(X, y)
+    with pytest.raises(ValueError, match="'alpha'"):
+        NaiveBayes(alpha=0).fit(X, y)
     with pytest.raises(ValueError, match="'bins'"):
         NaiveBayes("states", bins="pairs").fit(X, y)
     with pytest.raises(TamisError, match="at least 2 classes"):
@@ -307,7 +307,7 @@ def test_bad_input() -> None:
     with pytest.raises(DataError, match="infinity or values too large"):
         NaiveBayes().fit(X * 1e200, y)
     for form in (np.asarray, sp.csr_matrix):
-        with pytest.raises(DataError, match="too large for the gaussian model"):
+        with pytest.raises(DataError, match="too large for the gaussian distribution"):
             NaiveBayes().fit(X, y).predict(form(X * 1e200))
     with pytest.raises(AttributeError, match="counted as states"):
         _ = NaiveBayes().fit(X, y).cuts_

@@ -167,7 +167,7 @@ def plain_search(X, y, parts, sigmas) -> np.ndarray:
 @pytest.mark.parametrize(("seed", "caution"), [(0, 0.0), (1, 0.0), (0, 2.0)])
 def test_auto_is_plain_cross_validation(form, seed, caution, problem) -> None:
     X, y, _ = problem
-    model = NRBF(folds=5, n_sigmas=12, caution=caution, random_state=seed).fit(form(X), y)
+    model = NRBF(cv=5, n_sigmas=12, caution=caution, random_state=seed).fit(form(X), y)
     order = np.argsort(cdist(X, X.mean(axis=0)[None]).ravel())
     # Smaller widths leave the formula as printed at 0/0.
     told = model.sigmas_ > 0.05
@@ -273,7 +273,7 @@ def test_repeated_entries_of_a_sparse_matrix_are_added_in_a_copy() -> None:
         ({"sigma": "x"}, "'sigma'"),
         ({"sigma": np.inf}, "'sigma'"),
         ({"sigma": np.nan}, "'sigma'"),
-        ({"folds": 1}, "'folds'"),
+        ({"cv": 1}, "'cv'"),
         ({"caution": -1}, "'caution'"),
         ({"n_sigmas": 1}, "'n_sigmas'"),
     ],

@@ -164,7 +164,7 @@ def test_names_count_the_components():
 
 @pytest.mark.parametrize("k", [0, -1, 1.0, 1.5, 0.0, "all", None])
 def test_bad_k_is_named(k):
-    with pytest.raises(ValueError, match="'k' parameter"):
+    with pytest.raises(ValueError, match="'n_components' parameter"):
         PCA(k).fit(rows((9, 5)))
 
 

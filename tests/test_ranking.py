@@ -36,7 +36,7 @@ def test_what_is_known_after_fitting(problem):
     X, y = problem
     model = Ranking("cc", k=3).fit(X, np.array(["a", "b", "c"])[y])
     np.testing.assert_allclose(model.scores_, scores.cc(X, y))
-    assert sorted(model.ranking_[:3]) == np.flatnonzero(model.support_).tolist()
+    assert sorted(model.order_[:3]) == np.flatnonzero(model.support_).tolist()
     assert model.classes_.tolist() == ["a", "b", "c"]
     assert model.transform(X).shape == (60, 3)
     np.testing.assert_array_equal(model.inverse_transform(model.transform(X))[:, model.support_], X[:, model.support_])

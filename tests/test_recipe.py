@@ -31,7 +31,7 @@ CANONICAL = [
     "mi(50, bins=sigma, n_bins=2) | knn(5)",
     "mrmr(50, criterion=miq, include=[3, height]) | knn(5)",
     "with_probes(standardize | cc, fdr=0.2) | knn(5)",
-    "count(threshold=11) | f(2000) | pca(2) | svm(gaussian, C=50, balance=true)",
+    "count(threshold=11) | f(2000) | pca(2) | svm(gaussian, C=50, class_weight=balanced)",
     "cc(geom(50, 5000, 10)) | svm(linear, C={0.01, 1, 100})",
     "f(lin(0.1, 1.0, 4))",
     "knn(auto)",
@@ -40,7 +40,7 @@ CANONICAL = [
     "repeat(ssv_tree, times=5, k=3)",
     "wrapper(standardize | knn(5), k=5, base=[0, 'gene 7']) | knn(5)",
     "committee(9, cc(8000) | svm(linear))",
-    "committee(model=knn)",
+    "committee(estimator=knn)",
 ]
 
 
@@ -71,11 +71,11 @@ def test_a_clone_prints_a_text_that_builds_its_equal(text):
         ("t(fdr=+0.1)", "t(fdr=0.1)"),
         ("cc(5)\n  | svm(linear)", "cc(5) | svm(linear)"),
         ("count(threshold=-1e-3)", "count(threshold=-0.001)"),
-        ("svm(balance=True)", "svm(balance=true)"),
+        ("snb(loo=True)", "snb(loo=true)"),
         ("cc()", "cc"),
-        ("vote(members=[cc(), f])", "vote(cc, f)"),
-        ("committee(model=cc(5)|svm, folds=3)", "committee(3, cc(5) | svm)"),
-        ("repeat(selector=ssv_tree())", "repeat(ssv_tree)"),
+        ("vote(estimators=[cc(), f])", "vote(cc, f)"),
+        ("committee(estimator=cc(5)|svm, cv=3)", "committee(3, cc(5) | svm)"),
+        ("repeat(estimator=ssv_tree())", "repeat(ssv_tree)"),
     ],
 )
 def test_other_ways_of_writing_come_to_one_text(written, canonical):
@@ -126,10 +126,10 @@ def test_sets_and_ranges_stand_for_many_recipes():
         ("cc([5])", "cc: k takes a whole number of 1 or more, or none; got [5]", "[5]"),
         ("vote(cc, swm)", "no part is called 'swm'; did you mean 'svm'?", "swm"),
         ("vote(cc, {f, 5})", "vote takes recipes here; got 5", "{f, 5}"),
-        ("vote(cc, members=[f])", "vote gets members twice", "members=[f]"),
-        ("vote(members=[f, 3])", "vote: members takes a list of recipes; got 3", "members=[f, 3]"),
-        ("vote(members=f)", "vote: members takes a list of recipes; got f", "members=f"),
-        ("wrapper(cc(5))", "wrapper: model takes a recipe that ends in a classifier, or none; got cc(5)", "cc(5)"),
+        ("vote(cc, estimators=[f])", "vote gets estimators twice", "estimators=[f]"),
+        ("vote(estimators=[f, 3])", "vote: estimators takes a list of recipes; got 3", "estimators=[f, 3]"),
+        ("vote(estimators=f)", "vote: estimators takes a list of recipes; got f", "estimators=f"),
+        ("wrapper(cc(5))", "wrapper: estimator takes a recipe that ends in a classifier, or none; got cc(5)", "cc(5)"),
         ("committee(5, {knn, cc})", "or none; got cc", "{knn, cc}"),
         ("repeat(knn | cc)", "knn is a classifier: it can only come last in a chain", "knn"),
     ],
@@ -232,10 +232,10 @@ def test_recipes_inside_recipes(with_own_part):
 
 
 def test_bare_words_are_recipes_only_where_one_is_due():
-    assert recipe("vote(cc, ssv_tree)").members[0].by == "cc"
-    assert to_text(recipe("committee(3, knn)").model) == "knn"
+    assert recipe("vote(cc, ssv_tree)").estimators[0].by == "cc"
+    assert to_text(recipe("committee(3, knn)").estimator) == "knn"
     assert recipe("wrapper(knn, base=f)").base == "f"
-    assert recipe("wrapper(none)").model is None
+    assert recipe("wrapper(none)").estimator is None
     assert [str(chain) for chain in parse("wrapper({knn, cc({5, 9}) | svm})").variants()] == [
         "wrapper(knn)",
         "wrapper(cc(5) | svm)",
@@ -245,7 +245,7 @@ def test_bare_words_are_recipes_only_where_one_is_due():
 
 
 def test_an_absent_or_empty_list_of_members_is_written_by_name():
-    for text in ("vote(members=none)", "vote(members=[])"):
+    for text in ("vote(estimators=none)", "vote(estimators=[])"):
         assert str(parse(text)) == text
         assert to_text(recipe(text)) == text
 

@@ -73,18 +73,18 @@ def peer(X, y, k):
 @pytest.mark.parametrize("k", [1, 10, 29])
 def test_continuous_columns_equal_scikit_rebate(k):
     X, y = problem(n_columns=30)
-    np.testing.assert_allclose(relieff(X, y, neighbours=k), peer(X, y, k), rtol=1e-9)
+    np.testing.assert_allclose(relieff(X, y, n_neighbors=k), peer(X, y, k), rtol=1e-9)
 
 
 def test_balanced_classes_equal_scikit_rebate():
     X, y = problem(n_classes=3)
-    np.testing.assert_allclose(relieff(X, y, neighbours=5), peer(X, y, 5), rtol=1e-9)
+    np.testing.assert_allclose(relieff(X, y, n_neighbors=5), peer(X, y, 5), rtol=1e-9)
 
 
 def test_missing_values_equal_scikit_rebate():
     X, y = problem()
     X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
-    np.testing.assert_allclose(relieff(X, y, neighbours=5), peer(X, y, 5), rtol=1e-9)
+    np.testing.assert_allclose(relieff(X, y, n_neighbors=5), peer(X, y, 5), rtol=1e-9)
 
 
 @pytest.mark.parametrize("k", [1, 5, 20])
@@ -95,7 +95,7 @@ def test_nominal_columns_equal_scikit_rebate(monkeypatch, k):
     X = np.random.default_rng(0).integers(0, 4, (60, 15))
     y = (X[:, 0] > 1).astype(int)
     names = np.array(["n", "e", "s", "w"], dtype=object)
-    np.testing.assert_allclose(relieff(names[X], y, neighbours=k), peer(X.astype(float), y, k), rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(relieff(names[X], y, n_neighbors=k), peer(X.astype(float), y, k), rtol=1e-9, atol=1e-15)
 
 
 def test_classes_of_different_sizes_count_by_their_shares():
@@ -120,7 +120,7 @@ def test_equals_the_twin(form, metric, data):
     y = np.concatenate([[0, 0, 1], data.draw(arrays(np.intp, n_rows - 3, elements=st.integers(0, 2)))])
     y = np.unique(y, return_inverse=True)[1]
     k = data.draw(st.integers(1, 5))
-    found = relieff(form(X), y, neighbours=k, metric=metric)
+    found = relieff(form(X), y, n_neighbors=k, metric=metric)
     np.testing.assert_allclose(found, twin(X, y, k, metric=metric), atol=1e-12)
     found = relief(form(X), y, metric=metric)
     np.testing.assert_allclose(found, twin(X, y, 1, metric=metric, one_miss=True), atol=1e-12)
@@ -139,14 +139,14 @@ def test_mixed_columns_equal_the_twin(metric, missing):
         table[i, j] = f"level {X[i, j]:.0f}"
     table[:, nominal] = np.where(np.isnan(X[:, nominal]), None, table[:, nominal])
     expected = twin(X, y, 4, nominal=nominal, metric=metric)
-    np.testing.assert_allclose(relieff(table, y, neighbours=4, metric=metric), expected, atol=1e-12)
-    model = Ranking("relieff", k=3, options={"neighbours": 4, "metric": metric}).fit(table, y)
+    np.testing.assert_allclose(relieff(table, y, n_neighbors=4, metric=metric), expected, atol=1e-12)
+    model = Ranking("relieff", k=3, options={"n_neighbors": 4, "metric": metric}).fit(table, y)
     np.testing.assert_allclose(model.scores_, expected, atol=1e-12)
 
 
 def test_relief_is_relieff_with_one_neighbour_for_two_classes():
     X, y = problem()
-    np.testing.assert_allclose(relief(X, y), relieff(X, y, neighbours=1), rtol=1e-12)
+    np.testing.assert_allclose(relief(X, y), relieff(X, y, n_neighbors=1), rtol=1e-12)
     np.testing.assert_allclose(relief(X, y), peer(X, y, 1), rtol=1e-9)
 
 
@@ -181,7 +181,7 @@ def test_weights_count_as_repeated_rows(each, form):
 def test_weights_below_one_take_more_neighbours():
     X, y = problem()
     halves = np.full(len(y), 0.5)
-    np.testing.assert_allclose(relieff(X, y, neighbours=5, sample_weight=halves), relieff(X, y, neighbours=10))
+    np.testing.assert_allclose(relieff(X, y, n_neighbors=5, sample_weight=halves), relieff(X, y, n_neighbors=10))
 
 
 def test_a_sample_asks_some_rows_about_all():
@@ -218,11 +218,11 @@ def test_equal_distances_do_not_hang_on_rounding():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 4, (80, 10)), rng.integers(0, 6, (80, 10))]).astype(float)
     y = np.arange(80) % 2
-    expected = relieff(X, y, neighbours=3)
+    expected = relieff(X, y, n_neighbors=3)
     for seed in range(10):
         order = np.random.default_rng(seed).permutation(20)
-        np.testing.assert_allclose(relieff(X[:, order], y, neighbours=3), expected[order], atol=1e-12)
-    np.testing.assert_allclose(relieff(sp.csr_array(X), y, neighbours=3), expected, atol=1e-12)
+        np.testing.assert_allclose(relieff(X[:, order], y, n_neighbors=3), expected[order], atol=1e-12)
+    np.testing.assert_allclose(relieff(sp.csr_array(X), y, n_neighbors=3), expected, atol=1e-12)
 
 
 def test_exclusive_or_is_found_where_single_columns_say_nothing():
@@ -292,8 +292,8 @@ def test_bad_input_gets_one_clear_sentence(each):
 
 def test_recipes_tell_columns_to_keep_from_neighbours_to_ask():
     X, y = problem()
-    model = tamis.recipe("relieff(3, neighbours=5)").fit(X, y)
+    model = tamis.recipe("relieff(3, n_neighbors=5)").fit(X, y)
     assert model.get_support().sum() == 3
-    np.testing.assert_array_equal(model.scores_, relieff(X, y, neighbours=5))
-    with pytest.raises(ValueError, match="'neighbours' parameter"):
-        relieff(X, y, neighbours=0)
+    np.testing.assert_array_equal(model.scores_, relieff(X, y, n_neighbors=5))
+    with pytest.raises(ValueError, match="'n_neighbors' parameter"):
+        relieff(X, y, n_neighbors=0)

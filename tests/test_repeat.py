@@ -49,7 +49,7 @@ def by_hand(selector, X, y, times, k) -> list[list[int]]:
         if not left:
             break
         fitted = clone(selector).fit(X[:, left], y)
-        taken = [left[j] for j in fitted.ranking_ if fitted.support_[j]][:k]
+        taken = [left[j] for j in fitted.order_ if fitted.support_[j]][:k]
         if not taken:
             break
         rounds.append(taken)
@@ -104,8 +104,8 @@ def test_scores_and_ranking_follow_the_order_of_picking() -> None:
     X, y = twins()
     model = Repeat(ForwardLeast(), times=3, k=2).fit(X, y)
     picked = np.concatenate(model.rounds_)
-    np.testing.assert_array_equal(model.ranking_[: picked.size], picked)
-    np.testing.assert_array_equal(np.sort(model.ranking_), np.arange(10))
+    np.testing.assert_array_equal(model.order_[: picked.size], picked)
+    np.testing.assert_array_equal(np.sort(model.order_), np.arange(10))
     np.testing.assert_array_equal(np.argsort(-model.scores_, kind="stable")[: picked.size], picked)
     assert model.scores_[model.rounds_[0]].tolist() == [3.0, 2.5]
     assert (model.scores_[~model.support_] == 0).all()
@@ -115,7 +115,7 @@ def test_scores_and_ranking_follow_the_order_of_picking() -> None:
 def test_what_is_left_is_ranked_by_the_last_round() -> None:
     X, y = twins()
     model = Repeat(Ranking("cc", k=2), times=2).fit(X, y)
-    np.testing.assert_array_equal(model.ranking_, Ranking("cc").fit(X, y).ranking_)
+    np.testing.assert_array_equal(model.order_, Ranking("cc").fit(X, y).order_)
 
 
 def test_it_stops_when_nothing_is_left() -> None:
@@ -144,7 +144,7 @@ def test_the_first_round_counts_even_so() -> None:
     empty = Repeat(Ranking("cc", threshold=2.0, at_least=0), times=5).fit(X, y)
     assert empty.rounds_ == []
     assert not empty.support_.any()
-    np.testing.assert_array_equal(empty.ranking_, Ranking("cc").fit(X, y).ranking_)
+    np.testing.assert_array_equal(empty.order_, Ranking("cc").fit(X, y).order_)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 4), st.integers(1, 4))
@@ -175,7 +175,7 @@ def test_columns_dropped_before_the_selector_come_last() -> None:
     X, y = twins()
     X[:, 2] = 1.0
     model = Repeat(make_pipeline(Ranking("variance"), Ranking("cc", k=2)), times=2).fit(X, y)
-    assert model.ranking_[-1] == 2
+    assert model.order_[-1] == 2
 
 
 def test_one_seed_one_result_and_another_seed_in_each_round() -> None:
@@ -185,9 +185,9 @@ def test_one_seed_one_result_and_another_seed_in_each_round() -> None:
     for one, two in zip(first, clone(model).fit(X, y).rounds_, strict=True):
         np.testing.assert_array_equal(one, two)
     seed = int(generator(2).integers(2**31))
-    np.testing.assert_array_equal(first[0], seeded(Drawn(), spawn(seed, 0)).fit(X, y).ranking_[:4])
+    np.testing.assert_array_equal(first[0], seeded(Drawn(), spawn(seed, 0)).fit(X, y).order_[:4])
     left = np.setdiff1d(np.arange(40), first[0])
-    second = seeded(Drawn(), spawn(seed, 1)).fit(X[:, left], y).ranking_[:4]
+    second = seeded(Drawn(), spawn(seed, 1)).fit(X[:, left], y).order_[:4]
     np.testing.assert_array_equal(first[1], left[second])
     forest = SelectFromModel(ExtraTreesClassifier(5))
     same = [Repeat(forest, times=2, random_state=1).fit(X, y).support_ for _ in range(2)]
@@ -209,18 +209,18 @@ def test_a_recipe_repeats() -> None:
     model = tamis.recipe(text)
     assert to_text(model) == text
     np.testing.assert_array_equal(model.fit(X, y).support_, Ranking("cc", k=6).fit(X, y).support_)
-    assert model.get_params()["selector__cc__k"] == 5
+    assert model.get_params()["estimator__cc__k"] == 5
 
 
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"selector": GaussianNB()}, "'selector'"),
+        ({"estimator": GaussianNB()}, "'estimator'"),
         (
-            {"selector": Standardize()},
-            "repeat: selector must be a selector or a pipeline that ends in one; got Standardize",
+            {"estimator": Standardize()},
+            "repeat: estimator must be a selector or a pipeline that ends in one; got Standardize",
         ),
-        ({"selector": make_pipeline(PCA(2), Ranking("cc", k=1))}, "repeat: the columns kept by .* cannot be traced"),
+        ({"estimator": make_pipeline(PCA(2), Ranking("cc", k=1))}, "repeat: the columns kept by .* cannot be traced"),
         ({"times": 0}, "'times'"),
         ({"k": 0}, "'k'"),
     ],

@@ -159,7 +159,7 @@ def test_every_part_can_be_said(name: str) -> None:
     [
         ("ssv(20) | svm(gaussian)", ["SSV", "best 20, then a support vector machine with Gaussian kernel"]),
         ("t(fdr=0.05, welch=true) | knn(1)", ["false discovery rate of 5 % (welch = true)", "the nearest neighbour"]),
-        ("cc(1) | svm(linear, C=10, balance=true)", ["the best one", "(C = 10, the classes weigh the same)"]),
+        ("cc(1) | svm(linear, C=10, class_weight=balanced)", ["the best one", "(C = 10, the classes weigh the same)"]),
         ("cc(threshold=0.3) | knn(auto)", ["those above 0.3", "cross-validation"]),
         ("pca(0.9) | centroid(0.5)", ["90 % of the variance", "shrunken by 0.5"]),
         ("rfe(fraction=0.1) | logistic(l1)", ["until 10 % are left", "L1 penalty"]),
@@ -186,7 +186,7 @@ def test_every_part_can_be_said(name: str) -> None:
             "blend(committee(3, cc(5) | boost(40)), extra_trees, weights=[2, 1])",
             ["2 models", "weighted 2 to 1", "(1) the vote of 3 copies", "40 small trees", "(2) 200 extremely"],
         ),
-        ("sfs(knn(3), k=2) | svm", ["the selector sfs (model = the vote of the 3 nearest neighbours, k = 2) [add one"]),
+        ("sfs(knn(3), k=2) | svm", ["selector sfs (estimator = the vote of the 3 nearest neighbours, k = 2) [add one"]),
     ],
 )
 def test_sentences_say_what_matters(text: str, words: list[str]) -> None:

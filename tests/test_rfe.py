@@ -45,7 +45,7 @@ def kept(selector):
 
 
 def assert_same(found, expected):
-    for name in ("support_", "ranking_", "scores_", "sizes_", "n_support_"):
+    for name in ("support_", "order_", "scores_", "sizes_", "n_support_"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
 
 
@@ -59,7 +59,7 @@ def test_equals_scikit_learn(n_classes, step, C, k):
     found = RFE(k, step=step, C=C).fit(X, y)
     np.testing.assert_array_equal(found.support_, oracle.support_)
     # Columns that left together have one rank with scikit-learn.
-    assert (np.diff(oracle.ranking_[found.ranking_]) >= 0).all()
+    assert (np.diff(oracle.ranking_[found.order_]) >= 0).all()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -72,7 +72,7 @@ def test_a_share_is_of_the_columns_that_remain(n_classes, step, sizes):
     assert found.sizes_.tolist() == sizes
     place = 3
     for group in gone:
-        assert set(found.ranking_[place : place + len(group)]) == group
+        assert set(found.order_[place : place + len(group)]) == group
         place += len(group)
 
 
@@ -88,8 +88,8 @@ def test_columns_that_are_kept_are_ranked_by_the_last_machine():
     X, y = classes(2)
     found = RFE(10, step=30).fit(X, y)
     weights = SVC(kernel="linear", tol=1e-6).fit(X, y).coef_[0]
-    np.testing.assert_array_equal(found.ranking_, np.argsort(-np.abs(weights)))
-    np.testing.assert_array_equal(found.scores_[found.ranking_], np.arange(40)[::-1])
+    np.testing.assert_array_equal(found.order_, np.argsort(-np.abs(weights)))
+    np.testing.assert_array_equal(found.scores_[found.order_], np.arange(40)[::-1])
 
 
 def test_weights_and_balance_change_the_cost():
@@ -99,7 +99,7 @@ def test_weights_and_balance_change_the_cost():
     weight[::7] = 0.0
     found = RFE(6, step=0.2).fit(X, y, sample_weight=weight)
     assert kept(found) == eliminated(X, y, 6, 0.2, weight)[0] != kept(RFE(6, step=0.2).fit(X, y))
-    balanced = RFE(6, step=0.2, C=0.01, balance=True).fit(X, y)
+    balanced = RFE(6, step=0.2, C=0.01, class_weight="balanced").fit(X, y)
     assert kept(balanced) == eliminated(X, y, 6, 0.2, C=0.01, class_weight="balanced")[0]
     assert kept(balanced) != kept(RFE(6, step=0.2, C=0.01).fit(X, y))
 
@@ -108,7 +108,7 @@ def test_a_hard_margin_is_the_limit_of_large_costs():
     X, y = classes(2, n_columns=300)
     found = RFE(100, C=np.inf).fit(X, y)
     assert kept(found) == eliminated(X, y, 100, 0.1, C=1e6)[0]
-    np.testing.assert_array_equal(found.ranking_, RFE(100, C=np.inf).fit(1e-3 * X + 5, y).ranking_)
+    np.testing.assert_array_equal(found.order_, RFE(100, C=np.inf).fit(1e-3 * X + 5, y).order_)
 
 
 def test_finds_what_was_planted():
@@ -124,7 +124,7 @@ def test_finds_on_real_data_what_scikit_learn_finds(shared_data, monkeypatch):
     oracle = feature_selection.RFE(SVC(kernel="linear", tol=1e-6), n_features_to_select=20, step=300).fit(X, data.y)
     found = RFE(20, step=300).fit(X, data.y)
     np.testing.assert_array_equal(found.support_, oracle.support_)
-    assert (np.diff(oracle.ranking_[found.ranking_]) >= 0).all()
+    assert (np.diff(oracle.ranking_[found.order_]) >= 0).all()
 
 
 @st.composite
@@ -155,7 +155,7 @@ def test_sparse_equals_dense(problem, k):
     expected = RFE(k, step=step).fit(X, y)
     for form in (sp.csr_array, sp.csc_matrix):
         found = RFE(k, step=step).fit(form(X), y)
-        np.testing.assert_array_equal(found.ranking_, expected.ranking_)
+        np.testing.assert_array_equal(found.order_, expected.order_)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -164,7 +164,7 @@ def test_of_copies_the_later_leaves_first(n_classes, step):
     y = np.arange(21) % n_classes
     for seed in range(10):
         X = np.random.default_rng(seed).normal(size=(21, 11))
-        place = np.argsort(RFE(3, step=step).fit(np.column_stack([X, -X]), y).ranking_)
+        place = np.argsort(RFE(3, step=step).fit(np.column_stack([X, -X]), y).order_)
         assert (place[:11] < place[11:]).all()
 
 
@@ -175,8 +175,8 @@ def test_constants_leave_first(form, value):
     # What rounding leaves of their weights is in proportion to them, and must not count.
     X[:, :2] = value, 3 * value
     found = RFE(5, step=1).fit(form(X), y)
-    assert found.ranking_[-2:].tolist() == [0, 1]
-    np.testing.assert_array_equal(found.ranking_[:-2] - 2, RFE(5, step=1).fit(X[:, 2:], y).ranking_)
+    assert found.order_[-2:].tolist() == [0, 1]
+    np.testing.assert_array_equal(found.order_[:-2] - 2, RFE(5, step=1).fit(X[:, 2:], y).order_)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
@@ -196,7 +196,7 @@ def test_subtracted_products_rank_like_those_computed_anew(monkeypatch):
     X, y = classes(3, n_columns=100)
     expected = RFE(2, step=0.05).fit(X, y)
     monkeypatch.setattr(elimination, "_WORN", 0.0)
-    np.testing.assert_array_equal(RFE(2, step=0.05).fit(X, y).ranking_, expected.ranking_)
+    np.testing.assert_array_equal(RFE(2, step=0.05).fit(X, y).order_, expected.order_)
 
 
 def test_many_rows_are_left_to_liblinear():
@@ -207,8 +207,8 @@ def test_many_rows_are_left_to_liblinear():
     X[:, 5] = 7.0
     for form in (np.asarray, sp.csr_array):
         found = RFE(3, step=2).fit(form(X), y)
-        assert found.ranking_[:5].tolist() == [2, 3, 4, 6, 7]
-        assert found.ranking_[-1] == 5
+        assert found.order_[:5].tolist() == [2, 3, 4, 6, 7]
+        assert found.order_[-1] == 5
         assert not hasattr(found, "n_support_")
 
 
@@ -225,7 +225,7 @@ def test_all_columns_are_kept_when_there_are_no_more():
 
 def test_columns_that_say_nothing_go_from_the_last():
     found = RFE(2, step=1).fit(np.full((6, 5), 0.1), [0, 1, 0, 1, 0, 1])
-    assert found.ranking_.tolist() == [0, 1, 2, 3, 4]
+    assert found.order_.tolist() == [0, 1, 2, 3, 4]
 
 
 def test_no_hard_margin_is_told_to_those_whom_it_concerns():

@@ -52,7 +52,7 @@ def test_features_come_with_rank_and_score(tamis, no_home):
     facts = _facts(tamis("select", "madelon-like", "cc(7)", "--json"))
     data = load("madelon-like")
     ranking = Ranking("cc", k=7).fit(data.X, data.y)
-    best = ranking.ranking_[:7]
+    best = ranking.order_[:7]
     assert [row["column"] for row in facts["selected"]] == best.tolist()
     assert [row["feature"] for row in facts["selected"]] == data.feature_names[best].tolist()
     assert [row["rank"] for row in facts["selected"]] == list(range(1, 8))

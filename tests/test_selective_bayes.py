@@ -85,7 +85,7 @@ def test_equals_a_search_by_refits(make, measure, n_classes, weighted) -> None:
     chosen, path = by_refits(X, y, weight, measure)
     for form in FORMS:
         model = make(bins="values").fit(form(X), y, sample_weight=weight)
-        assert model.order_.tolist() == chosen
+        assert model.chosen_.tolist() == chosen
         np.testing.assert_allclose(model.path_, path, atol=1e-9)
         assert 0 < len(chosen) < 9
         assert not (model.used_[0] and model.used_[1]) or make is ESNB
@@ -96,8 +96,8 @@ def test_equals_a_search_by_refits(make, measure, n_classes, weighted) -> None:
 def test_answers_are_those_of_naive_bayes_on_the_chosen_columns(n_classes) -> None:
     X, y = problem(n_classes)
     for model in (SNB(bins="values").fit(X, y), ESNB(bins="values", threshold=0.5).fit(X, y)):
-        alone = NaiveBayes("states", bins="values").fit(X[:, model.order_], y)
-        np.testing.assert_allclose(model.predict_proba(X), alone.predict_proba(X[:, model.order_]), rtol=1e-6)
+        alone = NaiveBayes("states", bins="values").fit(X[:, model.chosen_], y)
+        np.testing.assert_allclose(model.predict_proba(X), alone.predict_proba(X[:, model.chosen_]), rtol=1e-6)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -116,7 +116,7 @@ def test_leave_one_out_is_a_refit_without_the_row(n_classes, weighted) -> None:
         expected.append(right / y.size)
     model = SNB(1, bins="values", loo=True).fit(X, y)
     assert model.path_[1] == pytest.approx(max(expected))
-    assert expected[model.order_[0]] == max(expected)
+    assert expected[model.chosen_[0]] == max(expected)
     assert SNB(1, bins="values").fit(X, y).path_[1] >= model.path_[1]
 
 
@@ -130,7 +130,7 @@ def test_balance_counts_the_classes_alike() -> None:
     X, y = problem(2)
     rare = np.flatnonzero((y == 0) | (np.arange(y.size) % 5 == 0))
     X, y = X[rare], y[rare]
-    model = SNB(bins="values", balance=True).fit(X, y)
+    model = SNB(bins="values", class_weight="balanced").fit(X, y)
     assert model.path_[0] == pytest.approx(0.5)
     assert model.path_[-1] == pytest.approx(balanced_accuracy_score(y, model.predict(X)))
 
@@ -245,8 +245,8 @@ def test_averaged_weights_are_those_of_the_formula() -> None:
     X, y = problem(2)
     model = ESNB(bins="values", average=True).fit(X, y)
     cost = []
-    for size in range(model.order_.size + 1):
-        columns = model.order_[:size]
+    for size in range(model.chosen_.size + 1):
+        columns = model.chosen_[:size]
         if size:
             shares = NaiveBayes("states", bins="values").fit(X[:, columns], y).predict_proba(X[:, columns])
         else:
@@ -261,7 +261,7 @@ def test_averaged_weights_are_those_of_the_formula() -> None:
     # A row that says nothing but in the last column differs from the prior by the weight of that column alone.
     plain = ESNB(bins="values", threshold=0.5).fit(X, y)
     row = np.full((1, 9), np.nan)
-    row[0, model.order_[-1]] = 2.0
+    row[0, model.chosen_[-1]] = 2.0
     averaged = ESNB(bins="values", average=True, threshold=0.5).fit(X, y)
     odds = [np.log(p[0, 1] / p[0, 0]) for p in (plain.predict_proba(row), averaged.predict_proba(row))]
     assert odds[1] == pytest.approx(model.weights_[-1] * odds[0])
@@ -276,7 +276,7 @@ def test_fewer_columns_are_the_first_of_more(model) -> None:
         sizes, Together([type(model)(**(model.get_params() | {"k": k})) for k in sizes], X, y), strict=True
     ):
         alone = type(model)(**(model.get_params() | {"k": k})).fit(X, y)
-        assert one.order_.tolist() == whole.order_[:k].tolist() == alone.order_.tolist()
+        assert one.chosen_.tolist() == whole.chosen_[:k].tolist() == alone.chosen_.tolist()
         np.testing.assert_array_equal(one.predict_proba(X), alone.predict_proba(X))
 
 
@@ -285,13 +285,13 @@ def test_missing_values_add_nothing(make) -> None:
     X, y = problem(2)
     holes = np.where(np.random.default_rng(5).random(X.shape) < 0.2, np.nan, X)
     dense = make(bins="values").fit(holes, y)
-    alone = NaiveBayes("states", bins="values").fit(holes[:, dense.order_], y)
+    alone = NaiveBayes("states", bins="values").fit(holes[:, dense.chosen_], y)
     odds = [
-        np.log(p[:, 1] / p[:, 0]) for p in (dense.predict_proba(holes), alone.predict_proba(holes[:, dense.order_]))
+        np.log(p[:, 1] / p[:, 0]) for p in (dense.predict_proba(holes), alone.predict_proba(holes[:, dense.chosen_]))
     ]
     np.testing.assert_allclose(odds[0] - odds[1], odds[0][0] - odds[1][0], atol=1e-6)
     sparse = make(bins="values").fit(sp.csr_matrix(holes), y)
-    assert sparse.order_.tolist() == dense.order_.tolist()
+    assert sparse.chosen_.tolist() == dense.chosen_.tolist()
     np.testing.assert_allclose(sparse.predict_proba(sp.csr_matrix(holes)), dense.predict_proba(holes), rtol=1e-9)
 
 
@@ -300,7 +300,7 @@ def test_nominal_columns_join_as_they_are(make) -> None:
     X, y = problem(2)
     words = np.array(["low", "mid", "top"], dtype=object)[X.astype(int)]
     model = make(bins="values").fit(words, y)
-    assert model.order_.tolist() == make(bins="values").fit(X, y).order_.tolist()
+    assert model.chosen_.tolist() == make(bins="values").fit(X, y).chosen_.tolist()
     unseen = words.copy()
     unseen[:, :] = "other"
     odds = model.predict_proba(unseen)
@@ -313,14 +313,14 @@ def test_an_identifier_is_no_candidate_for_modl() -> None:
     y = x + 0.3 * rng.normal(size=200) > 0
     rows = np.column_stack([np.array([f"r{i}" for i in range(200)], dtype=object), x.astype(object)])
     model = ESNB().fit(rows, y)
-    assert model.order_.tolist() == [1]
+    assert model.chosen_.tolist() == [1]
     assert model.level_states_[0].tolist() == [0] * 200
 
 
 def test_leave_one_out_takes_no_more_than_a_row_weighs() -> None:
     X, y = problem(2)
-    small = SNB(loo=True, smoothing=1e-6).fit(X, y, np.full(y.size, 1e-6))
-    assert small.order_.tolist() == SNB(loo=True).fit(X, y).order_.tolist()
+    small = SNB(loo=True, alpha=1e-6).fit(X, y, np.full(y.size, 1e-6))
+    assert small.chosen_.tolist() == SNB(loo=True).fit(X, y).chosen_.tolist()
     np.testing.assert_allclose(small.path_, SNB(loo=True).fit(X, y).path_)
 
 
@@ -328,11 +328,11 @@ def test_modl_leaves_noise_out() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 30)), np.arange(200) % 2
     model = ESNB().fit(X, y)
-    assert model.order_.size == 0
+    assert model.chosen_.size == 0
     np.testing.assert_allclose(model.predict_proba(X[:3]), 0.5)
     X[:, 7] += 2 * y
     found = ESNB().fit(X, y)
-    assert found.order_.tolist() == [7]
+    assert found.chosen_.tolist() == [7]
     assert balanced_accuracy_score(y, found.predict(X)) > 0.8
 
 
@@ -340,7 +340,7 @@ def test_modl_leaves_noise_out() -> None:
 def test_columns_without_any_state_are_no_candidates(make) -> None:
     for X in (np.ones((6, 3)), np.full((6, 3), np.nan), sp.csr_matrix((6, 3))):
         model = make().fit(X, [0, 0, 0, 0, 1, 1])
-        assert model.order_.size == 0
+        assert model.chosen_.size == 0
         assert not model.used_.any()
         assert model.predict(X).tolist() == [0] * 6
 
@@ -356,8 +356,8 @@ def test_log_probabilities_are_on_a_grid_so_that_draws_are_draws() -> None:
     [
         (SNB(0), "'k'"),
         (SNB(bins="pairs"), "'bins'"),
-        (SNB(smoothing=0), "'smoothing'"),
-        (SNB(gain=-0.1), "'gain'"),
+        (SNB(alpha=0), "'alpha'"),
+        (SNB(tol=-0.1), "'tol'"),
         (ESNB(threshold=1.0), "'threshold'"),
         (ESNB(threshold="roc"), "'threshold'"),
         (ESNB(k=1.5), "'k'"),

@@ -47,10 +47,10 @@ def problem(seed: int = 0, rows: int = 90, columns: int = 8, n_classes: int = 2)
     return X, y
 
 
-def parts(y, folds: int = 5, random_state: int = 0) -> list:
+def parts(y, cv: int = 5, random_state: int = 0) -> list:
     """The folds that a search with this seed deals."""
     seed = int(generator(int(generator(random_state).integers(2**31))).integers(2**31))
-    return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(y, y))
+    return list(StratifiedKFold(cv, shuffle=True, random_state=seed).split(y, y))
 
 
 def worth(model, X, y, columns, **options) -> float:
@@ -73,16 +73,16 @@ def test_the_subset_is_scikit_learns(model, search, direction, n_classes, folds)
     peer = SequentialFeatureSelector(
         model, n_features_to_select=3, direction=direction, cv=parts(y, folds), scoring="accuracy"
     ).fit(X, y)
-    ours = search(model, k=3, folds=folds, random_state=0).fit(X, y)
+    ours = search(model, k=3, cv=folds, random_state=0).fit(X, y)
     np.testing.assert_array_equal(ours.get_support(), peer.get_support())
-    assert ours.path_[-1] == pytest.approx(worth(model, X, y, ours.chosen_, folds=folds), abs=1e-12)
+    assert ours.path_[-1] == pytest.approx(worth(model, X, y, ours.chosen_, cv=folds), abs=1e-12)
 
 
 def test_balanced_accuracy_is_scikit_learns() -> None:
     X, y = problem(n_classes=3, rows=100)
     y[y == 2] = np.where(np.arange((y == 2).sum()) % 3, 1, 2)
     peer = SequentialFeatureSelector(GaussianNB(), n_features_to_select=3, cv=parts(y), scoring="balanced_accuracy")
-    ours = SFS(k=3, measure="balanced_accuracy", random_state=0).fit(X, y)
+    ours = SFS(k=3, scoring="balanced_accuracy", random_state=0).fit(X, y)
     np.testing.assert_array_equal(ours.get_support(), peer.fit(X, y).get_support())
 
 
@@ -103,7 +103,7 @@ def test_updates_are_fits(search, model, sparse, monkeypatch) -> None:
     X[:, 5], X[:, 3] = X[:, 1], 0.5
     X[np.abs(X) < 0.4] = 0.0
     given_X = sp.csr_array(X) if sparse else X
-    selector = search(model, k=3, folds=3, caution=0.5, measure="balanced_accuracy", random_state=2)
+    selector = search(model, k=3, cv=3, caution=0.5, scoring="balanced_accuracy", random_state=2)
     fast, slow = clone(selector).fit(given_X, y), by_refits(selector, given_X, y, monkeypatch)
     np.testing.assert_array_equal(fast.chosen_, slow.chosen_)
     np.testing.assert_array_equal(fast.path_, slow.path_)
@@ -116,7 +116,7 @@ def test_updates_are_fits_among_ties(seed, search, model, n_classes) -> None:
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 3, (30, 5)).astype(float), rng.integers(0, n_classes, 30)
     X[:, 2], y[:2] = 1.0, [0, 1]
-    selector = search(model, k=2, folds=3, random_state=seed)
+    selector = search(model, k=2, cv=3, random_state=seed)
     with pytest.MonkeyPatch.context() as patch:
         slow = by_refits(selector, X, y, patch)
     fast = selector.fit(X, y)
@@ -128,14 +128,14 @@ def test_updates_are_fits_among_ties(seed, search, model, n_classes) -> None:
 @pytest.mark.parametrize("model", [GaussianNB(), KNN(3)], ids=lambda m: type(m).__name__)
 def test_one_search_answers_every_size(search, model) -> None:
     X, y = problem(5, columns=7)
-    settings_ = [{"k": k} for k in (4, 1, 7, 2, 9)] + [{}, {"gain": 0.02}]
+    settings_ = [{"k": k} for k in (4, 1, 7, 2, 9)] + [{}, {"tol": 0.02}]
     together = Together([search(model, random_state=1, **one) for one in settings_], X, y)
     for shared, one in zip(together, settings_, strict=True):
         alone = search(model, random_state=1, **one).fit(X, y)
         np.testing.assert_array_equal(shared.chosen_, alone.chosen_)
         np.testing.assert_array_equal(shared.path_, alone.path_)
         np.testing.assert_array_equal(shared.scores_, alone.scores_)
-        np.testing.assert_array_equal(shared.ranking_, alone.ranking_)
+        np.testing.assert_array_equal(shared.order_, alone.order_)
 
 
 def test_the_best_pair_is_found_where_the_way_is_plain() -> None:
@@ -204,25 +204,25 @@ def test_without_k_a_step_must_help() -> None:
         assert (np.diff(found.path_) > 0).all()
         longer = search(k=found.chosen_.size + 1, random_state=0).fit(X, y)
         assert longer.path_[-1] <= found.path_[-1] + 1e-12
-        assert search(gain=1.0, random_state=0).fit(X, y).chosen_.size == 1
+        assert search(tol=1.0, random_state=0).fit(X, y).chosen_.size == 1
     back = SBS(random_state=0).fit(X, y)
     assert (np.diff(back.path_) > 0).all()
-    assert SBS(gain=-1.0, random_state=0).fit(X, y).chosen_.size == 1
-    assert SBS(gain=1.0, random_state=0).fit(X, y).chosen_.size == 8
+    assert SBS(tol=-1.0, random_state=0).fit(X, y).chosen_.size == 1
+    assert SBS(tol=1.0, random_state=0).fit(X, y).chosen_.size == 8
 
 
 def test_scores_tell_the_order() -> None:
     X, y = problem(4)
     forward = SFS(k=3, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(forward.ranking_[:3], forward.chosen_)
+    np.testing.assert_array_equal(forward.order_[:3], forward.chosen_)
     np.testing.assert_array_equal(forward.scores_[forward.chosen_], [4.0, 3.0, 2.0])
-    rest = forward.ranking_[3:]
+    rest = forward.order_[3:]
     np.testing.assert_allclose(forward.scores_[rest], [worth(GaussianNB(), X, y, [j]) for j in rest])
     one, three = (SBS(k=k, random_state=0).fit(X, y) for k in (1, 3))
-    assert one.ranking_[0] == one.chosen_[0]
-    np.testing.assert_array_equal(three.chosen_, np.sort(one.ranking_[:3]))
-    np.testing.assert_array_equal(three.ranking_[3:], one.ranking_[3:])
-    np.testing.assert_array_equal(three.scores_[three.ranking_], [6, 6, 6, 5, 4, 3, 2, 1])
+    assert one.order_[0] == one.chosen_[0]
+    np.testing.assert_array_equal(three.chosen_, np.sort(one.order_[:3]))
+    np.testing.assert_array_equal(three.order_[3:], one.order_[3:])
+    np.testing.assert_array_equal(three.scores_[three.order_], [6, 6, 6, 5, 4, 3, 2, 1])
 
 
 @pytest.mark.parametrize("search", SEARCHES)
@@ -246,7 +246,7 @@ def test_constants_small_classes_and_one_column(search) -> None:
 def test_workers_and_precision_change_nothing(search) -> None:
     X, y = problem(8, rows=60, columns=5)
     tree = DecisionTreeClassifier(max_depth=2)
-    one, two = (search(tree, k=2, folds=3, n_jobs=n, random_state=3).fit(X, y) for n in (None, 2))
+    one, two = (search(tree, k=2, cv=3, n_jobs=n, random_state=3).fit(X, y) for n in (None, 2))
     np.testing.assert_array_equal(one.chosen_, two.chosen_)
     np.testing.assert_array_equal(one.path_, two.path_)
     single = X.astype(np.float32)
@@ -264,24 +264,24 @@ def test_missing_values_as_the_model_allows() -> None:
 
 def test_a_recipe_searches() -> None:
     X, y = problem()
-    text = "sffs(standardize | knn(3), k=2, folds=3, random_state=0)"
-    by_class = SFFS(make_pipeline(StandardScaler(), KNN(3)), k=2, folds=3, random_state=0).fit(X, y)
+    text = "sffs(standardize | knn(3), k=2, cv=3, random_state=0)"
+    by_class = SFFS(make_pipeline(StandardScaler(), KNN(3)), k=2, cv=3, random_state=0).fit(X, y)
     np.testing.assert_array_equal(tamis.recipe(text).fit(X, y).chosen_, by_class.chosen_)
 
 
 @pytest.mark.parametrize(
     ("selector", "match"),
     [
-        (SFS(LinearRegression()), "sfs: model must be a classifier; got LinearRegression"),
-        (SFFS(LinearRegression()), "sffs: model must be a classifier"),
-        (SFS(3), "'model'"),
+        (SFS(LinearRegression()), "sfs: estimator must be a classifier; got LinearRegression"),
+        (SFFS(LinearRegression()), "sffs: estimator must be a classifier"),
+        (SFS(3), "'estimator'"),
         (SFS(k=0), "'k'"),
-        (SFS(gain=-0.1), "'gain'"),
-        (SBS(gain="much"), "'gain'"),
+        (SFS(tol=-0.1), "'tol'"),
+        (SBS(tol="much"), "'tol'"),
         (PTA(plus=1, minus=1), "pta: plus must be larger than minus; got plus=1, minus=1"),
         (PTA(minus=-1), "'minus'"),
-        (SBS(measure="auc"), "'measure'"),
-        (SBS(folds=1), "'folds'"),
+        (SBS(scoring="auc"), "'scoring'"),
+        (SBS(cv=1), "'cv'"),
         (SFFS(caution=-1.0), "'caution'"),
         (SFS(KNeighborsClassifier(500)), "n_neighbors"),
     ],

@@ -106,7 +106,7 @@ def test_probabilities_are_the_shares_in_the_leaf(problem, criterion, prune):
 def test_auto_equals_a_loop_over_degrees_and_folds(criterion, caution, seed):
     X, y = planted(seed, rows=90, columns=9)
     y = np.where(generator(seed).random(90) < 0.2, 2, y)
-    model = SSVTree(criterion, folds=5, caution=caution, random_state=seed).fit(X, y)
+    model = SSVTree(criterion, cv=5, caution=caution, random_state=seed).fit(X, y)
     splitter = StratifiedKFold(5, shuffle=True, random_state=int(generator(seed).integers(2**31)))
     # Rows are dealt in the order of their length.
     order = np.argsort(np.linalg.norm(X, axis=1), kind="stable")
@@ -228,7 +228,7 @@ def test_balanced_error_heeds_a_rare_class():
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"prune": -1.0}, {"prune": "cv"}, {"criterion": "gini"}, {"max_depth": 0}, {"folds": 1}]
+    "parameters", [{"prune": -1.0}, {"prune": "cv"}, {"criterion": "gini"}, {"max_depth": 0}, {"cv": 1}]
 )
 def test_bad_parameters(parameters):
     (name,) = parameters

@@ -182,8 +182,8 @@ def test_equal_frequencies_go_by_the_mean_place() -> None:
     np.testing.assert_array_equal(model.frequency_, 1.0)
     places = np.zeros(40)
     for rows, _ in halves(y, 4, 0):
-        places[Ranking("cc").fit(X[rows], y[rows]).ranking_] += np.arange(40)
-    np.testing.assert_array_equal(model.ranking_, np.argsort(places, kind="stable"))
+        places[Ranking("cc").fit(X[rows], y[rows]).order_] += np.arange(40)
+    np.testing.assert_array_equal(model.order_, np.argsort(places, kind="stable"))
 
 
 class Counted(Selector):
@@ -214,8 +214,8 @@ def test_without_a_stable_column_the_first_is_kept() -> None:
     X, y = planted()
     with pytest.warns(NothingPasses, match=r"no feature is kept in 20 of 20 fits; the best one, in \d+, kept instead"):
         model = StabilitySelection(Drawn(), times=10, threshold=1.0, random_state=0).fit(X, y)
-    assert model.get_support(indices=True).tolist() == [model.ranking_[0]]
-    assert model.frequency_[model.ranking_[0]] == model.frequency_.max()
+    assert model.get_support(indices=True).tolist() == [model.order_[0]]
+    assert model.frequency_[model.order_[0]] == model.frequency_.max()
 
 
 def test_what_is_kept_by_default_alone_does_not_count() -> None:
@@ -251,7 +251,7 @@ def test_sparse_rows_give_what_dense_ones_do(form, selector) -> None:
         StabilitySelection(selector, times=4, threshold=0.51, random_state=0).fit(rows, y) for rows in (X, form(X))
     )
     np.testing.assert_array_equal(sparse.frequency_, dense.frequency_)
-    np.testing.assert_array_equal(sparse.ranking_, dense.ranking_)
+    np.testing.assert_array_equal(sparse.order_, dense.order_)
 
 
 def test_pipelines_are_followed_to_their_selector() -> None:
@@ -261,7 +261,7 @@ def test_pipelines_are_followed_to_their_selector() -> None:
     chained = StabilitySelection(chain, times=8, random_state=0).fit(np.column_stack([np.ones(60), X]), y)
     np.testing.assert_array_equal(chained.frequency_[1:], plain.frequency_)
     assert chained.frequency_[0] == 0.0
-    assert chained.ranking_[-1] == 0
+    assert chained.order_[-1] == 0
 
 
 def test_one_seed_one_result_for_any_number_of_workers() -> None:
@@ -315,12 +315,15 @@ def test_a_recipe_selects_what_is_stable() -> None:
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"selector": GaussianNB()}, "'selector' parameter"),
-        ({"selector": make_pipeline(Ranking("cc"), Standardize())}, "stability_selection: selector must be a selector"),
-        ({"selector": make_pipeline(PCA(2), Ranking("cc"))}, "stability_selection: the columns kept by .* be traced"),
+        ({"estimator": GaussianNB()}, "'estimator' parameter"),
+        (
+            {"estimator": make_pipeline(Ranking("cc"), Standardize())},
+            "stability_selection: estimator must be a selector",
+        ),
+        ({"estimator": make_pipeline(PCA(2), Ranking("cc"))}, "stability_selection: the columns kept by .* be traced"),
         ({"threshold": 0.9, "max_false": 1}, "takes one of threshold and max_false; got both"),
         (
-            {"selector": Ranking("cc", k=20), "max_false": 1},
+            {"estimator": Ranking("cc", k=20), "max_false": 1},
             r"max_false=1 is out of reach: of 40 columns the selector keeps 20 in the mean, and 10 false ones",
         ),
         ({"threshold": 0.5}, "'threshold'"),

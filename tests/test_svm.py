@@ -23,14 +23,14 @@ KERNELS = {
     "gaussian": ({"sigma": S}, {"kernel": "rbf", "gamma": 1 / S}),
     "exponential": ({"sigma": S}, {"kernel": lambda A, B: kernel_values("exponential", A, B, sigma=S)}),
     "polynomial": (
-        {"sigma": S, "degree": 2, "offset": 1.0},
+        {"sigma": S, "degree": 2, "coef0": 1.0},
         {"kernel": "poly", "gamma": 1 / S, "degree": 2, "coef0": 1.0},
     ),
     "cosine": (
-        {"degree": 2, "offset": 1.0},
-        {"kernel": lambda A, B: kernel_values("cosine", A, B, degree=2, offset=1)},
+        {"degree": 2, "coef0": 1.0},
+        {"kernel": lambda A, B: kernel_values("cosine", A, B, degree=2, coef0=1)},
     ),
-    "sigmoid": ({"sigma": 50.0, "offset": 0.2}, {"kernel": "sigmoid", "gamma": 1 / 50, "coef0": 0.2}),
+    "sigmoid": ({"sigma": 50.0, "coef0": 0.2}, {"kernel": "sigmoid", "gamma": 1 / 50, "coef0": 0.2}),
 }
 
 
@@ -57,15 +57,14 @@ def test_two_classes_equal_scikit_learn(name, C, form) -> None:
     np.testing.assert_allclose(found, expected, atol=2e-4 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("balance", [False, True])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("name", ["linear", "gaussian"])
-def test_many_classes_vote_like_scikit_learn(name, balance) -> None:
+def test_many_classes_vote_like_scikit_learn(name, class_weight) -> None:
     X, y = three_classes()
     names = np.array(["c", "a", "b"])[y]
     ours, theirs = KERNELS[name]
-    weight = "balanced" if balance else None
-    oracle = SVC(tol=1e-6, break_ties=True, class_weight=weight, **theirs).fit(X[:100], names[:100])
-    model = SVM(name, balance=balance, **ours).fit(X[:100], names[:100])
+    oracle = SVC(tol=1e-6, break_ties=True, class_weight=class_weight, **theirs).fit(X[:100], names[:100])
+    model = SVM(name, class_weight=class_weight, **ours).fit(X[:100], names[:100])
     np.testing.assert_allclose(model.decision_function(X), oracle.decision_function(X), atol=1e-3)
     np.testing.assert_array_equal(model.predict(X), oracle.predict(X))
 
@@ -78,7 +77,7 @@ def test_weights_and_balance_multiply_the_cost(name) -> None:
     share = np.bincount(y, weights=weight) / weight.sum()
     cost = weight / (2 * share[y])
     expected = SVC(tol=1e-6, **theirs).fit(X, y, sample_weight=cost).decision_function(X)
-    found = SVM(name, balance=True, **ours).fit(X, y, sample_weight=weight).decision_function(X)
+    found = SVM(name, class_weight="balanced", **ours).fit(X, y, sample_weight=weight).decision_function(X)
     np.testing.assert_allclose(found, expected, atol=1e-3)
 
 
@@ -187,7 +186,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize("name", ["linear", "gaussian", "exponential"])
-@pytest.mark.parametrize("options", [{}, {"balance": True}, {"ridge": 1.0}, {"C": np.inf, "ridge": 0.5}])
+@pytest.mark.parametrize("options", [{}, {"class_weight": "balanced"}, {"ridge": 1.0}, {"C": np.inf, "ridge": 0.5}])
 def test_weights_count_rows_and_zero_is_absent(name, options) -> None:
     X, y = three_classes()
     weight = np.random.default_rng(1).integers(0, 4, y.size)
@@ -226,7 +225,7 @@ def test_a_solver_stopped_short_says_so() -> None:
         SVM(solver="liblinear", max_iter=1).fit(X, y)
     # The sigmoid kernel is not positive definite, so that refining does not make up for libsvm's missing steps.
     with pytest.warns(NotSettled, match="between classes 0 and 1"):
-        SVM("sigmoid", 100.0, sigma=1.0, offset=-1.0, max_iter=1).fit(X, y)
+        SVM("sigmoid", 100.0, sigma=1.0, coef0=-1.0, max_iter=1).fit(X, y)
 
 
 def test_columns_are_never_multiplied_out_for_wide_rows() -> None:

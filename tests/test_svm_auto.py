@@ -42,7 +42,7 @@ def centred_spread(gram, ridge):
     return KernelCenterer().fit_transform(gram.copy()).diagonal().mean() + ridge.mean()
 
 
-def searched(X, y, grams, costs, *, folds, seed, balance=False, ridge=0.0):
+def searched(X, y, grams, costs, *, folds, seed, class_weight=None, ridge=0.0):
     """Mean accuracy over the folds for every gram and cost, by scikit-learn on one training part after the other."""
     order = np.argsort((X**2).sum(axis=1))
     found = []
@@ -53,11 +53,10 @@ def searched(X, y, grams, costs, *, folds, seed, balance=False, ridge=0.0):
             for train, test in inner_folds(y[order], folds, seed, "test"):
                 train, test = order[train], order[test]
                 share = np.bincount(y[train])[y[train]] / train.size
-                weight = "balanced" if balance else None
-                model = SVC(C=C, kernel="precomputed", tol=1e-6, break_ties=True, class_weight=weight)
+                model = SVC(C=C, kernel="precomputed", tol=1e-6, break_ties=True, class_weight=class_weight)
                 model.fit(gram[np.ix_(train, train)] + np.diag(ridge * share), y[train])
                 guess = model.predict(gram[np.ix_(test, train)])
-                accuracy.append(balanced_accuracy_score(y[test], guess) if balance else np.mean(guess == y[test]))
+                accuracy.append(balanced_accuracy_score(y[test], guess) if class_weight else np.mean(guess == y[test]))
             found.append((C, np.mean(accuracy)))
     return found
 
@@ -70,12 +69,12 @@ def few_costs(monkeypatch):
     return costs
 
 
-@pytest.mark.parametrize("options", [{}, {"balance": True}, {"ridge": 1.0}])
+@pytest.mark.parametrize("options", [{}, {"class_weight": "balanced"}, {"ridge": 1.0}])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_cost_equals_an_explicit_search(n_classes, options, few_costs) -> None:
     X, y = planted(n_classes)
     expected = searched(X, y, [X @ X.T], few_costs, folds=4, seed=3, **options)
-    model = SVM(C="auto", folds=4, random_state=3, **options).fit(X, y)
+    model = SVM(C="auto", cv=4, random_state=3, **options).fit(X, y)
     np.testing.assert_allclose([c.C for c in model.candidates_], [C for C, _ in expected], rtol=1e-9)
     np.testing.assert_allclose(model.cv_accuracy_, [mean for _, mean in expected], atol=1e-12)
     best = max(mean for _, mean in expected)
@@ -89,7 +88,7 @@ def test_width_and_cost_equal_an_explicit_search(n_classes, few_costs) -> None:
     squared = pairwise_distances(X, metric="sqeuclidean")
     sigmas = 6 * X.var() * 4.0 ** np.arange(2, -5, -1)
     expected = searched(X, y, [np.exp(-squared / s) for s in sigmas], few_costs, folds=3, seed=0)
-    model = SVM("gaussian", "auto", sigma="auto", folds=3, random_state=0).fit(X, y)
+    model = SVM("gaussian", "auto", sigma="auto", cv=3, random_state=0).fit(X, y)
     # The search lists widths within costs, the oracle costs within widths.
     table = np.array(expected).reshape(len(sigmas), len(few_costs), 2)
     np.testing.assert_allclose([c.C for c in model.candidates_], table[:, :, 0].T.ravel(), rtol=1e-6)
@@ -125,7 +124,7 @@ def test_width_by_classes_of_equal_rows_is_the_scale() -> None:
 
 def test_auto_is_linear_on_what_a_line_parts() -> None:
     X, y = make_blobs(80, 5, centers=3, cluster_std=1.0, random_state=0)
-    model = SVM("auto", folds=3, random_state=0).fit(X, y)
+    model = SVM("auto", cv=3, random_state=0).fit(X, y)
     assert model.kernel_ == "linear"
     assert model.coef_.shape == (3, 5)
     assert not hasattr(model, "sigma_")
@@ -140,7 +139,7 @@ def test_auto_is_gaussian_on_what_no_line_parts(data) -> None:
         X = np.random.default_rng(0).uniform(-1, 1, (120, 2))
         X = np.sign(X) if data == "four points" else X
         y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    model = SVM("auto", folds=3, random_state=0).fit(X, y)
+    model = SVM("auto", cv=3, random_state=0).fit(X, y)
     assert model.kernel_ == "gaussian"
     assert model.score(X, y) > 0.95
     assert model.cv_accuracy_.max() > 0.9
@@ -148,13 +147,13 @@ def test_auto_is_gaussian_on_what_no_line_parts(data) -> None:
 
 def test_what_is_given_stays() -> None:
     X, y = rings(60)
-    model = SVM("auto", 3.0, sigma=2.0, folds=3, random_state=0).fit(X, y)
+    model = SVM("auto", 3.0, sigma=2.0, cv=3, random_state=0).fit(X, y)
     assert [tuple(c) for c in model.candidates_] == [("linear", None, 3.0), ("gaussian", 2.0, 3.0)]
     assert (model.kernel_, model.C_, model.sigma_) == ("gaussian", 3.0, 2.0)
-    hard = SVM("gaussian", np.inf, sigma="auto", folds=3, random_state=0).fit(X, y)
+    hard = SVM("gaussian", np.inf, sigma="auto", cv=3, random_state=0).fit(X, y)
     assert len(hard.candidates_) == len(MULTIPLES)
     assert {c.C for c in hard.candidates_} == {hard.C_} == {np.inf}
-    by_classes = SVM("auto", sigma="classes", folds=3, random_state=0).fit(X, y)
+    by_classes = SVM("auto", sigma="classes", cv=3, random_state=0).fit(X, y)
     assert {c.sigma for c in by_classes.candidates_} == {None, SVM("gaussian", sigma="classes").fit(X, y).sigma_}
     plain = SVM().fit(X, y)
     assert (plain.kernel_, plain.C_) == ("linear", 1.0)
@@ -163,11 +162,11 @@ def test_what_is_given_stays() -> None:
 
 def test_of_equals_the_simplest() -> None:
     X, y = make_blobs(40, 2, centers=[[0, 0], [20, 20]], random_state=0)
-    model = SVM("auto", folds=3, random_state=0).fit(X, y)
+    model = SVM("auto", cv=3, random_state=0).fit(X, y)
     tied = [c for c, mean in zip(model.candidates_, model.cv_accuracy_, strict=True) if mean == 1.0]
     assert {c.kernel for c in tied} == {"linear", "gaussian"}
     assert (model.kernel_, model.C_) == ("linear", min(c.C for c in tied if c.kernel == "linear"))
-    narrow = SVM("gaussian", 1.0, sigma="auto", folds=3, random_state=0).fit(X, y)
+    narrow = SVM("gaussian", 1.0, sigma="auto", cv=3, random_state=0).fit(X, y)
     tied = [c for c, mean in zip(narrow.candidates_, narrow.cv_accuracy_, strict=True) if mean == 1.0]
     assert len(tied) > 1
     assert narrow.sigma_ == max(c.sigma for c in tied)
@@ -175,7 +174,7 @@ def test_of_equals_the_simplest() -> None:
 
 def test_caution_prefers_the_steady() -> None:
     X, y = planted(seed=1)
-    models = [SVM(C="auto", caution=caution, folds=3, random_state=1).fit(X, y) for caution in (0.0, 5.0)]
+    models = [SVM(C="auto", caution=caution, cv=3, random_state=1).fit(X, y) for caution in (0.0, 5.0)]
     np.testing.assert_array_equal(models[0].cv_accuracy_, models[1].cv_accuracy_)
     assert models[0].C_ != models[1].C_
 
@@ -183,12 +182,12 @@ def test_caution_prefers_the_steady() -> None:
 @pytest.mark.parametrize("size", [1e-4, 1e3])
 def test_size_of_the_data_does_not_matter(size) -> None:
     X, y = rings(60)
-    one, other = (SVM("auto", folds=2, random_state=0).fit(c * X, y) for c in (1.0, size))
+    one, other = (SVM("auto", cv=2, random_state=0).fit(c * X, y) for c in (1.0, size))
     assert one.kernel_ == other.kernel_
     assert other.sigma_ == pytest.approx(one.sigma_ * size**2)
     np.testing.assert_allclose(other.C_, one.C_)  # the gaussian kernel's own scale is free of the data's
     np.testing.assert_array_equal(one.predict(X), other.predict(size * X))
-    one, other = (SVM(C="auto", folds=3, random_state=0).fit(c * X, y) for c in (1.0, size))
+    one, other = (SVM(C="auto", cv=3, random_state=0).fit(c * X, y) for c in (1.0, size))
     assert other.C_ * size**2 == pytest.approx(one.C_)
 
 
@@ -199,27 +198,27 @@ def test_order_of_rows_and_form_do_not_matter(seed) -> None:
     X, y = rng.normal(size=(40, 3)) * (rng.random((40, 3)) < 0.7), np.arange(40) % 2
     X[:, 0] += y
     order = rng.permutation(40)
-    expected = SVM("gaussian", "auto", sigma=3.0, folds=3, random_state=seed).fit(X, y)
+    expected = SVM("gaussian", "auto", sigma=3.0, cv=3, random_state=seed).fit(X, y)
     for rows in (X[order], sp.csr_array(X[order]), X[order][:, ::-1]):
-        found = SVM("gaussian", "auto", sigma=3.0, folds=3, random_state=seed).fit(rows, y[order])
+        found = SVM("gaussian", "auto", sigma=3.0, cv=3, random_state=seed).fit(rows, y[order])
         np.testing.assert_allclose(found.C_, expected.C_)
         np.testing.assert_allclose(found.decision_function(rows), expected.decision_function(X[order]), atol=1e-7)
 
 
 def test_one_seed_one_result() -> None:
     X, y = planted(n_rows=40)
-    results = [SVM(C="auto", folds=3, random_state=seed).fit(X, y).cv_accuracy_ for seed in (0, 0, 1)]
+    results = [SVM(C="auto", cv=3, random_state=seed).fit(X, y).cv_accuracy_ for seed in (0, 0, 1)]
     np.testing.assert_array_equal(results[0], results[1])
     assert (results[0] != results[2]).any()
-    generators = [SVM(C="auto", folds=3, random_state=np.random.default_rng(5)).fit(X, y).C_ for _ in range(2)]
+    generators = [SVM(C="auto", cv=3, random_state=np.random.default_rng(5)).fit(X, y).C_ for _ in range(2)]
     assert generators[0] == generators[1]
 
 
-@pytest.mark.parametrize("options", [{}, {"balance": True}, {"ridge": 1.0}])
+@pytest.mark.parametrize("options", [{}, {"class_weight": "balanced"}, {"ridge": 1.0}])
 def test_weights_count_rows(options) -> None:
     X, y = planted(3, n_rows=60)
     weight = np.random.default_rng(1).integers(0, 4, y.size)
-    settings = {"C": "auto", "folds": 3, "random_state": 0, **options}
+    settings = {"C": "auto", "cv": 3, "random_state": 0, **options}
     counted = SVM(**settings).fit(X, y, sample_weight=weight)
     repeated = SVM(**settings).fit(X.repeat(weight, axis=0), y.repeat(weight))
     np.testing.assert_allclose(counted.cv_accuracy_, repeated.cv_accuracy_, atol=1e-12)
@@ -245,7 +244,7 @@ def test_solutions_carried_over_are_those_solved(kernel, n_columns, monkeypatch)
             monkeypatch.setattr(margin_pairs, "_next", lambda *args: None)
         counts.append(0)
         sigma = "auto" if kernel == "gaussian" else "scale"
-        models.append(SVM(kernel, "auto", sigma=sigma, folds=2, random_state=0).fit(X, y))
+        models.append(SVM(kernel, "auto", sigma=sigma, cv=2, random_state=0).fit(X, y))
     np.testing.assert_array_equal(models[0].cv_accuracy_, models[1].cv_accuracy_)
     assert (models[0].C_, getattr(models[0], "sigma_", 0)) == (models[1].C_, getattr(models[1], "sigma_", 0))
     assert counts[0] < (0.5 if n_columns > 60 else 0.9) * counts[1]
@@ -265,7 +264,7 @@ def test_carried_solutions_hold_at_the_next_cost() -> None:
 
 def test_a_small_cost_puts_the_border_midway_between_balanced_classes() -> None:
     X, y = planted(n_rows=31)
-    model = SVM(C=1e-9, balance=True).fit(X, y)
+    model = SVM(C=1e-9, class_weight="balanced").fit(X, y)
     output = X @ (X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0))
     # Every row lies within its margin, which leaves the intercept free between the rows that come nearest to theirs.
     border = (output[y == 1].max() + output[y == 0].min()) / 2
@@ -275,13 +274,11 @@ def test_a_small_cost_puts_the_border_midway_between_balanced_classes() -> None:
 def test_cost_on_the_columns() -> None:
     X, y = planted(3, n_rows=150)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    gram, columns = (
-        SVM(C="auto", solver=solver, folds=3, random_state=0).fit(X, y) for solver in ("gram", "liblinear")
-    )
+    gram, columns = (SVM(C="auto", solver=solver, cv=3, random_state=0).fit(X, y) for solver in ("gram", "liblinear"))
     assert not hasattr(columns, "support_")
     np.testing.assert_allclose([c.C for c in columns.candidates_], [c.C for c in gram.candidates_], rtol=1e-9)
     np.testing.assert_allclose(columns.cv_accuracy_[:6], gram.cv_accuracy_[:6], atol=0.03)
-    sparse = SVM(C="auto", solver="liblinear", folds=3, random_state=0).fit(sp.csr_array(X), y)
+    sparse = SVM(C="auto", solver="liblinear", cv=3, random_state=0).fit(sp.csr_array(X), y)
     assert sparse.coef_.shape == (3, 6)
 
 
@@ -289,7 +286,7 @@ def test_auto_is_linear_for_many_light_rows() -> None:
     rng = np.random.default_rng(0)
     X = sp.random(4100, 400, 0.01, format="csr", random_state=0)
     y = (X @ rng.normal(size=400) > 0).astype(int)
-    model = SVM("auto", folds=2, random_state=0).fit(X, y)
+    model = SVM("auto", cv=2, random_state=0).fit(X, y)
     assert model.kernel_ == "linear"
     assert len(model.candidates_) == len(COSTS)
     assert model.score(X, y) > 0.9
@@ -297,7 +294,7 @@ def test_auto_is_linear_for_many_light_rows() -> None:
 
 def test_a_class_that_a_training_part_lacks() -> None:
     X, y = make_blobs([20, 20, 1], 2, centers=[[0, 0], [8, 8], [0, 8]], random_state=0)
-    model = SVM("auto", folds=3, random_state=0).fit(X, y)
+    model = SVM("auto", cv=3, random_state=0).fit(X, y)
     assert model.cv_accuracy_.max() == pytest.approx(40 / 41, abs=0.01)
     alone = SVM(C="auto", random_state=0).fit(X[y != 1], y[y != 1])
     assert alone.cv_accuracy_.max() == pytest.approx(0.96)
@@ -307,9 +304,9 @@ def test_only_the_fit_warns() -> None:
     X, y = planted(n_rows=60)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        SVM("auto", folds=2, random_state=0).fit(X, y)
+        SVM("auto", cv=2, random_state=0).fit(X, y)
     with pytest.warns(NotSettled) as told:
-        SVM("sigmoid", "auto", sigma=1.0, offset=-1.0, max_iter=1, folds=3, random_state=0).fit(X, y)
+        SVM("sigmoid", "auto", sigma=1.0, coef0=-1.0, max_iter=1, cv=3, random_state=0).fit(X, y)
     assert len(told) == 1
 
 
@@ -326,7 +323,7 @@ def test_recipes(text) -> None:
     [
         ({"C": "best"}, "'C'"),
         ({"sigma": "best"}, "'sigma'"),
-        ({"folds": 1}, "'folds'"),
+        ({"cv": 1}, "'cv'"),
         ({"caution": -1.0}, "'caution'"),
         ({"sigma": "auto"}, "'sigma' of SVM takes a number or 'scale' with the linear kernel"),
         ({"kernel": "cosine", "sigma": "classes"}, "with the cosine kernel, which has no width to choose"),
@@ -351,7 +348,11 @@ def test_rows_that_say_nothing() -> None:
     assert model.predict([[1.0]]).tolist() == [0]
 
 
-MODELS = [SVM("auto", folds=2), SVM("gaussian", "auto", sigma="auto", folds=2), SVM(C="auto", balance=True, ridge=1.0)]
+MODELS = [
+    SVM("auto", cv=2),
+    SVM("gaussian", "auto", sigma="auto", cv=2),
+    SVM(C="auto", class_weight="balanced", ridge=1.0),
+]
 
 
 def conformance():

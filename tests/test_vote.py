@@ -65,8 +65,8 @@ def test_votes_are_counted(chosen, data) -> None:
     assert model.votes_.tolist() == counted
     assert model.scores_.tolist() == counted
     assert set(model.get_support(indices=True)) == expected
-    assert all(counted[a] >= counted[b] for a, b in pairwise(model.ranking_))
-    assert sorted(model.ranking_) == list(range(8))
+    assert all(counted[a] >= counted[b] for a, b in pairwise(model.order_))
+    assert sorted(model.order_) == list(range(8))
 
 
 @given(sets)
@@ -83,13 +83,13 @@ def test_equal_votes_go_by_the_mean_place_then_by_column() -> None:
     X, y = some(columns=5)
     # Places of 1 and 3 in the two rankings: 0 and 2 against 1 and 0; of 0, 2 and 4 what column order leaves.
     model = Vote([Fixed([1, 3, 0]), Fixed([3, 2, 1])], at_least=1).fit(X, y)
-    places = [model.members_[0].ranking_.tolist(), model.members_[1].ranking_.tolist()]
+    places = [model.estimators_[0].order_.tolist(), model.estimators_[1].order_.tolist()]
     assert places == [[1, 3, 0, 2, 4], [3, 2, 1, 0, 4]]
     assert model.votes_.tolist() == [1, 2, 1, 2, 0]
     # 0: (2 + 3) / 2, 2: (3 + 1) / 2.
-    assert model.ranking_.tolist() == [3, 1, 2, 0, 4]
+    assert model.order_.tolist() == [3, 1, 2, 0, 4]
     draws = Vote([Fixed([4, 2]), Fixed([2, 4])]).fit(X, y)
-    assert draws.ranking_.tolist()[:2] == [2, 4]
+    assert draws.order_.tolist()[:2] == [2, 4]
 
 
 def test_members_that_do_not_rank_have_votes_alone() -> None:
@@ -98,8 +98,8 @@ def test_members_that_do_not_rank_have_votes_alone() -> None:
     informative = SelectKBest(partial(mutual_info_classif, random_state=0), k=2)
     model = Vote([VarianceThreshold(), informative], at_least=1).fit(X, y)
     assert model.votes_[5] == 0
-    assert model.ranking_[-1] == 5
-    assert model.ranking_.tolist() == sorted(range(8), key=lambda j: (-model.votes_[j], j))
+    assert model.order_[-1] == 5
+    assert model.order_.tolist() == sorted(range(8), key=lambda j: (-model.votes_[j], j))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_matrix])
@@ -116,7 +116,7 @@ def test_pipelines_vote_with_the_columns_they_keep(form) -> None:
     kept = [set(Ranking(by, k=k).fit(X, y).get_support(indices=True)) for by, k in (("cc", 5), ("f", 6), ("fisher", 7))]
     assert model.votes_.tolist() == [sum(j in one for one in kept) for j in range(X.shape[1])]
     # Column 0 never reaches the second member's selector, and comes last.
-    assert model.ranking_[-1] == 0
+    assert model.order_[-1] == 0
 
 
 def test_a_column_in_several_copies_counts_once() -> None:
@@ -159,7 +159,7 @@ def test_classes_are_needed_when_a_member_needs_them() -> None:
 def test_members_get_the_labels_as_they_are() -> None:
     X, y = some()
     model = Vote([Fixed([1])]).fit(X, np.array(["ill", "well"])[y])
-    assert model.members_[0].classes_.tolist() == ["ill", "well"]
+    assert model.estimators_[0].classes_.tolist() == ["ill", "well"]
 
 
 def test_one_seed_one_result_for_any_number_of_workers() -> None:
@@ -168,7 +168,7 @@ def test_one_seed_one_result_for_any_number_of_workers() -> None:
     one = Vote(members, random_state=3).fit(X, y)
     np.testing.assert_array_equal(Vote(members, random_state=3, n_jobs=2).fit(X, y).votes_, one.votes_)
     assert not np.array_equal(Vote(members, random_state=4).fit(X, y).votes_, one.votes_)
-    supports = [m.get_support() if hasattr(m, "get_support") else m[-1].get_support() for m in one.members_]
+    supports = [m.get_support() if hasattr(m, "get_support") else m[-1].get_support() for m in one.estimators_]
     assert not np.array_equal(supports[0], supports[1])
     np.testing.assert_array_equal(supports[2], Drawn(random_state=5).fit(X, y).support_)
     seed = int(generator(3).integers(2**31))
@@ -186,19 +186,19 @@ def test_warnings_of_members_are_heard_from_workers_too() -> None:
 def test_parameters_of_members_are_reached_by_number() -> None:
     model = Vote([Ranking("cc", k=3), make_pipeline(Standardize(), Drawn())], at_least=2)
     deep = model.get_params()
-    assert deep["member_1__k"] == 3
-    assert deep["member_2__drawn__random_state"] is None
-    assert "member_1" not in model.get_params(deep=False)
+    assert deep["estimators_1__k"] == 3
+    assert deep["estimators_2__drawn__random_state"] is None
+    assert "estimators_1" not in model.get_params(deep=False)
     copy = clone(model)
-    assert copy.set_params(member_1__k=7, member_2__drawn__random_state=1, at_least=1) is copy
-    assert (copy.members[0].k, copy.members[1][-1].random_state, copy.at_least) == (7, 1, 1)
-    assert (model.members[0].k, model.at_least) == (3, 2)
-    copy.set_params(member_1=Fixed([2]), member_1__columns=[3])
-    assert (type(copy.members[0]), copy.members[0].columns) == (Fixed, [3])
-    assert copy.set_params(members=[Fixed([1])]).get_params()["member_1__columns"] == [1]
-    with pytest.raises(ValueError, match="member_9"):
-        model.set_params(member_9__k=1)
-    assert seeded(clone(model), 1).members[1][-1].random_state is not None
+    assert copy.set_params(estimators_1__k=7, estimators_2__drawn__random_state=1, at_least=1) is copy
+    assert (copy.estimators[0].k, copy.estimators[1][-1].random_state, copy.at_least) == (7, 1, 1)
+    assert (model.estimators[0].k, model.at_least) == (3, 2)
+    copy.set_params(estimators_1=Fixed([2]), estimators_1__columns=[3])
+    assert (type(copy.estimators[0]), copy.estimators[0].columns) == (Fixed, [3])
+    assert copy.set_params(estimators=[Fixed([1])]).get_params()["estimators_1__columns"] == [1]
+    with pytest.raises(ValueError, match="estimators_9"):
+        model.set_params(estimators_9__k=1)
+    assert seeded(clone(model), 1).estimators[1][-1].random_state is not None
 
 
 def test_a_recipe_votes() -> None:
@@ -240,7 +240,7 @@ def test_bad_members(members, match) -> None:
         Vote(members, at_least=3 if "at_least" in match else None).fit(X, y)
 
 
-@pytest.mark.parametrize("parameters", [{"members": 5}, {"at_least": 0}, {"at_least": 1.5}, {"n_jobs": "all"}])
+@pytest.mark.parametrize("parameters", [{"estimators": 5}, {"at_least": 0}, {"at_least": 1.5}, {"n_jobs": "all"}])
 def test_wrong_parameters(parameters) -> None:
     X, y = some()
     with pytest.raises(ValueError, match=f"'{next(iter(parameters))}'"):

@@ -54,7 +54,7 @@ def correlations(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 def test_the_cut_is_that_of_a_plain_loop(fdr, repeats) -> None:
     X, y, _ = planted(3)
     n = X.shape[1]
-    found = WithProbes(Ranking("cc", k=7), fdr=fdr, repeats=repeats, random_state=5).fit(X, y)
+    found = WithProbes(Ranking("cc", k=7), fdr=fdr, n_repeats=repeats, random_state=5).fit(X, y)
     seed = int(generator(5).integers(2**31))
     real = correlations(X, y)
     ahead = np.zeros(n)
@@ -70,7 +70,7 @@ def test_the_cut_is_that_of_a_plain_loop(fdr, repeats) -> None:
     assert found.probe_share_ == pytest.approx(expected[size - 1])
     assert found.n_probes_ == repeats * n
     np.testing.assert_allclose(found.scores_, 1 - ahead / (repeats * n))
-    np.testing.assert_array_equal(found.ranking_, np.lexsort((-real, ahead)))
+    np.testing.assert_array_equal(found.order_, np.lexsort((-real, ahead)))
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=30), st.floats(0.01, 0.6))
@@ -101,7 +101,7 @@ def false_share(text: str, seed: int) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize(
-    ("text", "power"), [("with_probes(cc)", 0.95), ("with_probes(from_model(svm(C=0.01)), repeats=5)", 0.8)]
+    ("text", "power"), [("with_probes(cc)", 0.95), ("with_probes(from_model(svm(C=0.01)), n_repeats=5)", 0.8)]
 )
 def test_few_of_the_kept_columns_are_false(text, power) -> None:
     shares = np.array([false_share(text, seed) for seed in range(12)])
@@ -115,7 +115,7 @@ def test_few_of_the_kept_columns_are_false(text, power) -> None:
     [
         ("with_probes(cc)", 0.95),
         ("with_probes(ssv)", 0.85),
-        ("with_probes(from_model(extra_trees(50)), repeats=5)", 0.85),
+        ("with_probes(from_model(extra_trees(50)), n_repeats=5)", 0.85),
         ("with_probes(from_model(svm(C=0.01)))", 0.85),
         ("with_probes(rfe(10, C=0.01))", 0.75),
         ("with_probes(mrmr(20))", 0.85),
@@ -170,7 +170,7 @@ def test_equal_probes_count_as_better() -> None:
         found = WithProbes(Equal(), random_state=0).fit(X, y)
     np.testing.assert_array_equal(found.scores_, 0.0)
     assert found.get_support(indices=True).tolist() == [0]
-    found = WithProbes(ByValue(), repeats=2, fdr=0.99, random_state=1).fit(X, y)
+    found = WithProbes(ByValue(), n_repeats=2, fdr=0.99, random_state=1).fit(X, y)
     seed = int(generator(1).integers(2**31))
     draws = [X[generator(spawn(seed, number)).permutation(len(y))][0] for number in range(2)]
     ahead = [sum(np.round(probe) >= np.round(value) for draw in draws for probe in draw) for value in X[0]]
@@ -179,7 +179,7 @@ def test_equal_probes_count_as_better() -> None:
 
 def test_a_selector_that_only_says_yes_or_no_ranks_what_it_keeps_first() -> None:
     X, y, true = planted(1)
-    found = WithProbes(SelectKBest(f_classif, k=9), repeats=3, fdr=0.2, random_state=0).fit(X, y)
+    found = WithProbes(SelectKBest(f_classif, k=9), n_repeats=3, fdr=0.2, random_state=0).fit(X, y)
     assert found.support_.sum() >= 8
     assert true[found.support_].mean() > 0.8
     seed = int(generator(0).integers(2**31))
@@ -193,7 +193,7 @@ def test_a_selector_that_only_says_yes_or_no_ranks_what_it_keeps_first() -> None
 
 def test_one_set_of_fits_serves_every_rate() -> None:
     X, y, _ = planted(2)
-    models = [WithProbes(ByValue(), fdr=fdr, repeats=3, random_state=4) for fdr in (0.2, 0.5, 0.9)]
+    models = [WithProbes(ByValue(), fdr=fdr, n_repeats=3, random_state=4) for fdr in (0.2, 0.5, 0.9)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingPasses)
         ByValue.fits = 0
@@ -228,10 +228,10 @@ def test_sparse_rows_give_what_dense_ones_do(form, share, selector) -> None:
     X, y, _ = planted(0, rows=60, columns=30)
     X = np.where(np.abs(X) > 0.7, X, 0.0)
     dense, sparse = (
-        WithProbes(selector, share=share, repeats=2, fdr=0.99, random_state=0).fit(rows, y) for rows in (X, form(X))
+        WithProbes(selector, share=share, n_repeats=2, fdr=0.99, random_state=0).fit(rows, y) for rows in (X, form(X))
     )
     np.testing.assert_array_equal(sparse.scores_, dense.scores_)
-    np.testing.assert_array_equal(sparse.ranking_, dense.ranking_)
+    np.testing.assert_array_equal(sparse.order_, dense.order_)
     assert dense.n_probes_ == 2 * round(30 * share / (1 - share))
 
 
@@ -245,7 +245,7 @@ def test_pipelines_are_followed_to_their_selector() -> None:
     chain = make_pipeline(Ranking("variance"), Ranking("cc"))
     dropped = WithProbes(chain, random_state=0).fit(X, y)
     assert dropped.scores_[7] == 0.0
-    assert dropped.ranking_[-1] == 7
+    assert dropped.order_[-1] == 7
 
 
 def test_one_seed_one_result_for_any_number_of_workers() -> None:
@@ -253,7 +253,7 @@ def test_one_seed_one_result_for_any_number_of_workers() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingPasses)
         one, two, other = (
-            WithProbes(Drawn(), repeats=3, random_state=seed, n_jobs=jobs).fit(X, y)
+            WithProbes(Drawn(), n_repeats=3, random_state=seed, n_jobs=jobs).fit(X, y)
             for seed, jobs in ((3, 1), (3, 2), (4, 1))
         )
     np.testing.assert_array_equal(one.scores_, two.scores_)
@@ -282,7 +282,7 @@ def test_missing_values_pass_as_far_as_the_selector_takes_them() -> None:
     X, y, true = planted(0)
     X[::7, 3] = np.nan
     assert true[WithProbes(Ranking("cc"), random_state=0).fit(X, y).support_].mean() > 0.7
-    assert WithProbes(make_pipeline(Impute(), RFE(2)), repeats=2, fdr=0.5, random_state=0).fit(X, y).support_.any()
+    assert WithProbes(make_pipeline(Impute(), RFE(2)), n_repeats=2, fdr=0.5, random_state=0).fit(X, y).support_.any()
     with pytest.raises(ValueError, match="NaN"):
         WithProbes(RFE(2)).fit(X, y)
 
@@ -303,7 +303,7 @@ def test_text_goes_to_a_selector_that_takes_it(form) -> None:
         "objects": frame.to_numpy(),
         "lists": [list(row) for row in frame.rows()],
     }
-    found = WithProbes(Ranking("ssv"), repeats=4, fdr=0.4, random_state=0).fit(given_as[form], y)
+    found = WithProbes(Ranking("ssv"), n_repeats=4, fdr=0.4, random_state=0).fit(given_as[form], y)
     assert found.support_[:2].all()
     seed = int(generator(0).integers(2**31))
     draws = [frame[generator(spawn(seed, number)).permutation(80)] for number in range(4)]
@@ -319,7 +319,7 @@ def test_a_recipe_has_probes() -> None:
     X, y, _ = planted(0)
     for text in (
         "with_probes(cc(50), fdr=0.2)",
-        "with_probes(standardize | f(30), share=0.25, repeats=3)",
+        "with_probes(standardize | f(30), share=0.25, n_repeats=3)",
         "with_probes(from_model(extra_trees(20), k=5))",
     ):
         assert to_text(tamis.recipe(text)) == text
@@ -331,8 +331,8 @@ def test_a_recipe_has_probes() -> None:
 @pytest.mark.parametrize(
     ("selector", "match"),
     [
-        (GaussianNB(), "'selector' parameter"),
-        (make_pipeline(Ranking("cc", k=3), Standardize()), "with_probes: selector must be a selector or a pipeline"),
+        (GaussianNB(), "'estimator' parameter"),
+        (make_pipeline(Ranking("cc", k=3), Standardize()), "with_probes: estimator must be a selector or a pipeline"),
         (make_pipeline(PCA(2), Ranking("cc", k=1)), "with_probes: the columns kept by .* cannot be traced"),
         (Ranking("variance"), "a selector that looks at the classes; to Ranking.* a column and its permuted copy"),
     ],
@@ -345,7 +345,7 @@ def test_bad_selectors(selector, match) -> None:
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"fdr": 0}, {"fdr": 1.0}, {"fdr": "low"}, {"share": 1.0}, {"share": 0.0}, {"repeats": 0}, {"n_jobs": "all"}],
+    [{"fdr": 0}, {"fdr": 1.0}, {"fdr": "low"}, {"share": 1.0}, {"share": 0.0}, {"n_repeats": 0}, {"n_jobs": "all"}],
 )
 def test_wrong_parameters(parameters) -> None:
     X, y, _ = planted(0, columns=10)

@@ -33,37 +33,37 @@ def lightgbm(**options):
 
 CASES = {
     "forest": (
-        Forest(15, max_features=0.5, min_leaf=2, random_state=3),
+        Forest(15, max_features=0.5, min_samples_leaf=2, random_state=3),
         RandomForestClassifier(15, max_features=0.5, min_samples_leaf=2, random_state=SEED),
     ),
     "forest_balanced": (
-        Forest(15, balance=True, random_state=3),
+        Forest(15, class_weight="balanced", random_state=3),
         RandomForestClassifier(15, random_state=SEED),
     ),
     "extra_trees": (
-        ExtraTrees(15, max_features="log2", min_leaf=3, random_state=3),
+        ExtraTrees(15, max_features="log2", min_samples_leaf=3, random_state=3),
         ExtraTreesClassifier(15, max_features="log2", min_samples_leaf=3, random_state=SEED),
     ),
     "extra_trees_balanced": (
-        ExtraTrees(15, balance=True, min_leaf=2, random_state=3),
+        ExtraTrees(15, class_weight="balanced", min_samples_leaf=2, random_state=3),
         ExtraTreesClassifier(15, min_samples_leaf=2, random_state=SEED),
     ),
     "boost": (
-        Boost(12, rate=0.3, leaves=5, min_leaf=4, random_state=3),
+        Boost(12, learning_rate=0.3, max_leaf_nodes=5, min_samples_leaf=4, random_state=3),
         HistGradientBoostingClassifier(
             max_iter=12, learning_rate=0.3, max_leaf_nodes=5, min_samples_leaf=4, early_stopping=False
         ),
     ),
     "boost_balanced": (
-        Boost(12, balance=True, random_state=3),
+        Boost(12, class_weight="balanced", random_state=3),
         HistGradientBoostingClassifier(max_iter=12, class_weight="balanced", early_stopping=False),
     ),
     "lightgbm": (
-        Boost(12, rate=0.3, leaves=5, min_leaf=4, library="lightgbm", random_state=3),
+        Boost(12, learning_rate=0.3, max_leaf_nodes=5, min_samples_leaf=4, library="lightgbm", random_state=3),
         lightgbm(n_estimators=12, learning_rate=0.3, num_leaves=5, min_child_samples=4),
     ),
     "lightgbm_balanced": (
-        Boost(12, balance=True, library="lightgbm", random_state=3),
+        Boost(12, class_weight="balanced", library="lightgbm", random_state=3),
         lightgbm(n_estimators=12, class_weight="balanced"),
     ),
 }
@@ -125,8 +125,8 @@ def test_one_seed_one_answer(name) -> None:
     first = model.fit(X, y).predict_proba(X)
     np.testing.assert_array_equal(model.fit(X, y).predict_proba(X), first)
     if name in ("forest", "extra_trees"):
-        other = type(model)(15, min_leaf=3, random_state=4).fit(X, y).predict_proba(X)
-        again = type(model)(15, min_leaf=3, random_state=np.random.default_rng(4)).fit(X, y).predict_proba(X)
+        other = type(model)(15, min_samples_leaf=3, random_state=4).fit(X, y).predict_proba(X)
+        again = type(model)(15, min_samples_leaf=3, random_state=np.random.default_rng(4)).fit(X, y).predict_proba(X)
         np.testing.assert_array_equal(again, other)
         assert not np.array_equal(other, first)
 
@@ -137,7 +137,7 @@ def test_missing_values_in_dense_rows(name) -> None:
     X[::3, 0] = np.nan
     ours, bare = CASES[name]
     if name.startswith(("forest", "extra_trees")):
-        bare.set_params(class_weight={0: 0.75, 1: 1.5} if ours.balance else None)
+        bare.set_params(class_weight={0: 0.75, 1: 1.5} if ours.class_weight else None)
     np.testing.assert_allclose(ours.fit(X, y).predict_proba(X), bare.fit(X, y).predict_proba(X), rtol=1e-10)
 
 
@@ -157,11 +157,11 @@ def test_missing_values_in_sparse_rows(name) -> None:
         model.fit(X, y).predict(sp.csr_array(holes))
 
 
-@pytest.mark.parametrize("balance", [False, True])
-def test_extra_trees_count_a_weight_as_so_many_rows(balance) -> None:
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_extra_trees_count_a_weight_as_so_many_rows(class_weight) -> None:
     X, y = problem(3)
     weight = np.random.default_rng(0).integers(0, 4, y.size)
-    model = ExtraTrees(15, balance=balance, random_state=3)
+    model = ExtraTrees(15, class_weight=class_weight, random_state=3)
     Z = problem(3, seed=1)[0]
     weighted = model.fit(X, y, sample_weight=weight).predict_proba(Z)
     repeated = model.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).predict_proba(Z)
@@ -224,9 +224,13 @@ def test_long_column_numbers_are_shortened_and_the_matrix_left_alone() -> None:
     ("kind", "bad"),
     [
         *((kind, bad) for kind in (Forest, ExtraTrees) for bad in ({"max_features": 0.0}, {"max_features": "all"})),
-        *((kind, bad) for kind in (Forest, ExtraTrees, Boost) for bad in ({"trees": 0}, {"min_leaf": 0})),
-        (Boost, {"rate": 0.0}),
-        (Boost, {"leaves": 1}),
+        *(
+            (kind, bad)
+            for kind in (Forest, ExtraTrees, Boost)
+            for bad in ({"n_estimators": 0}, {"min_samples_leaf": 0})
+        ),
+        (Boost, {"learning_rate": 0.0}),
+        (Boost, {"max_leaf_nodes": 1}),
         (Boost, {"library": "xgboost"}),
     ],
 )

@@ -38,29 +38,29 @@ def problem(seed: int = 0, rows: int = 90, n_classes: int = 3) -> tuple[np.ndarr
     return X, y
 
 
-def parts(y, folds, random_state) -> tuple[list, int]:
+def parts(y, cv, random_state) -> tuple[list, int]:
     seed = int(generator(random_state).integers(2**31))
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=int(generator(seed).integers(2**31)))
+    splitter = StratifiedKFold(cv, shuffle=True, random_state=int(generator(seed).integers(2**31)))
     return list(splitter.split(y, y)), seed
 
 
-def measured(truth, said, measure) -> float:
-    if measure == "accuracy":
+def measured(truth, said, scoring) -> float:
+    if scoring == "accuracy":
         return accuracy_score(truth, said)
     return recall_score(truth, said, labels=np.unique(truth), average="macro", zero_division=0)
 
 
-def worth(model, X, y, columns, *, folds=5, random_state=0, measure="accuracy", caution=0.0) -> float:
+def worth(model, X, y, columns, *, cv=5, random_state=0, scoring="accuracy", caution=0.0) -> float:
     """Worth of a set of columns, fold by fold."""
-    dealt, seed = parts(y, folds, random_state)
+    dealt, seed = parts(y, cv, random_state)
     found = []
     for fold, (train, test) in enumerate(dealt):
         fitted = seeded(clone(model), spawn(seed, fold)).fit(X[np.ix_(train, columns)], y[train])
-        found.append(measured(y[test], fitted.predict(X[np.ix_(test, columns)]), measure))
+        found.append(measured(y[test], fitted.predict(X[np.ix_(test, columns)]), scoring))
     return float(np.mean(found) - (caution * np.std(found, ddof=1) if caution else 0.0))
 
 
-def by_hand(model, X, y, *, k=None, base=(), gain=0.0, **options) -> tuple[list, list, list]:
+def by_hand(model, X, y, *, k=None, base=(), tol=0.0, **options) -> tuple[list, list, list]:
     alone = [worth(model, X, y, [j], **options) for j in range(X.shape[1])]
     order = sorted(range(X.shape[1]), key=lambda j: (-round(alone[j], 12), j))
     chosen = list(base) or [order[0]]
@@ -69,7 +69,7 @@ def by_hand(model, X, y, *, k=None, base=(), gain=0.0, **options) -> tuple[list,
         if j in chosen or (k is not None and len(chosen) >= k):
             continue
         now = worth(model, X, y, [*chosen, j], **options)
-        if now > path[-1] + gain + 1e-12:
+        if now > path[-1] + tol + 1e-12:
             chosen.append(j)
             path.append(now)
     return alone, chosen, path
@@ -80,10 +80,10 @@ def by_hand(model, X, y, *, k=None, base=(), gain=0.0, **options) -> tuple[list,
     [
         (GaussianNB(), {}),
         (DecisionTreeClassifier(max_depth=2), {"caution": 1.0}),
-        (make_pipeline(StandardScaler(), GaussianNB()), {"gain": 0.03, "measure": "balanced_accuracy"}),
-        (GaussianNB(), {"base": [8, 2], "folds": 3}),
+        (make_pipeline(StandardScaler(), GaussianNB()), {"tol": 0.03, "scoring": "balanced_accuracy"}),
+        (GaussianNB(), {"base": [8, 2], "cv": 3}),
         (GaussianNB(), {"k": 2, "random_state": 5}),
-        (ExtraTreesClassifier(3), {"folds": 3}),
+        (ExtraTreesClassifier(3), {"cv": 3}),
     ],
 )
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -95,16 +95,16 @@ def test_it_is_the_plain_loop(model, parameters, n_classes) -> None:
     assert found.chosen_.tolist() == chosen
     np.testing.assert_allclose(found.path_, path, rtol=1e-12)
     assert found.get_support(indices=True).tolist() == sorted(chosen)
-    np.testing.assert_array_equal(found.ranking_, np.argsort(-found.scores_, kind="stable"))
+    np.testing.assert_array_equal(found.order_, np.argsort(-found.scores_, kind="stable"))
 
 
 def test_without_extension_the_best_of_the_ranking() -> None:
     X, y = problem()
     plain = Wrapper(GaussianNB(), k=4, extend=False, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(plain.chosen_, plain.ranking_[:4])
+    np.testing.assert_array_equal(plain.chosen_, plain.order_[:4])
     assert not hasattr(plain, "path_")
     based = Wrapper(GaussianNB(), k=3, base=[0], extend=False, random_state=0).fit(X, y)
-    assert based.chosen_.tolist() == [0, *[j for j in plain.ranking_ if j != 0][:2]]
+    assert based.chosen_.tolist() == [0, *[j for j in plain.order_ if j != 0][:2]]
 
 
 def test_planted_features_are_found() -> None:
@@ -119,9 +119,9 @@ def test_a_feature_must_raise_the_worth_by_more_than_the_gain() -> None:
     free = Wrapper(GaussianNB(), random_state=0).fit(X, y)
     steps = np.diff(free.path_)
     assert (steps > 0).all()
-    strict = Wrapper(GaussianNB(), gain=float(steps[0]), random_state=0).fit(X, y)
+    strict = Wrapper(GaussianNB(), tol=float(steps[0]), random_state=0).fit(X, y)
     assert free.chosen_[1] not in strict.chosen_[:2]
-    assert Wrapper(GaussianNB(), gain=1.0, random_state=0).fit(X, y).chosen_.tolist() == [free.chosen_[0]]
+    assert Wrapper(GaussianNB(), tol=1.0, random_state=0).fit(X, y).chosen_.tolist() == [free.chosen_[0]]
 
 
 @pytest.mark.parametrize("model", [None, KNN(3), BernoulliNB(binarize=0.5)])
@@ -163,17 +163,17 @@ def test_columns_stay_sparse_for_a_model_that_takes_them() -> None:
 
 def test_columns_may_move() -> None:
     X, y = problem(rows=101)
-    here = Wrapper(ExtraTreesClassifier(4), folds=3, random_state=1).fit(X, y)
+    here = Wrapper(ExtraTreesClassifier(4), cv=3, random_state=1).fit(X, y)
     assert np.unique(here.scores_).size == 9
     order = np.random.default_rng(0).permutation(9)
-    there = Wrapper(ExtraTreesClassifier(4), folds=3, random_state=1).fit(X[:, order], y)
+    there = Wrapper(ExtraTreesClassifier(4), cv=3, random_state=1).fit(X[:, order], y)
     np.testing.assert_array_equal(there.scores_, here.scores_[order])
     np.testing.assert_array_equal(order[there.chosen_], here.chosen_)
 
 
 def test_workers_change_nothing(monkeypatch) -> None:
     X, y = problem()
-    model = Wrapper(ExtraTreesClassifier(3), folds=3, random_state=4)
+    model = Wrapper(ExtraTreesClassifier(3), cv=3, random_state=4)
     one, two = clone(model).fit(X, y), clone(model).set_params(n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(one.scores_, two.scores_)
     np.testing.assert_array_equal(one.chosen_, two.chosen_)
@@ -189,11 +189,11 @@ def test_workers_change_nothing(monkeypatch) -> None:
 def test_seeds_are_the_wrappers_unless_the_model_has_its_own() -> None:
     X, y = problem()
     forest = ExtraTreesClassifier(3)
-    first = Wrapper(forest, k=1, folds=3, random_state=0).fit(X, y).scores_
+    first = Wrapper(forest, k=1, cv=3, random_state=0).fit(X, y).scores_
     assert forest.random_state is None
-    other = Wrapper(clone(forest), k=1, folds=3, random_state=1).fit(X, y).scores_
+    other = Wrapper(clone(forest), k=1, cv=3, random_state=1).fit(X, y).scores_
     assert not np.array_equal(first, other)
-    assert Wrapper(forest).get_params()["model__n_estimators"] == 3
+    assert Wrapper(forest).get_params()["estimator__n_estimators"] == 3
 
 
 def test_base_by_name_or_number() -> None:
@@ -223,7 +223,7 @@ def test_a_class_of_one_row_does_no_harm() -> None:
     lonely[3] = 1
     model = Wrapper(random_state=0).fit(X, lonely)
     assert model.scores_.max() <= 1 - 1 / (5 * 18)
-    balanced = Wrapper(DummyClassifier(), measure="balanced_accuracy", random_state=0).fit(X, lonely)
+    balanced = Wrapper(DummyClassifier(), scoring="balanced_accuracy", random_state=0).fit(X, lonely)
     # Four folds have one class; in the fifth half of the classes is right.
     np.testing.assert_allclose(balanced.scores_, 0.9)
 
@@ -239,17 +239,17 @@ def test_perfect_is_enough() -> None:
 def test_labels_reach_the_model_as_they_are() -> None:
     X, y = problem(n_classes=2)
     words = np.array(["ill", "well"])[y]
-    model = Wrapper(ExtraTreesClassifier(3, class_weight={"ill": 1, "well": 5}), folds=3, random_state=0).fit(X, words)
-    same = Wrapper(ExtraTreesClassifier(3, class_weight={0: 1, 1: 5}), folds=3, random_state=0).fit(X, y)
+    model = Wrapper(ExtraTreesClassifier(3, class_weight={"ill": 1, "well": 5}), cv=3, random_state=0).fit(X, words)
+    same = Wrapper(ExtraTreesClassifier(3, class_weight={0: 1, 1: 5}), cv=3, random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.scores_, same.scores_)
 
 
 def test_a_recipe_wraps() -> None:
     X, y = problem()
-    text = "wrapper(standardize | knn(3), k=2, base=[4], folds=3, random_state=0)"
+    text = "wrapper(standardize | knn(3), k=2, base=[4], cv=3, random_state=0)"
     model = tamis.recipe(text)
     assert to_text(model) == text
-    by_class = Wrapper(tamis.recipe("standardize | knn(3)"), k=2, base=[4], folds=3, random_state=0)
+    by_class = Wrapper(tamis.recipe("standardize | knn(3)"), k=2, base=[4], cv=3, random_state=0)
     np.testing.assert_array_equal(model.fit(X, y).chosen_, by_class.fit(X, y).chosen_)
     by_class.base = np.array([4])
     assert to_text(by_class) == text
@@ -258,17 +258,17 @@ def test_a_recipe_wraps() -> None:
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"model": LinearRegression()}, "wrapper: model must be a classifier; got LinearRegression"),
-        ({"model": 3}, "'model'"),
+        ({"estimator": LinearRegression()}, "wrapper: estimator must be a classifier; got LinearRegression"),
+        ({"estimator": 3}, "'estimator'"),
         ({"extend": False}, "wrapper: extend=False needs k"),
         ({"base": [9]}, "wrapper: base names columns or numbers them 0 to 8; got 9"),
         ({"base": "gene"}, "wrapper: base names columns or numbers them 0 to 8; got 'gene'"),
         ({"base": [True]}, "wrapper: base names columns or numbers them 0 to 8; got True"),
         ({"base": [1, 1]}, "wrapper: base names a column twice"),
         ({"base": [1, 2], "k": 1}, "wrapper: base has 2 columns, more than k=1"),
-        ({"measure": "auc"}, "'measure'"),
-        ({"gain": -1.0}, "'gain'"),
-        ({"folds": 1}, "'folds'"),
+        ({"scoring": "auc"}, "'scoring'"),
+        ({"tol": -1.0}, "'tol'"),
+        ({"cv": 1}, "'cv'"),
         ({"caution": -1.0}, "'caution'"),
     ],
 )

@@ -8,6 +8,7 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
+from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
 from tamis.base.selector import Selector
 from tamis.base.types import Mask
@@ -19,8 +20,8 @@ def kept(model: Any, n_features: int) -> Mask | None:
     The steps of a pipeline are followed from the input on: a step with ``get_support`` narrows, a step with
     ``origins_`` (the input column of each output column) is followed back, a one-to-one step passes all on. Any other
     transform mixes columns, so what reached it counts as used. A classifier with a mask ``used_``, such as a tree, uses
-    those columns; a committee, a model with ``members_``, uses what any
-    of its members uses. A model that selects nothing uses every column.
+    those columns; a committee, a classifier of ours with ``estimators_``, uses what any of these uses. A model that
+    selects nothing uses every column.
 
     Parameters
     ----------
@@ -129,8 +130,8 @@ def _follow(step: Any, origins: np.ndarray) -> tuple[np.ndarray, bool]:
         if used.shape != origins.shape:
             raise _LostTrackError
         return origins[used], False
-    if hasattr(step, "members_"):
-        return np.unique(np.concatenate([_follow(member, origins)[0] for member in step.members_])), False
+    if isinstance(step, Classifier) and hasattr(step, "estimators_"):
+        return np.unique(np.concatenate([_follow(member, origins)[0] for member in step.estimators_])), False
     return origins, isinstance(step, OneToOneFeatureMixin)
 
 
@@ -150,13 +151,15 @@ class Picks:
     order: np.ndarray | None
 
     @property
-    def ranking(self) -> np.ndarray:
+    def full_order(self) -> np.ndarray:
         """All columns, best first: those that never reached the selector last, those kept first when it does not rank.
 
         Examples
         --------
-        >>> Picks(np.array([False, True, False]), None).ranking, Picks(np.zeros(3, bool), np.array([2, 0])).ranking
-        (array([1, 0, 2]), array([2, 0, 1]))
+        >>> Picks(np.array([False, True, False]), None).full_order
+        array([1, 0, 2])
+        >>> Picks(np.zeros(3, bool), np.array([2, 0])).full_order
+        array([2, 0, 1])
         """
         if self.order is None:
             return np.argsort(~self.support, kind="stable")
@@ -205,7 +208,7 @@ def picks(model: Any, n_features: int, who: str) -> Picks:
     mask[reaching[support]] = True
     if not isinstance(last, Selector):
         return Picks(mask, None)
-    ordered, first = np.unique(reaching[last.ranking_], return_index=True)
+    ordered, first = np.unique(reaching[last.order_], return_index=True)
     return Picks(mask, ordered[np.argsort(first)])
 
 

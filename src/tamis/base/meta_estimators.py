@@ -43,20 +43,17 @@ def takes_no_negative(model: Any) -> bool:
 
 
 class EstimatorList:
-    """First base of an estimator one parameter of which is a list of estimators.
+    """First base of an estimator whose parameter `estimators` is a list of estimators.
 
-    With ``numbered = ("members", "member")`` the parameters of those in `members` are ``member_1__k``,
-    ``member_2__k``, ..., and ``member_1`` is the first itself: seeds, grids and ``set_params`` find them there.
+    ``estimators_1`` is the first of them and ``estimators_1__k`` its parameter ``k``: seeds, grids and ``set_params``
+    find them there.
     """
 
-    #: The parameter that holds the list, and the word that its entries go by.
-    numbered: ClassVar[tuple[str, str]]
+    estimators: Sequence[Any] | None
 
     def _named(self) -> dict[str, Any]:
-        parameter, word = self.numbered
-        given: Sequence[Any] | None = getattr(self, parameter)
-        listed = given if isinstance(given, list | tuple) else []
-        return {f"{word}_{number}": one for number, one in enumerate(listed, 1) if hasattr(one, "get_params")}
+        listed = self.estimators if isinstance(self.estimators, list | tuple) else []
+        return {f"estimators_{number}": one for number, one in enumerate(listed, 1) if hasattr(one, "get_params")}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with `deep` also those listed, by number, and their parameters."""
@@ -69,13 +66,12 @@ class EstimatorList:
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by the names of :meth:`get_params`."""
-        parameter, word = self.numbered
-        if parameter in params:
-            setattr(self, parameter, params.pop(parameter))
+        if "estimators" in params:
+            self.estimators = params.pop("estimators")
         replaced = {name: params.pop(name) for name in self._named() if name in params}
         if replaced:
-            now = enumerate(getattr(self, parameter), 1)
-            setattr(self, parameter, [replaced.get(f"{word}_{number}", one) for number, one in now])
+            now = enumerate(self.estimators or (), 1)
+            self.estimators = [replaced.get(f"estimators_{number}", one) for number, one in now]
         super().set_params(**params)  # type: ignore[misc]
         return self
 
@@ -143,25 +139,25 @@ def in_words(model: Any) -> str:
 
 
 class MetaSelector:
-    """Base, before ``Selector``, of a selector that has another one as its parameter `selector`.
+    """Base, before ``Selector``, of a selector that has another one as its parameter `estimator`.
 
     A subclass also writes ``_usual``, the selector that stands in when none is given.
     """
 
-    #: As far as the selector does.
+    #: As far as that selector does.
     accepts_missing: ClassVar[bool] = True
     part: ClassVar[Part]
-    selector: Any
+    estimator: Any
 
     def _usual(self) -> Any:
         raise NotImplementedError
 
     def _model(self) -> Any:
         """The selector inside, not fitted."""
-        if self.selector is None:
+        if self.estimator is None:
             return self._usual()
-        check_selector(self.selector, f"{self.part.name}: selector")
-        return self.selector
+        check_selector(self.estimator, f"{self.part.name}: estimator")
+        return self.estimator
 
     def _supervised(self) -> bool:
         return needs_classes(self._model())
@@ -178,7 +174,8 @@ class LibraryClassifier(Classifier):
 
     A subclass writes ``_make(n_features, n_classes)``, which returns the estimator with the parameters of this one,
     seeded and on one thread: processes are decided outside. Rows of weight 0 are left out before it sees them. With
-    ``balance=True`` a row of class c weighs n / (k n_c) times as much, for the n_c of n rows in it, of k classes.
+    ``class_weight="balanced"`` a row of class c weighs n / (k n_c) times as much, for the n_c of n rows in it, of k
+    classes.
 
     Attributes
     ----------
@@ -205,9 +202,9 @@ class LibraryClassifier(Classifier):
 
     def _cost(self, y: Codes, weight: FloatArray | None) -> FloatArray | None:
         """The weight that each row has for the estimator; None when it is the same for all."""
-        if not getattr(self, "balance", False):
+        if getattr(self, "class_weight", None) is None:
             return weight
-        return row_terms(y, np.ones(y.shape[0]) if weight is None else weight, balance=True, ridge=0.0)[0]
+        return row_terms(y, np.ones(y.shape[0]) if weight is None else weight, class_weight="balanced", ridge=0.0)[0]
 
     def _decision(self, X: Any) -> FloatArray:
         return np.asarray(self.model_.predict_proba(narrow(X)), dtype=np.float64)

@@ -88,9 +88,9 @@ class Part:
     unit_rows : bool
         Whether `search` supposes rows of mean length one, as the part with the role "unit_rows" makes them.
     phrase : str or callable
-        The part in an English sentence: a format string with names of parameters, ``"a forest of {trees} trees"``, or
-        a function of the :data:`Arguments`. For a score: what the features are ranked by. By default the sentence
-        quotes the first line of the documentation, and for a score its name.
+        The part in an English sentence: a format string with names of parameters, ``"a forest of {n_estimators}
+        trees"``, or a function of the :data:`Arguments`. For a score: what the features are ranked by. By default the
+        sentence quotes the first line of the documentation, and for a score its name.
     role : str, optional
         What the part is looked up for (:data:`Role`).
     searched : bool

@@ -25,22 +25,22 @@ class Selection:
         The features to keep.
     scores : float array of shape (n_features,)
         What each feature is worth, larger is better; 1 and 0 for a method that only says yes or no.
-    ranking : int array, optional
-        Column numbers from best to worst. By default the order of the scores, ties in column order.
+    order : int array, optional
+        Column numbers from best to worst. By default by score, equal scores in column order.
     """
 
     support: Mask
     scores: FloatArray
-    ranking: np.ndarray | None = None
+    order: np.ndarray | None = None
 
     @classmethod
-    def first(cls, ranking: np.ndarray, size: int) -> "Selection":
-        """The first of a ranking, for a method that says no more than the order: a score is how many rank below."""
-        support = np.zeros(ranking.shape[0], dtype=bool)
-        support[ranking[:size]] = True
-        scores = np.empty(ranking.shape[0])
-        scores[ranking] = np.arange(ranking.shape[0])[::-1]
-        return cls(support, scores, ranking)
+    def first(cls, order: np.ndarray, size: int) -> "Selection":
+        """The first columns of an order, for a method that gives no scores: a score is how many rank below."""
+        support = np.zeros(order.shape[0], dtype=bool)
+        support[order[:size]] = True
+        scores = np.empty(order.shape[0])
+        scores[order] = np.arange(order.shape[0])[::-1]
+        return cls(support, scores, order)
 
 
 class Selector(SelectorMixin, BaseEstimator):
@@ -55,8 +55,10 @@ class Selector(SelectorMixin, BaseEstimator):
     ----------
     support_ : bool array of shape (n_features,)
     scores_ : float array of shape (n_features,)
-    ranking_ : int array
+    order_ : int array of shape (n_features,)
         Column numbers from best to worst; equal scores stay in column order.
+    ranking_ : int array of shape (n_features,)
+        Place of each feature in `order_`; 1 is the best.
     classes_ : array
         The class labels, when supervised.
     """
@@ -98,7 +100,7 @@ class Selector(SelectorMixin, BaseEstimator):
         """Keep what was found."""
         self.support_ = found.support
         self.scores_ = found.scores
-        self.ranking_ = rank(found.scores) if found.ranking is None else found.ranking
+        self.order_ = rank(found.scores) if found.order is None else found.order
 
     def _read(self, X: Any, y: Any = None, *, reset: bool) -> tuple[Any, Any]:
         """Validated rows and classes; a selector that takes more than numbers reads them its own way."""
@@ -112,6 +114,14 @@ class Selector(SelectorMixin, BaseEstimator):
             ensure_all_finite="allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True,
         )
         return found if self._supervised() else (found, None)
+
+    @property
+    def ranking_(self) -> np.ndarray:
+        """Place of each feature in ``order_``; 1 is the best."""
+        check_is_fitted(self)
+        places = np.empty_like(self.order_)
+        places[self.order_] = np.arange(1, self.order_.shape[0] + 1)
+        return places
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)

@@ -74,7 +74,7 @@ def bearing_rows(
     return X, y, weight, places
 
 
-def row_terms(y: Codes, weight: FloatArray, *, balance: bool, ridge: float) -> tuple[FloatArray, FloatArray]:
+def row_terms(y: Codes, weight: FloatArray, *, class_weight: str | None, ridge: float) -> tuple[FloatArray, FloatArray]:
     """What a row's slack costs when C is 1, and what is added to its kernel with itself.
 
     Parameters
@@ -82,25 +82,25 @@ def row_terms(y: Codes, weight: FloatArray, *, balance: bool, ridge: float) -> t
     y : array of class codes 0, 1, ..., all of them present
     weight : array of shape (n_rows,)
         Above zero. A row of weight 2 costs twice as much and gets half the ridge: it counts like the row twice.
-    balance : bool
+    class_weight : {"balanced"} or None
         Multiply the cost by n / (k n_c) for the n_c of n rows in a class, of k classes.
     ridge : float
         Multiplied by the class's share of the rows.
 
     Examples
     --------
-    >>> row_terms(np.array([0, 1, 1, 1]), np.ones(4), balance=True, ridge=1.0)[0].round(2)
+    >>> row_terms(np.array([0, 1, 1, 1]), np.ones(4), class_weight="balanced", ridge=1.0)[0].round(2)
     array([2.  , 0.67, 0.67, 0.67])
     """
     size = np.bincount(y, weights=weight)
-    factor = size.sum() / (size.shape[0] * size) if balance else np.ones(size.shape[0])
+    factor = size.sum() / (size.shape[0] * size) if class_weight == "balanced" else np.ones(size.shape[0])
     return weight * factor[y], ridge * size[y] / size.sum() / weight
 
 
-def class_prior(y: Codes, weight: FloatArray, *, balance: bool) -> FloatArray:
+def class_prior(y: Codes, weight: FloatArray, *, class_weight: str | None) -> FloatArray:
     """Share of each class of the weight, or the same for all."""
     size = np.bincount(y, weights=weight).astype(np.float64, copy=False)
-    return np.full(size.size, 1.0 / size.size) if balance else size / size.sum()
+    return np.full(size.size, 1.0 / size.size) if class_weight == "balanced" else size / size.sum()
 
 
 def canonical(X: Matrix) -> Matrix:

@@ -200,7 +200,7 @@ def _features_used(model: Any, n_features: int) -> np.ndarray:
     for before, (_, step) in enumerate(model.steps if isinstance(model, Pipeline) else ()):
         reaching = traced(model[:before], n_features)
         if isinstance(step, Selector) and reaching is not None:
-            ranked = reaching[step.ranking_]
+            ranked = reaching[step.order_]
             # Backwards, so that a column that was split into several has the place of the best of them.
             place[ranked[::-1]] = np.arange(ranked.size)[::-1]
     used = np.flatnonzero(mask)

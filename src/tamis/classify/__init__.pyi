@@ -3,7 +3,7 @@
 from tamis.classify.blend import Blend as Blend
 from tamis.classify.boost import Boost as Boost
 from tamis.classify.centroid import Centroid as Centroid
-from tamis.classify.committee import CVCommittee as CVCommittee
+from tamis.classify.committee import Committee as Committee
 from tamis.classify.convex_net.convex_net import ConvexNet as ConvexNet
 from tamis.classify.esnb.esnb import ESNB as ESNB
 from tamis.classify.extra_trees import ExtraTrees as ExtraTrees

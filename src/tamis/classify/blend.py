@@ -20,7 +20,7 @@ from tamis.classify.svm.svm import SVM
 
 
 def _phrase(a: Arguments) -> str:
-    models, weights = a.pop("models"), a.pop("weights")
+    models, weights = a.pop("estimators"), a.pop("weights")
     if not models:
         return "the mean of what a linear support vector machine and the nearest neighbours say"
     counted = f", weighted {' to '.join(map(str, weights))}," if weights else ""
@@ -41,7 +41,7 @@ class Blend(EstimatorList, MetaClassifier):
 
     Parameters
     ----------
-    models : list of estimators, optional
+    estimators : list of estimators, optional
         Classifiers, or pipelines that end in one; they get the rows as they come: data frames, text, missing values and
         sparse matrices are their own affair. By default a linear ``SVM()`` and a ``KNN()``.
     weights : list of float, optional
@@ -55,7 +55,7 @@ class Blend(EstimatorList, MetaClassifier):
     Attributes
     ----------
     classes_ : array
-    members_ : list of fitted estimators
+    estimators_ : list of fitted estimators
         The models of a weight above zero, in order.
     weights_ : array of shape (n_members,)
         Their weights.
@@ -65,7 +65,7 @@ class Blend(EstimatorList, MetaClassifier):
     Margins are no log odds, so that what the logistic function makes of them is a probability in name only: a margin of
     1 counts as 0.73 whatever the share of such rows that is right. Among equal classes the first is named. What a
     blend says follows from what its members say (:func:`blended`): nothing else is learnt. The parameters of the
-    models are reached as ``model_1__C``, ``model_2__k``, ....
+    models are reached as ``estimators_1__C``, ``estimators_2__k``, ....
 
     References
     ----------
@@ -84,15 +84,14 @@ class Blend(EstimatorList, MetaClassifier):
 
     part: ClassVar[Part] = Part(
         "blend",
-        positional=("*models",),
+        positional=("*estimators",),
         paper="Kittler, Hatef, Duin and Matas 1998; Caruana, Niculescu-Mizil, Crew and Ksikes 2004",
         phrase=_phrase,
         role="weighted_ensemble",
     )
     gives_probabilities = True
-    numbered = ("models", "model")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "models": [list, tuple, None],
+        "estimators": [list, tuple, None],
         "weights": ["array-like", None],
         "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
         "random_state": ["random_state", np.random.Generator],
@@ -100,13 +99,13 @@ class Blend(EstimatorList, MetaClassifier):
 
     def __init__(
         self,
-        models: Sequence[Any] | None = None,
+        estimators: Sequence[Any] | None = None,
         *,
         weights: Sequence[float] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        self.models = models
+        self.estimators = estimators
         self.weights = weights
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -118,23 +117,23 @@ class Blend(EstimatorList, MetaClassifier):
         labels = self.classes_[y]
         heard = [(i, model) for i, model in enumerate(models) if weights[i] > 0]
         tasks = [(seeded(clone(model), spawn(seed, i)), X, labels) for i, model in heard]
-        self.members_ = run_all(_fitted, tasks, self.n_jobs)
+        self.estimators_ = run_all(_fitted, tasks, self.n_jobs)
         self.weights_ = weights[weights > 0]
 
     def _decision(self, X: Any) -> FloatArray:
-        said = [ask(member, X) for member in self.members_]
+        said = [ask(member, X) for member in self.estimators_]
         # Not every classifier of others' making tells its classes.
         told = [one if one.classes is not None else one._replace(classes=self.classes_) for one in said]
         return blended(told, self.weights_, self.classes_.shape[0])
 
     def _models(self) -> list[Any]:
-        if self.models is None:
+        if self.estimators is None:
             return [SVM(), KNN()]
-        if not self.models:
+        if not self.estimators:
             raise TamisError("blend needs at least one model; got none")
-        for number, model in enumerate(self.models, 1):
+        for number, model in enumerate(self.estimators, 1):
             check_classifier(model, f"blend: model {number}")
-        return list(self.models)
+        return list(self.estimators)
 
 
 def blended(said: Sequence[Said], weights: Sequence[float] | FloatArray | None, n_classes: int) -> FloatArray:

@@ -19,21 +19,21 @@ from tamis.base.types import Codes, FloatArray, Matrix
 class Boost(LibraryClassifier):
     """Sum of small trees, each fitted to the gradient of the log loss that those before it left.
 
-    With F_c the evidence for class c, a round adds for every class (one of them, if there are two) `rate` times a tree
-    of at most `leaves` leaves, grown best leaf first on columns that are binned into at most 255 values. Class
-    probabilities are the logistic function or the softmax of F.
+    With F_c the evidence for class c, a round adds for every class (one of them, if there are two) `learning_rate`
+    times a tree of at most `max_leaf_nodes` leaves, grown best leaf first on columns that are binned into at most 255
+    values. Class probabilities are the logistic function or the softmax of F.
 
     Parameters
     ----------
-    trees : int, default=100
+    n_estimators : int, default=100
         Rounds.
-    rate : float, default=0.1
+    learning_rate : float, default=0.1
         How much of each tree is added.
-    leaves : int, default=31
+    max_leaf_nodes : int, default=31
         Leaves of a tree at most.
-    min_leaf : int, default=20
+    min_samples_leaf : int, default=20
         Rows in a leaf at least. Twice as many rows are needed for a split at all: take less for few rows.
-    balance : bool, default=False
+    class_weight : {"balanced"}, optional
         Weigh a row of a class with n_c of the n rows by n / (k n_c), of k classes: every class weighs the same.
     library : {"sklearn", "lightgbm"}, default="sklearn"
         scikit-learn's ``HistGradientBoostingClassifier``, for dense data, or LightGBM, for sparse data too; it comes
@@ -53,14 +53,14 @@ class Boost(LibraryClassifier):
     Notes
     -----
     Missing values may come as they are: a split sends them to the better side. There are no sample weights: bins and
-    `min_leaf` count rows, so that a row of weight 2 would not be the row twice.
+    `min_samples_leaf` count rows, so that a row of weight 2 would not be the row twice.
 
     Examples
     --------
     >>> import numpy as np
     >>> from tamis.classify import Boost
     >>> X = np.column_stack([np.arange(20.0), np.ones(20)])
-    >>> model = Boost(10, min_leaf=5).fit(X, np.repeat(["a", "b"], 10))
+    >>> model = Boost(10, min_samples_leaf=5).fit(X, np.repeat(["a", "b"], 10))
     >>> model.predict([[2.0, 0.0], [12.0, 0.0]])
     array(['a', 'b'], dtype='<U1')
     >>> model.used_
@@ -69,57 +69,57 @@ class Boost(LibraryClassifier):
 
     part: ClassVar[Part] = Part(
         "boost",
-        positional=("trees",),
+        positional=("n_estimators",),
         search={
-            "trees": choice(50, 100, 300),
-            "rate": geom(0.02, 0.3),
-            "leaves": choice(4, 8, 31),
-            "min_leaf": choice(5, 20),
-            "balance": choice(True, False),
+            "n_estimators": choice(50, 100, 300),
+            "learning_rate": geom(0.02, 0.3),
+            "max_leaf_nodes": choice(4, 8, 31),
+            "min_samples_leaf": choice(5, 20),
+            "class_weight": choice("balanced", None),
         },
         paper="Friedman 2001; Ke et al. 2017",
-        phrase="gradient boosting of {trees} small trees",
+        phrase="gradient boosting of {n_estimators} small trees",
         suits=("dense",),
         slow=True,
         scale_invariant=True,
     )
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "trees": [Interval(Integral, 1, None, closed="left")],
-        "rate": [Interval(Real, 0, None, closed="neither")],
-        "leaves": [Interval(Integral, 2, None, closed="left")],
-        "min_leaf": [Interval(Integral, 1, None, closed="left")],
-        "balance": ["boolean"],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left")],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "class_weight": [StrOptions({"balanced"}), None],
         "library": [StrOptions({"sklearn", "lightgbm"})],
         "random_state": ["random_state", np.random.Generator],
     }
 
     def __init__(
         self,
-        trees: int = 100,
+        n_estimators: int = 100,
         *,
-        rate: float = 0.1,
-        leaves: int = 31,
-        min_leaf: int = 20,
-        balance: bool = False,
+        learning_rate: float = 0.1,
+        max_leaf_nodes: int = 31,
+        min_samples_leaf: int = 20,
+        class_weight: str | None = None,
         library: Literal["sklearn", "lightgbm"] = "sklearn",
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        self.trees = trees
-        self.rate = rate
-        self.leaves = leaves
-        self.min_leaf = min_leaf
-        self.balance = balance
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.class_weight = class_weight
         self.library = library
         self.random_state = random_state
 
     def _make(self, n_features: int, n_classes: int) -> Any:
         if self.library == "lightgbm":
             return _lightgbm()(
-                n_estimators=self.trees,
-                learning_rate=self.rate,
-                num_leaves=self.leaves,
-                min_child_samples=self.min_leaf,
+                n_estimators=self.n_estimators,
+                learning_rate=self.learning_rate,
+                num_leaves=self.max_leaf_nodes,
+                min_child_samples=self.min_samples_leaf,
                 random_state=self._seed(),
                 n_jobs=1,
                 deterministic=True,
@@ -127,10 +127,10 @@ class Boost(LibraryClassifier):
                 verbosity=-1,
             )
         return HistGradientBoostingClassifier(
-            max_iter=self.trees,
-            learning_rate=self.rate,
-            max_leaf_nodes=self.leaves,
-            min_samples_leaf=self.min_leaf,
+            max_iter=self.n_estimators,
+            learning_rate=self.learning_rate,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_leaf=self.min_samples_leaf,
             early_stopping=False,
             random_state=self._seed(),
         )

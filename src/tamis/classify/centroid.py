@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.utils.extmath import safe_sparse_dot
 
-from tamis.base._sklearn import Interval
+from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.moments import ClassMoments
 from tamis.base.part import Arguments, Part
@@ -17,7 +17,7 @@ from tamis.base.validation import bearing_rows
 
 
 def _phrase(a: Arguments) -> str:
-    shrink = a.pop("shrink")
+    shrink = a.pop("shrink_threshold")
     return "the nearest class mean" + (f", shrunken by {shrink}" if shrink else "")
 
 
@@ -29,7 +29,7 @@ class Centroid(WeightedClassifier):
 
         d_cj = (a_cj - a_j) / (m_c (s_j + s_0)),   m_c = sqrt(1 / n_c - 1 / n),
 
-    is shrunk to d'_cj = sign(d_cj) max(0, abs(d_cj) - shrink), which gives the centroids
+    is shrunk to d'_cj = sign(d_cj) max(0, abs(d_cj) - shrink_threshold), which gives the centroids
     a'_cj = a_j + m_c (s_j + s_0) d'_cj. A row x goes to the class with the smallest
 
         sum_j (x_j - a'_cj)^2 / (s_j + s_0)^2 - 2 log p_c,
@@ -38,9 +38,9 @@ class Centroid(WeightedClassifier):
 
     Parameters
     ----------
-    shrink : float, default=0.0
+    shrink_threshold : float, default=0.0
         How far the standardised means are drawn to the overall one.
-    balance : bool, default=False
+    class_weight : {"balanced"}, optional
         Take the same p_c for all classes instead of their shares of the rows.
 
     Attributes
@@ -78,21 +78,21 @@ class Centroid(WeightedClassifier):
 
     part: ClassVar[Part] = Part(
         "centroid",
-        positional=("shrink",),
-        search={"shrink": lin(0.0, 6.0, 13), "balance": choice(True, False)},
+        positional=("shrink_threshold",),
+        search={"shrink_threshold": lin(0.0, 6.0, 13), "class_weight": choice("balanced", None)},
         paper="Tibshirani, Hastie, Narasimhan and Chu 2002",
         phrase=_phrase,
         boundary="linear",
     )
     gives_probabilities = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "shrink": [Interval(Real, 0, None, closed="left")],
-        "balance": ["boolean"],
+        "shrink_threshold": [Interval(Real, 0, None, closed="left")],
+        "class_weight": [StrOptions({"balanced"}), None],
     }
 
-    def __init__(self, shrink: float = 0.0, *, balance: bool = False) -> None:
-        self.shrink = shrink
-        self.balance = balance
+    def __init__(self, shrink_threshold: float = 0.0, *, class_weight: str | None = None) -> None:
+        self.shrink_threshold = shrink_threshold
+        self.class_weight = class_weight
 
     def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
         X, y, cost, _ = bearing_rows(X, y, sample_weight, self.classes_, "centroid")
@@ -102,12 +102,12 @@ class Centroid(WeightedClassifier):
         unit = np.sqrt(1.0 / size - 1.0 / size.sum())[:, None] * self.spread_
         # A constant column's means differ by rounding; so do those of classes that have the same values.
         away = np.where(moments.between > 0, moments.mean - moments.grand_mean, 0.0) / unit
-        shrunk = np.sign(away) * np.maximum(0.0, np.abs(away) - self.shrink) * unit
+        shrunk = np.sign(away) * np.maximum(0.0, np.abs(away) - self.shrink_threshold) * unit
         self.centroids_ = moments.grand_mean + shrunk
         self.used_ = np.ptp(shrunk, axis=0) > 0
         # The square of x itself is the same for all classes, and so is the square of the overall mean.
         self.coef_ = shrunk / self.spread_**2
-        share = np.full(size.shape, 1.0 / size.size) if self.balance else size / size.sum()
+        share = np.full(size.shape, 1.0 / size.size) if self.class_weight else size / size.sum()
         middle = moments.grand_mean + shrunk / 2
         self.intercept_ = np.log(share) - (self.coef_ * middle).sum(axis=1)
 

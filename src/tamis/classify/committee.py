@@ -21,13 +21,13 @@ from tamis.classify.svm.svm import SVM
 
 
 def _phrase(a: Arguments) -> str:
-    folds, how = a.pop("folds"), a.pop("how")
-    what = a.pop("model") or "a linear support vector machine"
+    folds, how = a.pop("cv"), a.pop("how")
+    what = a.pop("estimator") or "a linear support vector machine"
     many = "mean probability" if how == "average" else "vote"
     return f"the {many} of {folds} copies, each taught without one of {folds} folds, of {what}"
 
 
-class CVCommittee(MetaClassifier):
+class Committee(MetaClassifier):
     """Vote of one model per fold, each taught on the rows outside its fold.
 
     The rows are dealt into stratified folds; a copy of the model is fitted without each of them, and all copies vote.
@@ -35,10 +35,10 @@ class CVCommittee(MetaClassifier):
 
     Parameters
     ----------
-    folds : int, default=9
+    cv : int, default=9
         Number of members; an odd number leaves no draws between two classes. Fewer are made when the largest class
         has fewer rows.
-    model : estimator, optional
+    estimator : estimator, optional
         A classifier, or a pipeline that ends in one; it gets the rows as they come: data frames, text, missing
         values and sparse matrices are its own affair. By default a linear ``SVM()``.
     how : {"vote", "average"}, default="vote"
@@ -52,7 +52,7 @@ class CVCommittee(MetaClassifier):
     Attributes
     ----------
     classes_ : array
-    members_ : list of fitted estimators
+    estimators_ : list of fitted estimators
     cv_accuracy_, cv_ber_ : arrays of shape (n_members,)
         Accuracy and balanced error rate of each member on the rows it has not seen.
     cv_estimate_ : dict
@@ -78,9 +78,9 @@ class CVCommittee(MetaClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from tamis.classify import CVCommittee, KNN
+    >>> from tamis.classify import Committee, KNN
     >>> X = np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]])
-    >>> model = CVCommittee(3, KNN(1), random_state=0).fit(X, ["low", "low", "low", "high", "high", "high"])
+    >>> model = Committee(3, KNN(1), random_state=0).fit(X, ["low", "low", "low", "high", "high", "high"])
     >>> model.predict([[1.5], [7.5]])
     array(['low', 'high'], dtype='<U4')
     >>> model.cv_estimate_["accuracy"]
@@ -89,15 +89,15 @@ class CVCommittee(MetaClassifier):
 
     part: ClassVar[Part] = Part(
         "committee",
-        positional=("folds", "model"),
-        search={"folds": choice(5, 9, 15)},
+        positional=("cv", "estimator"),
+        search={"cv": choice(5, 9, 15)},
         paper="Grabczewski and Jankowski 2006, section 3",
         phrase=_phrase,
         role="fold_ensemble",
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "folds": [Interval(Integral, 2, None, closed="left")],
-        "model": [HasMethods(["fit", "predict"]), None],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "estimator": [HasMethods(["fit", "predict"]), None],
         "how": [StrOptions({"vote", "average"})],
         "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
         "random_state": ["random_state", np.random.Generator],
@@ -105,15 +105,15 @@ class CVCommittee(MetaClassifier):
 
     def __init__(
         self,
-        folds: int = 9,
-        model: Any = None,
+        cv: int = 9,
+        estimator: Any = None,
         *,
         how: str = "vote",
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        self.folds = folds
-        self.model = model
+        self.cv = cv
+        self.estimator = estimator
         self.how = how
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -125,7 +125,7 @@ class CVCommittee(MetaClassifier):
 
     def _fit(self, X: Any, y: Any) -> None:
         model = self._model()
-        check_classifier(model, "committee: model")
+        check_classifier(model, "committee: estimator")
         if self.how == "average" and not hasattr(model, "predict_proba"):
             raise TamisError(
                 f"committee: how='average' needs class probabilities, which {in_words(model)} does not give"
@@ -138,7 +138,7 @@ class CVCommittee(MetaClassifier):
             for fold, (train, test) in enumerate(parts)
         ]
         found = run_all(_member, tasks, self.n_jobs)
-        self.members_ = [member for member, _ in found]
+        self.estimators_ = [member for member, _ in found]
         judged = [(y[test], self._codes(said)) for (_, said), (_, test) in zip(found, parts, strict=True)]
         self.cv_accuracy_ = np.array([accuracy(truth, said) for truth, said in judged])
         self.cv_ber_ = np.array([1.0 - balanced_accuracy(truth, said) for truth, said in judged])
@@ -150,7 +150,7 @@ class CVCommittee(MetaClassifier):
     def _parts(self, y: Codes, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
         if np.bincount(y).max() < 2:
             raise TamisError("committee needs a class with at least two rows to deal into folds")
-        parts = inner_folds(y, self.folds, seed, "committee")
+        parts = inner_folds(y, self.cv, seed, "committee")
         if any(np.ptp(y[train]) == 0 for train, _ in parts):
             raise TamisError(f"committee: a class is too small for {len(parts)} folds; some member would see one class")
         return parts
@@ -161,10 +161,10 @@ class CVCommittee(MetaClassifier):
             return self._checked_decision(X)
         check_is_fitted(self)
         X = self._read(X, reset=False)
-        return self._votes(self._answers(member, X)[0] for member in self.members_) / len(self.members_)
+        return self._votes(self._answers(member, X)[0] for member in self.estimators_) / len(self.estimators_)
 
     def _decision(self, X: Any) -> FloatArray:
-        answers = [self._answers(member, X) for member in self.members_]
+        answers = [self._answers(member, X) for member in self.estimators_]
         evidence = [one for _, one in answers if one is not None]
         mean = np.mean(evidence, axis=0) if evidence else 0.0
         if self.how == "average":
@@ -200,7 +200,7 @@ class CVCommittee(MetaClassifier):
         return np.searchsorted(self.classes_, np.asarray(labels)).astype(np.intp, copy=False)
 
     def _model(self) -> Any:
-        return SVM() if self.model is None else self.model
+        return SVM() if self.estimator is None else self.estimator
 
     def _models(self) -> list[Any]:
         return [self._model()]

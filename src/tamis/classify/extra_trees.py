@@ -18,7 +18,7 @@ class ExtraTrees(Trees, WeightedClassifier):
 
     Parameters
     ----------
-    trees, max_features, min_leaf, balance, random_state
+    n_estimators, max_features, min_samples_leaf, class_weight, random_state
         As for :class:`~tamis.classify.forest.Forest`.
 
     Attributes
@@ -32,8 +32,8 @@ class ExtraTrees(Trees, WeightedClassifier):
 
     Notes
     -----
-    A row of weight 2 counts like the row twice, except in `min_leaf`, which counts rows. Missing values may come as
-    they are in dense data.
+    A row of weight 2 counts like the row twice, except in `min_samples_leaf`, which counts rows. Missing values may
+    come as they are in dense data.
 
     Examples
     --------
@@ -47,10 +47,10 @@ class ExtraTrees(Trees, WeightedClassifier):
 
     part: ClassVar[Part] = Part(
         "extra_trees",
-        positional=("trees",),
+        positional=("n_estimators",),
         search=SEARCH,
         paper="Geurts, Ernst and Wehenkel 2006",
-        phrase="{trees} extremely randomized trees",
+        phrase="{n_estimators} extremely randomized trees",
         slow=True,
         scale_invariant=True,
     )

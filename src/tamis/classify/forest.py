@@ -15,7 +15,11 @@ from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray, Matrix
 
 #: What a search tries of a committee of trees.
-SEARCH = {"max_features": choice("sqrt", 0.1, 0.3), "min_leaf": choice(1, 3), "balance": choice(True, False)}
+SEARCH = {
+    "max_features": choice("sqrt", 0.1, 0.3),
+    "min_samples_leaf": choice(1, 3),
+    "class_weight": choice("balanced", None),
+}
 
 
 class Trees(LibraryClassifier):
@@ -26,26 +30,26 @@ class Trees(LibraryClassifier):
     draws_columns: ClassVar[bool] = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "trees": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "max_features": [StrOptions({"sqrt", "log2"}), Interval(Real, 0, 1, closed="right")],
-        "min_leaf": [Interval(Integral, 1, None, closed="left")],
-        "balance": ["boolean"],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "class_weight": [StrOptions({"balanced"}), None],
         "random_state": ["random_state", np.random.Generator],
     }
 
     def __init__(
         self,
-        trees: int = 200,
+        n_estimators: int = 200,
         *,
         max_features: float | str = "sqrt",
-        min_leaf: int = 1,
-        balance: bool = False,
+        min_samples_leaf: int = 1,
+        class_weight: str | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        self.trees = trees
+        self.n_estimators = n_estimators
         self.max_features = max_features
-        self.min_leaf = min_leaf
-        self.balance = balance
+        self.min_samples_leaf = min_samples_leaf
+        self.class_weight = class_weight
         self.random_state = random_state
 
     @property
@@ -67,10 +71,10 @@ class Trees(LibraryClassifier):
         """The parameters that all take, in scikit-learn's words."""
         share = self.max_features
         return {
-            "n_estimators": self.trees,
+            "n_estimators": self.n_estimators,
             # A whole number would be a number of columns.
             "max_features": share if isinstance(share, str) else float(share),
-            "min_samples_leaf": int(self.min_leaf),
+            "min_samples_leaf": int(self.min_samples_leaf),
             "random_state": self._seed(),
         }
 
@@ -80,7 +84,7 @@ class Trees(LibraryClassifier):
 
     def _train(self, X: Matrix, y: Codes, cost: FloatArray | None) -> Any:
         model = self._make(X.shape[1], self.classes_.shape[0])
-        if self.balance:
+        if self.class_weight:
             size = np.bincount(y, weights=cost)
             # With few digits sums are exact: equal splits stay equal in whatever order the rows come.
             factor = (size.sum() / (size.size * size)).astype(np.float32)
@@ -94,18 +98,18 @@ class Trees(LibraryClassifier):
 class Forest(Trees):
     """Average of trees that each see a bootstrap sample of the rows and, at every split, a few columns.
 
-    A tree grows until its leaves are pure or hold `min_leaf` rows, by the split with the largest decrease of the Gini
-    impurity among `max_features` columns drawn for it. A row's class probabilities are averaged over the leaves that
-    it comes to. It is scikit-learn's ``RandomForestClassifier``.
+    A tree grows until its leaves are pure or hold `min_samples_leaf` rows, by the split with the largest decrease of
+    the Gini impurity among `max_features` columns drawn for it. A row's class probabilities are averaged over the
+    leaves that it comes to. It is scikit-learn's ``RandomForestClassifier``.
 
     Parameters
     ----------
-    trees : int, default=200
+    n_estimators : int, default=200
     max_features : {"sqrt", "log2"} or float, default="sqrt"
         How many columns are tried at a split: the root or the logarithm of their number, or a share of them.
-    min_leaf : int, default=1
+    min_samples_leaf : int, default=1
         Rows in a leaf at least.
-    balance : bool, default=False
+    class_weight : {"balanced"}, optional
         Weigh a row of a class with n_c of the n rows by n / (k n_c), of k classes: every class weighs the same.
     random_state : int, Generator, RandomState or None, default=None
         Draws the rows and the columns.
@@ -139,10 +143,10 @@ class Forest(Trees):
 
     part: ClassVar[Part] = Part(
         "forest",
-        positional=("trees",),
+        positional=("n_estimators",),
         search=SEARCH,
         paper="Breiman 2001",
-        phrase="a random forest of {trees} trees",
+        phrase="a random forest of {n_estimators} trees",
         slow=True,
         scale_invariant=True,
     )

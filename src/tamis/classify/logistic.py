@@ -61,7 +61,7 @@ class Logistic(LibraryClassifier, WeightedClassifier):
     penalty : {"l2", "l1"}, default="l2"
     C : float, default=1.0
         What the likelihood counts against the penalty.
-    balance : bool, default=False
+    class_weight : {"balanced"}, optional
         Weigh a row of a class with n_c of the n rows by n / (k n_c), of k classes: every class weighs the same.
 
     Attributes
@@ -104,7 +104,7 @@ class Logistic(LibraryClassifier, WeightedClassifier):
     part: ClassVar[Part] = Part(
         "logistic",
         positional=("penalty", "C"),
-        search={"penalty": choice("l2", "l1"), "C": geom(1e-2, 1e4), "balance": choice(True, False)},
+        search={"penalty": choice("l2", "l1"), "C": geom(1e-2, 1e4), "class_weight": choice("balanced", None)},
         paper="Cox 1958; Tibshirani 1996 (l1)",
         unit_rows=True,
         phrase=lambda a: f"logistic regression with {a.pop('penalty').upper()} penalty",
@@ -113,13 +113,13 @@ class Logistic(LibraryClassifier, WeightedClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "penalty": [StrOptions({"l2", "l1"})],
         "C": [Interval(Real, 0, None, closed="neither")],
-        "balance": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), None],
     }
 
-    def __init__(self, penalty: Literal["l2", "l1"] = "l2", C: float = 1.0, *, balance: bool = False) -> None:
+    def __init__(self, penalty: Literal["l2", "l1"] = "l2", C: float = 1.0, *, class_weight: str | None = None) -> None:
         self.penalty = penalty
         self.C = C
-        self.balance = balance
+        self.class_weight = class_weight
 
     def _make(self, n_features: int, n_classes: int) -> LogisticRegression:
         penalty = {"penalty": self.penalty} if _NAMED else {"l1_ratio": float(self.penalty == "l1")}

@@ -31,8 +31,8 @@ _OF_COUNTS = ("multinomial", "poisson")
 
 
 def _phrase(a: Arguments) -> str:
-    model = a.pop("model")
-    return "naive Bayes on the states of the features" if model == "states" else f"naive Bayes ({model})"
+    distribution = a.pop("distribution")
+    return "naive Bayes on the states of the features" if distribution == "states" else f"naive Bayes ({distribution})"
 
 
 class NaiveBayes(TakesNominal, WeightedClassifier):
@@ -53,24 +53,24 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
     states      log((n_cjs + a) / (n_cj + a V_j)), of the n_cj rows n_cjs being in the same of the V_j states
     =========== ================================================================================
 
-    with `smoothing` a. Nominal columns may come as they are, in data frames and arrays of objects: each level is a
-    state, whatever the model of the others. Only states by "modl" are groups of levels that MODL finds.
+    with `alpha` a. Nominal columns may come as they are, in data frames and arrays of objects: each level is a
+    state, whatever the distribution of the others. Only states by "modl" are groups of levels that MODL finds.
 
     Parameters
     ----------
-    model : {"gaussian", "bernoulli", "multinomial", "poisson", "states"}, default="gaussian"
+    distribution : {"gaussian", "bernoulli", "multinomial", "poisson", "states"}, default="gaussian"
         Multinomial and Poisson take counts, which are not negative.
     bins : str, default="auto"
         How columns become "states": "auto" takes those of a few whole numbers as they are and cuts the others half a
         deviation below and above the mean; the other ways are those of :func:`tamis.contingency.states.states`.
     n_bins : int, optional
         How many states, for the ways to cut that ask for it.
-    smoothing : float, default=1.0
+    alpha : float, default=1.0
         Rows, or counts, that are added to what was counted: a above. Nothing is impossible then.
-    widen : float, default=1e-9
+    var_smoothing : float, default=1e-9
         For the Gaussian: what is added to the variance of a column in each class, as a share of its variance over all
         rows, so that a column that is constant in a class can be told from in others.
-    balance : bool, default=False
+    class_weight : {"balanced"}, optional
         Take the same prior p_c for all classes instead of their shares of the rows.
 
     Attributes
@@ -127,15 +127,15 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
 
     part: ClassVar[Part] = Part(
         "nb",
-        positional=("model",),
+        positional=("distribution",),
         search={
-            "model": choice("gaussian", "bernoulli", "states"),
+            "distribution": choice("gaussian", "bernoulli", "states"),
             "bins": choice("auto", "equal_frequency", "modl", "ssv"),
-            "widen": choice(1e-9, 1e-2, 1.0),
-            "smoothing": choice(0.01, 0.1, 1.0),
-            "balance": choice(True, False),
+            "var_smoothing": choice(1e-9, 1e-2, 1.0),
+            "alpha": choice(0.01, 0.1, 1.0),
+            "class_weight": choice("balanced", None),
         },
-        only={"bins": ("model", "states"), "widen": ("model", "gaussian")},
+        only={"bins": ("distribution", "states"), "var_smoothing": ("distribution", "gaussian")},
         paper="Domingos and Pazzani 1997; McCallum and Nigam 1998; Eyheramendy and Madigan 2005 (Poisson)",
         phrase=_phrase,
         scale_invariant=True,
@@ -143,36 +143,36 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
     gives_probabilities = True
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "model": [StrOptions({"gaussian", "bernoulli", "multinomial", "poisson", "states"})],
+        "distribution": [StrOptions({"gaussian", "bernoulli", "multinomial", "poisson", "states"})],
         "bins": [StrOptions(set(WAYS))],
         "n_bins": [Interval(Integral, 2, None, closed="left"), None],
-        "smoothing": [Interval(Real, 0, None, closed="neither")],
-        "widen": [Interval(Real, 0, None, closed="neither")],
-        "balance": ["boolean"],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "var_smoothing": [Interval(Real, 0, None, closed="neither")],
+        "class_weight": [StrOptions({"balanced"}), None],
     }
 
     def __init__(
         self,
-        model: str = "gaussian",
+        distribution: str = "gaussian",
         *,
         bins: str = "auto",
         n_bins: int | None = None,
-        smoothing: float = 1.0,
-        widen: float = 1e-9,
-        balance: bool = False,
+        alpha: float = 1.0,
+        var_smoothing: float = 1e-9,
+        class_weight: str | None = None,
     ) -> None:
-        self.model = model
+        self.distribution = distribution
         self.bins = bins
         self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.widen = widen
-        self.balance = balance
+        self.alpha = alpha
+        self.var_smoothing = var_smoothing
+        self.class_weight = class_weight
 
     def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
         X, y, cost, _ = bearing_rows(X, y, sample_weight, self.classes_, "nb")
-        self.prior_ = class_prior(y, cost, balance=self.balance)
+        self.prior_ = class_prior(y, cost, class_weight=self.class_weight)
         counted = self._as_states()
-        grouped = self.model == "states" and self.bins == "modl"
+        grouped = self.distribution == "states" and self.bins == "modl"
         self.level_states_ = level_states(X, y, cost, self.levels_, grouped=grouped)
         # Of plain arrays, which a model file can hold.
         self._powers = None if counted.all() else self._fit_numbers(X[:, ~counted] if counted.any() else X, y, cost)
@@ -186,31 +186,31 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
                 n_bins=self.n_bins,
                 nominal=self.nominal_[counted],
             )
-            self._states = states.cuts.count, states.cuts.values, states.shares(self.smoothing)
+            self._states = states.cuts.count, states.cuts.values, states.shares(self.alpha)
             if counted.all():
                 self.used_ = states.cuts.count > 0
 
     def _as_states(self) -> Mask:
         """The columns that are counted as states."""
-        return np.ones_like(self.nominal_) if self.model == "states" else self.nominal_
+        return np.ones_like(self.nominal_) if self.distribution == "states" else self.nominal_
 
     def _fit_numbers(self, X: Matrix, y: Codes, weight: FloatArray) -> _Arrays:
         """The terms of the columns that are not states."""
-        if self.model == "gaussian":
+        if self.distribution == "gaussian":
             return self._fit_gaussian(ClassMoments.of(X, y, weight))
-        present = self.model == "bernoulli"
+        present = self.distribution == "bernoulli"
         total, known, lowest = class_totals(above_zero(X) if present else X, y, weight, presence=present)
-        a = float(self.smoothing)
+        a = float(self.alpha)
         if present:
             rate, absent = (total + a) / (known + 2 * a), (known - total + a) / (known + 2 * a)
             constant, linear = np.log(absent), np.log(rate) - np.log(absent)
         else:
             if lowest < 0:
                 raise DataError(
-                    f"Negative values in data passed to nb, whose {self.model} model takes counts; the lowest is "
-                    f"{lowest:g}"
+                    f"Negative values in data passed to nb, whose {self.distribution} distribution takes counts; "
+                    f"the lowest is {lowest:g}"
                 )
-            if self.model == "multinomial":
+            if self.distribution == "multinomial":
                 rate = (total + a) / (total + a).sum(axis=1, keepdims=True)
                 constant, linear = np.zeros_like(rate), np.log(rate)
             else:
@@ -225,7 +225,7 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
         overall = divide(moments.within + moments.between, moments.total)
         unknown = moments.weight == 0
         mean = np.where(unknown, moments.grand_mean, moments.mean)
-        variance = np.where(unknown, overall, moments.variance) + self.widen * overall
+        variance = np.where(unknown, overall, moments.variance) + self.var_smoothing * overall
         self.mean_, self.variance_ = self._spread(mean), self._spread(variance)
         # Measured from the overall mean, a spread that is small beside it loses no digits.
         away = mean - moments.grand_mean
@@ -248,9 +248,9 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
         if self._powers is not None:
             numbers = X[:, ~counted] if counted.any() else X
             with np.errstate(over="ignore", invalid="ignore"):
-                evidence += Powers(*self._powers, presence=self.model == "bernoulli").evidence(numbers)
+                evidence += Powers(*self._powers, presence=self.distribution == "bernoulli").evidence(numbers)
             if not np.isfinite(evidence).all():
-                raise DataError(f"nb: the data has values that are too large for the {self.model} model")
+                raise DataError(f"nb: the data has values that are too large for the {self.distribution} distribution")
         if self._states is not None:
             count, values, shares = self._states
             lookup = Lookup(Cuts.counted(count, values), np.ascontiguousarray(np.log(shares).T))
@@ -276,7 +276,7 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = self.model in _OF_COUNTS
+        tags.input_tags.positive_only = self.distribution in _OF_COUNTS
         # Where the classes differ in size and not in proportion, shares of a total do not tell them apart.
-        tags.classifier_tags.poor_score = self.model == "multinomial"
+        tags.classifier_tags.poor_score = self.distribution == "multinomial"
         return tags

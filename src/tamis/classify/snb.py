@@ -39,21 +39,21 @@ class SNB(Selective):
     loo : bool, default=False
         Answer each training row without counting it: leave-one-out, at no more cost, where the paper counts it. With
         many columns this finds better ones. Where columns are cut is not found anew; of a row of weight 2 one is left.
-    smoothing : float, default=1.0
+    alpha : float, default=1.0
         Rows that are added in each state of a column, in every class.
-    gain : float, default=0.0
+    tol : float, default=0.0
         By how much the share of right answers must rise for a column to join; by anything at all for 0.
-    balance : bool, default=False
+    class_weight : {"balanced"}, optional
         Count a row of a class with n_c of the n rows n / (k n_c), of k classes, among the right answers, and take the
         same prior for all classes.
 
     Attributes
     ----------
     classes_ : array
-    order_ : int array
+    chosen_ : int array
         The columns in the order in which they joined.
     used_ : bool array of shape (n_features,)
-    path_ : float array, one longer than `order_`
+    path_ : float array, one longer than `chosen_`
         Share of the training rows answered rightly, without columns and after each that joined.
     prior_ : array of shape (n_classes,)
     nominal_, levels_, level_states_
@@ -81,7 +81,7 @@ class SNB(Selective):
     >>> from tamis.classify import SNB
     >>> X = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 1], [1, 1, 1], [1, 1, 0], [1, 1, 0], [1, 1, 0], [0, 0, 0]])
     >>> model = SNB().fit(X, ["a", "a", "a", "a", "b", "b", "b", "b"])
-    >>> model.order_, model.path_
+    >>> model.chosen_, model.path_
     (array([2]), array([0.5, 1. ]))
     """
 
@@ -91,7 +91,7 @@ class SNB(Selective):
         search={
             "bins": choice("auto", "equal_frequency", "modl", "ssv"),
             "loo": choice(True, False),
-            "balance": choice(True, False),
+            "class_weight": choice("balanced", None),
         },
         paper="Langley and Sage 1994",
         phrase="naive Bayes on columns chosen one after another",
@@ -104,9 +104,9 @@ class SNB(Selective):
         "bins": [StrOptions(set(WAYS))],
         "n_bins": [Interval(Integral, 2, None, closed="left"), None],
         "loo": ["boolean"],
-        "smoothing": [Interval(Real, 0, None, closed="neither")],
-        "gain": [Interval(Real, 0, None, closed="left")],
-        "balance": ["boolean"],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "class_weight": [StrOptions({"balanced"}), None],
     }
 
     def __init__(
@@ -116,17 +116,17 @@ class SNB(Selective):
         bins: str = "auto",
         n_bins: int | None = None,
         loo: bool = False,
-        smoothing: float = 1.0,
-        gain: float = 0.0,
-        balance: bool = False,
+        alpha: float = 1.0,
+        tol: float = 0.0,
+        class_weight: str | None = None,
     ) -> None:
         self.k = k
         self.bins = bins
         self.n_bins = n_bins
         self.loo = loo
-        self.smoothing = smoothing
-        self.gain = gain
-        self.balance = balance
+        self.alpha = alpha
+        self.tol = tol
+        self.class_weight = class_weight
 
     def _worth(self, rows: TrainingRows, evidence: FloatArray, candidates: np.ndarray | None) -> FloatArray:
         weight = self._counting(rows.classes, rows.weight)
@@ -144,7 +144,7 @@ class SNB(Selective):
 
     def _counting(self, y: Codes, weight: FloatArray) -> FloatArray:
         """What each row counts among the right answers."""
-        return weight / np.bincount(y, weights=weight)[y] if self.balance else weight
+        return weight / np.bincount(y, weights=weight)[y] if self.class_weight else weight
 
     def _layers(self, counted: Counted, y: Codes, weight: FloatArray) -> FloatArray:
         table = super()._layers(counted, y, weight)
@@ -156,15 +156,15 @@ class SNB(Selective):
         for c in range(n_classes):
             less = np.maximum(counted.counts[c] - own[c], 0.0)
             known = np.maximum(np.add.reduceat(counted.counts[c], first[:-1]) - own[c], 0.0)
-            known += self.smoothing * (counted.cuts.count + 1)
-            share = (less + self.smoothing) / np.repeat(known, np.diff(first))
+            known += self.alpha * (counted.cuts.count + 1)
+            share = (less + self.alpha) / np.repeat(known, np.diff(first))
             share[first[:-1]] = 1.0
             layers[c, :, c] = on_grid(np.log(share))
         return layers
 
     def _begin_evidence(self, y: Codes, weight: FloatArray) -> FloatArray:
         evidence = super()._begin_evidence(y, weight)
-        if self.loo and not self.balance:
+        if self.loo and not self.class_weight:
             size = np.bincount(y, weights=weight)
             with np.errstate(divide="ignore"):
                 fewer = np.maximum(on_grid(np.log(np.maximum(size - _own(y, weight), 0.0)) - np.log(size)), _NEVER)

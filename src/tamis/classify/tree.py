@@ -54,7 +54,7 @@ class SSVTree(Sweep, TakesNominal, WeightedClassifier):
         training rows; of equals the largest.
     max_depth : int, optional
         Splits between the root and a leaf at most.
-    folds : int, default=10
+    cv : int, default=10
         Folds of the internal cross-validation; fewer when the largest class has fewer rows.
     caution : float, default=0.0
         How many deviations over the folds count against a degree (Grabczewski and Jankowski, eq. 25).
@@ -115,7 +115,7 @@ class SSVTree(Sweep, TakesNominal, WeightedClassifier):
         "criterion": [StrOptions(set(CRITERIA))],
         "prune": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"}), None],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-        "folds": [Interval(Integral, 2, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left")],
         "caution": CAUTION,
         "random_state": ["random_state", np.random.Generator],
     }
@@ -126,14 +126,14 @@ class SSVTree(Sweep, TakesNominal, WeightedClassifier):
         *,
         prune: float | Literal["auto"] | None = "auto",
         max_depth: int | None = None,
-        folds: int = 10,
+        cv: int = 10,
         caution: float = 0.0,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.criterion = criterion
         self.prune = prune
         self.max_depth = max_depth
-        self.folds = folds
+        self.cv = cv
         self.caution = caution
         self.random_state = random_state
 
@@ -203,7 +203,7 @@ class SSVTree(Sweep, TakesNominal, WeightedClassifier):
 
     def _try_all(self, X: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
         """Accuracy of every degree of pruning in each fold; one tree a fold serves all of them."""
-        parts = dealt(_lengths(X), y, weight, self.folds, self.random_state, 'SSVTree: prune="auto"')
+        parts = dealt(_lengths(X), y, weight, self.cv, self.random_state, 'SSVTree: prune="auto"')
         accuracy = np.zeros((len(parts), self.degrees_.shape[0]))
         for fold, part in enumerate(parts):
             train, test = np.flatnonzero(part.train), np.flatnonzero(part.test)

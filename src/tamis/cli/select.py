@@ -100,10 +100,10 @@ def _features(model: Any, mask: Any, dataset: "Dataset") -> list[dict[str, Any]]
     best: dict[int, tuple[int, float]] = {}
     track = Track(np.arange(dataset.n_features))
     for step in [step for _, step in model.steps] if hasattr(model, "steps") else [model]:
-        if hasattr(step, "get_support") and hasattr(step, "ranking_") and track.origins is not None and track.distinct:
+        if hasattr(step, "get_support") and hasattr(step, "order_") and track.origins is not None and track.distinct:
             # A feature that was made into several columns counts as the best of them.
             best = {}
-            for rank, column in enumerate(step.ranking_.tolist(), start=1):
+            for rank, column in enumerate(step.order_.tolist(), start=1):
                 best.setdefault(int(track.origins[column]), (rank, float(step.scores_[column])))
         track = track.after(step)
     found = [

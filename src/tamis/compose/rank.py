@@ -59,7 +59,7 @@ def rank(
     names: Any = dataset.feature_names
     for step in front:
         names = step.get_feature_names_out(names)
-    order = selector.ranking_
+    order = selector.order_
     table: dict[str, Any] = {
         "rank": np.arange(1, order.size + 1),
         "feature": [str(names[column]) for column in order],

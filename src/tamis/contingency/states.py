@@ -143,7 +143,7 @@ def cuts_of(
     elif by == "modl":
         cuts, others = modl_cuts(X, classes, sample_weight=weight, max_bins=n_bins), named
     elif by == "ssv":
-        usual: dict[str, Any] = {"min_gain": "auto", "balance": False, "folds": 10, "caution": 1.0, "random_state": 0}
+        usual: dict[str, Any] = {"min_gain": "auto", "class_weight": None, "cv": 10, "caution": 1.0, "random_state": 0}
         cuts, others = Cuts.of(ssv(X, classes, max_bins=n_bins, **usual)), named
     else:
         cuts, others = _UNSUPERVISED[by](X, n_bins, weight), named

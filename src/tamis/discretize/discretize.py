@@ -64,10 +64,10 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         equal ones together.
     min_rows : int, default=10
         Rows that a bin holds at least, of "optimal" alone.
-    balance : bool, default=False
+    class_weight : {"balanced"}, optional
         Count the classes alike, however many rows they have, in what a split puts right and in the accuracy. With
         one rare class no split may put any row right otherwise.
-    folds : int, default=10
+    cv : int, default=10
         Folds of the internal cross-validation; fewer when the largest class has fewer rows.
     caution : float, default=1.0
         How many deviations over the folds count against a number of bins (Grabczewski and Jankowski, eq. 25). Of
@@ -117,8 +117,8 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         "min_gain": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "max_bins": [Interval(Integral, 1, None, closed="left"), None],
         "min_rows": [Interval(Integral, 1, None, closed="left")],
-        "balance": ["boolean"],
-        "folds": [Interval(Integral, 2, None, closed="left")],
+        "class_weight": [StrOptions({"balanced"}), None],
+        "cv": [Interval(Integral, 2, None, closed="left")],
         "caution": CAUTION,
         "random_state": ["random_state", np.random.Generator],
     }
@@ -131,8 +131,8 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         min_gain: float | Literal["auto"] = "auto",
         max_bins: int | None = None,
         min_rows: int = 10,
-        balance: bool = False,
-        folds: int = 10,
+        class_weight: str | None = None,
+        cv: int = 10,
         caution: float = 1.0,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
@@ -141,8 +141,8 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         self.min_gain = min_gain
         self.max_bins = max_bins
         self.min_rows = min_rows
-        self.balance = balance
-        self.folds = folds
+        self.class_weight = class_weight
+        self.cv = cv
         self.caution = caution
         self.random_state = random_state
 

@@ -24,8 +24,8 @@ def ssv(
     *,
     min_gain: float | Literal["auto"],
     max_bins: int | None,
-    balance: bool,
-    folds: int,
+    class_weight: str | None,
+    cv: int,
     caution: float,
     random_state: Any,
 ) -> list[FloatArray]:
@@ -44,10 +44,10 @@ def ssv(
     """
     codes = y.astype(np.int64, copy=False)
     size = np.bincount(codes).astype(np.float64)
-    priors = codes.shape[0] / (size.shape[0] * size) if balance else np.ones(size.shape[0])
+    priors = codes.shape[0] / (size.shape[0] * size) if class_weight == "balanced" else np.ones(size.shape[0])
     parts = []
     if min_gain == "auto":
-        parts = inner_folds(y, folds, random_state, 'Discretize: min_gain="auto"')
+        parts = inner_folds(y, cv, random_state, 'Discretize: min_gain="auto"')
     cuts: list[FloatArray] = []
     for columns in sorted_columns(X):
         found = list(_pruned_cuts(columns, codes, priors, np.ones(codes.shape[0], dtype=bool)))

@@ -57,32 +57,32 @@ class Path:
 class Sequential(Sweep, ByClassifier):
     """Base of the sequential searches: a subclass writes `_steps`, the search itself.
 
-    What the search meets does not depend on `k` or `gain`, and the answer for a size depends on nothing that is met
+    What the search meets does not depend on `k` or `tol`, and the answer for a size depends on nothing that is met
     after that size is settled: one search, walked as far as the most demanding needs, answers for all.
     """
 
-    sweeps = ("k", "gain")
+    sweeps = ("k", "tol")
     #: Whether sets grow, from one feature on, or shrink, from all of them on.
     _grows: ClassVar[bool] = True
 
     def __init__(
         self,
-        model: Any = None,
+        estimator: Any = None,
         *,
         k: int | None = None,
-        gain: float = 0.0,
-        measure: str = "accuracy",
+        tol: float = 0.0,
+        scoring: str = "accuracy",
         caution: float = 0.0,
-        folds: int = 5,
+        cv: int = 5,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        self.model = model
+        self.estimator = estimator
         self.k = k
-        self.gain = gain
-        self.measure = measure
+        self.tol = tol
+        self.scoring = scoring
         self.caution = caution
-        self.folds = folds
+        self.cv = cv
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -131,8 +131,8 @@ class Sequential(Sweep, ByClassifier):
         return sizes[: last + 1]
 
     def _helps(self, path: Path, here: int, there: int) -> bool:
-        """Whether the next size is worth more, by more than `gain`; nothing is worth more than 1."""
-        enough = path.at(here).worth + self.gain + EQUAL
+        """Whether the next size is worth more, by more than `tol`; nothing is worth more than 1."""
+        enough = path.at(here).worth + self.tol + EQUAL
         return enough < 1 and path.at(there).worth > enough
 
 

@@ -37,29 +37,29 @@ class ByClassifier(Selector):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "model": [HasMethods(["fit", "predict"]), None],
+        "estimator": [HasMethods(["fit", "predict"]), None],
         "k": [Interval(Integral, 1, None, closed="left"), None],
-        "gain": [Interval(Real, 0, None, closed="left")],
-        "measure": [StrOptions(set(RATES))],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "scoring": [StrOptions(set(RATES))],
         "caution": CAUTION,
-        "folds": [Interval(Integral, 2, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left")],
         "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
         "random_state": ["random_state", np.random.Generator],
     }
 
     def _model(self) -> Any:
-        return GaussianNB() if self.model is None else self.model
+        return GaussianNB() if self.estimator is None else self.estimator
 
     def _trial(self, X: Matrix, y: Codes) -> "Trial":
         model, who = self._model(), self.part.name
         if not is_classifier(model):
-            raise TamisError(f"{who}: model must be a classifier; got {' '.join(repr(model).split())}")
+            raise TamisError(f"{who}: estimator must be a classifier; got {' '.join(repr(model).split())}")
         if np.bincount(y).max() < 2:
             raise TamisError(f"{who} needs a class with at least two rows to cross-validate")
         seed = int(generator(self.random_state).integers(2**31))
-        parts = inner_folds(y, self.folds, seed, who)
+        parts = inner_folds(y, self.cv, seed, who)
         models = [seeded(clone(model), spawn(seed, fold)) for fold in range(len(parts))]
-        balanced = self.measure == "balanced_accuracy"
+        balanced = self.scoring == "balanced_accuracy"
         folds = [_Fold.of(m, *rows, y, self.classes_, balanced) for m, rows in zip(models, parts, strict=True)]
         return Trial(X, folds, float(self.caution), self.n_jobs)
 

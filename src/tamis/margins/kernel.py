@@ -122,16 +122,16 @@ def ground(kernel: str, X: Matrix, Z: Matrix | None = None) -> FloatArray:
     return (squared_distances if GROUNDS[kernel] == "distances" else cosines)(products, x_norms, z_norms)
 
 
-def apply(kernel: str, grounds: FloatArray, *, sigma: float = 1.0, degree: int = 3, offset: float = 0.0) -> FloatArray:
+def apply(kernel: str, grounds: FloatArray, *, sigma: float = 1.0, degree: int = 3, coef0: float = 0.0) -> FloatArray:
     """Kernel values from what the kernel rests on; `grounds` is left as it is.
 
     ============ ================================
     linear       x.x'
     gaussian     exp(-|x - x'|^2 / sigma)
     exponential  exp(-|x - x'| / sigma)
-    polynomial   (x.x' / sigma + offset)^degree
-    cosine       (cos(x, x') + offset)^degree
-    sigmoid      tanh(x.x' / sigma + offset)
+    polynomial   (x.x' / sigma + coef0)^degree
+    cosine       (cos(x, x') + coef0)^degree
+    sigmoid      tanh(x.x' / sigma + coef0)
     ============ ================================
 
     Examples
@@ -148,24 +148,24 @@ def apply(kernel: str, grounds: FloatArray, *, sigma: float = 1.0, degree: int =
         elif kernel == "exponential":
             values = np.exp(np.sqrt(grounds) / -sigma)
         elif kernel == "polynomial":
-            values = (grounds / sigma + offset) ** degree
+            values = (grounds / sigma + coef0) ** degree
         elif kernel == "cosine":
-            values = (grounds + offset) ** degree
+            values = (grounds + coef0) ** degree
         else:
-            values = np.tanh(grounds / sigma + offset)
+            values = np.tanh(grounds / sigma + coef0)
     if not np.isfinite(values).all():
         raise TamisError(f"the {kernel} kernel overflows on this data; scale the columns first, or set a larger sigma")
     return values
 
 
 def kernel_values(
-    kernel: str, X: Matrix, Z: Matrix | None = None, *, sigma: float = 1.0, degree: int = 3, offset: float = 0.0
+    kernel: str, X: Matrix, Z: Matrix | None = None, *, sigma: float = 1.0, degree: int = 3, coef0: float = 0.0
 ) -> FloatArray:
     """Kernel between every row of `X` and every row of `Z` (or of `X` itself).
 
     Examples
     --------
-    >>> kernel_values("polynomial", np.array([[1.0, 2.0]]), np.array([[3.0, 0.0]]), degree=2, offset=1.0)
+    >>> kernel_values("polynomial", np.array([[1.0, 2.0]]), np.array([[3.0, 0.0]]), degree=2, coef0=1.0)
     array([[16.]])
     """
-    return apply(kernel, ground(kernel, X, Z), sigma=sigma, degree=degree, offset=offset)
+    return apply(kernel, ground(kernel, X, Z), sigma=sigma, degree=degree, coef0=coef0)

@@ -138,7 +138,7 @@ def _result(found: Mapping[str, FoldResult], counts: Counter[str], p: FloatArray
 
 
 def _text(counts: Counter[str]) -> str:
-    arguments: tuple[tuple[str, object], ...] = (("models", tuple(parse(m) for m in counts)),)
+    arguments: tuple[tuple[str, object], ...] = (("estimators", tuple(parse(m) for m in counts)),)
     if len(set(counts.values())) > 1:
         arguments += (("weights", tuple(counts.values())),)
     return str(Call(part_for("weighted_ensemble").name, arguments))

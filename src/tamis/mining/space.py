@@ -165,7 +165,7 @@ class _Maker:
             if name not in given and not (cut and name == "k") and self._opens(part, name, domain)
         }
         if not self._facts.uneven:
-            domains.pop("balance", None)
+            domains.pop("class_weight", None)
         # What decides whether another parameter matters is settled first: each value is a form of its own.
         deciding = {other for name, (other, _) in part.card.only.items() if name in domains and other in domains}
         choices = [[(name, value) for value in domains[name].values()] for name in sorted(deciding)]
@@ -191,9 +191,9 @@ class _Maker:
         part = entry(name)
         if parameter in part.card.numbers_only and (self._facts.nominal or self._facts.missing):
             return choice(*(value for value in domain.values() if value not in part.card.numbers_only[parameter]))
-        if parameter != "k" or not isinstance(domain, Range):
-            return domain
         rows = part.kind == "classifier"
+        if parameter not in ("k", "n_neighbors" if rows else "n_components") or not isinstance(domain, Range):
+            return domain
         most = self._facts.n_rows // 3 if rows else int(0.75 * self._facts.n_features)
         low = domain.low if rows or domain.low > 1 else 2
         high = max(1, min(domain.high, most))

@@ -97,7 +97,7 @@ def slots(form: Form) -> dict[Path, Choice | Range]:
     --------
     >>> from tamis.compose.recipe import parse
     >>> slots(Form.of(parse("cc({5, 50}) | knn(geom(1, 9, 3))")))
-    {(0, 'k'): Choice(options=(5, 50)), (1, 'k'): Range(spacing='geom', low=1, high=9, count=3)}
+    {(0, 'k'): Choice(options=(5, 50)), (1, 'n_neighbors'): Range(spacing='geom', low=1, high=9, count=3)}
     """
     return dict(_open(form.chain, ()))
 
@@ -121,7 +121,7 @@ def value_at(form: Form, path: Path) -> Any:
     Examples
     --------
     >>> from tamis.compose.recipe import parse
-    >>> value_at(Form.of(parse("vote(cc(5), ssv(9)) | knn(3)")), (0, "members", 1, 0, "k"))
+    >>> value_at(Form.of(parse("vote(cc(5), ssv(9)) | knn(3)")), (0, "estimators", 1, 0, "k"))
     9
     """
     value: Any = form.chain
@@ -141,7 +141,7 @@ def filled(form: Form, values: Mapping[Path, Any]) -> Form:
     Examples
     --------
     >>> from tamis.compose.recipe import parse
-    >>> str(filled(Form.of(parse("cc({5, 50}) | knn(geom(1, 9, 3))")), {(0, "k"): 50, (1, "k"): 3}))
+    >>> str(filled(Form.of(parse("cc({5, 50}) | knn(geom(1, 9, 3))")), {(0, "k"): 50, (1, "n_neighbors"): 3}))
     'cc(50) | knn(3)'
     """
     sizes = (len(form.head), len(form.head) + len(form.pick))

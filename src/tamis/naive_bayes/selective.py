@@ -103,9 +103,9 @@ class Selective(Sweep, TakesNominal, WeightedClassifier):
     k: int | None
     bins: str
     n_bins: int | None
-    smoothing: float
-    gain: float
-    balance: bool = False
+    alpha: float
+    tol: float
+    class_weight: str | None = None
 
     @abstractmethod
     def _worth(self, rows: TrainingRows, evidence: FloatArray, candidates: np.ndarray | None) -> FloatArray:
@@ -126,7 +126,7 @@ class Selective(Sweep, TakesNominal, WeightedClassifier):
         left = np.arange(rows.columns.size)
         while left.size and len(steps) < most:
             worth = self._worth(rows, evidence, left)
-            if not worth.max() > reached + self.gain + _CLOSE:
+            if not worth.max() > reached + self.tol + _CLOSE:
                 break
             equal = left[worth >= worth.max() - _CLOSE]
             # Many columns may do as well on the measure; of these the most likely, so that their order is no matter.
@@ -143,11 +143,11 @@ class Selective(Sweep, TakesNominal, WeightedClassifier):
         steps = steps[: self.k]
         self.level_states_ = rows.levels
         chosen = np.array([step.candidate for step in steps], dtype=np.intp)
-        self.order_ = rows.columns[chosen]
+        self.chosen_ = rows.columns[chosen]
         self.used_ = np.zeros(self.n_features_in_, dtype=bool)
-        self.used_[self.order_] = True
+        self.used_[self.chosen_] = True
         self.path_ = np.array([nothing, *(step.value for step in steps)])
-        self.prior_ = class_prior(rows.classes, rows.weight, balance=self.balance)
+        self.prior_ = class_prior(rows.classes, rows.weight, class_weight=self.class_weight)
         first, cuts = rows.counted.first, rows.counted.cuts
         places = [np.arange(first[c], first[c + 1]) for c in chosen]
         table = self._plain(rows)[np.concatenate([np.empty(0, dtype=np.intp), *places])]
@@ -161,15 +161,15 @@ class Selective(Sweep, TakesNominal, WeightedClassifier):
 
     def _plain(self, rows: TrainingRows) -> FloatArray:
         """What each place says to a new row, of shape (n_places, n_classes)."""
-        return on_grid(np.log(rows.counted.shares(self.smoothing))).T
+        return on_grid(np.log(rows.counted.shares(self.alpha))).T
 
     def _layers(self, counted: Counted, y: Codes, weight: FloatArray) -> FloatArray:
         """The table of the search: one layer, or one for the rows of each class."""
-        return on_grid(np.log(counted.shares(self.smoothing))).T[None]
+        return on_grid(np.log(counted.shares(self.alpha))).T[None]
 
     def _begin_evidence(self, y: Codes, weight: FloatArray) -> FloatArray:
         """What the training rows begin with."""
-        prior = np.log(class_prior(y, weight, balance=self.balance))
+        prior = np.log(class_prior(y, weight, class_weight=self.class_weight))
         return np.tile(on_grid(prior), (y.size, 1))
 
     def _held(self, X: Matrix, y: Codes, weight: FloatArray) -> tuple[TrainingRows, FloatArray]:
@@ -189,10 +189,10 @@ class Selective(Sweep, TakesNominal, WeightedClassifier):
     def _evidence(self, X: Matrix) -> FloatArray:
         """Evidence for the classes of new rows, on validated input."""
         start: FloatArray = np.tile(on_grid(np.log(self.prior_)), (X.shape[0], 1))
-        if not self.order_.size:
+        if not self.chosen_.size:
             return start
         count, values, table = self._terms
-        X = in_states(X, np.ones_like(self.nominal_), self.level_states_)[:, self.order_]
+        X = in_states(X, np.ones_like(self.nominal_), self.level_states_)[:, self.chosen_]
         return start + Lookup(Cuts.counted(count, values), table).evidence(X)
 
     def _decision(self, X: Any) -> FloatArray:

@@ -78,7 +78,7 @@ def _part(call: Call) -> str:
 
 
 def _extra(name: str, value: Any) -> str:
-    if name == "balance" and value is True:
+    if name == "class_weight" and value == "balanced":
         return "the classes weigh the same"
     if value == "auto":
         return f"{name} found by cross-validation"

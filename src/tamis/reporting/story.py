@@ -83,7 +83,7 @@ def _yield(found: Mined, stage: str) -> dict[str, Any]:
 def _members(found: Mined) -> list[dict[str, Any]]:
     """The members of the ensemble that ends the model, or of the one that selects for it."""
     steps = _steps(found.model)
-    number = next((i for i in (len(steps) - 1, *range(len(steps))) if hasattr(steps[i], "members_")), None)
+    number = next((i for i in (len(steps) - 1, *range(len(steps))) if hasattr(steps[i], "estimators_")), None)
     if number is None:
         return []
     ensemble = steps[number]
@@ -91,11 +91,11 @@ def _members(found: Mined) -> list[dict[str, Any]]:
     known, given = entry(call.name), dict(call.arguments)
     written = next((given[name] for name in known.parameters if name in given and known.takes_recipes(name)), None)
     if isinstance(written, Chain):
-        texts = [str(written)] * len(ensemble.members_)
-    elif written is not None and len(written) == len(ensemble.members_):
+        texts = [str(written)] * len(ensemble.estimators_)
+    elif written is not None and len(written) == len(ensemble.estimators_):
         texts = [str(one) for one in written]
     else:
-        texts = [_recipe(one) for one in ensemble.members_]
+        texts = [_recipe(one) for one in ensemble.estimators_]
     weights = getattr(ensemble, "weights_", [None] * len(texts))
     return [{"recipe": text, "weight": weight} for text, weight in zip(texts, weights, strict=True)]
 
@@ -113,8 +113,8 @@ def _trees(model: Any, place: str, names: np.ndarray) -> Iterator[_Found]:
     for number, step in enumerate(steps):
         if isinstance(step, HasTree):
             yield _Found(place, tuple(steps[: number + 1]), names)
-        elif hasattr(step, "members_"):
-            for member, one in enumerate(step.members_, 1):
+        elif hasattr(step, "estimators_"):
+            for member, one in enumerate(step.estimators_, 1):
                 yield from _trees(one, f"{place}member {member} of {step.part.name}: ", names)
         if number + 1 < len(steps):
             names = step.get_feature_names_out(names)

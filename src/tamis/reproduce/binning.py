@@ -97,7 +97,7 @@ def chi_square_bins(d: np.ndarray, depth: int = 3, least: float = 0.05) -> list[
 
 def _table(task: Task) -> dict[str, Any]:
     x, y, d = example(ranuni(_SEED, 101))
-    model = BinMeans(MIN_ROWS, folds=None).fit(x[:, None], d)
+    model = BinMeans(MIN_ROWS, cv=None).fit(x[:, None], d)
     group = np.searchsorted(chi_square_bins(d), np.arange(d.size), side="right")
     shares = np.array([d[group == g].mean() for g in range(group.max() + 1)])
     predicted = {
@@ -123,7 +123,7 @@ def _fresh(task: Task, draws: int = DRAWS) -> dict[str, Any]:
         (x, y, d), (_, _, new) = example(rng.random(101)), example(rng.random(101))
         found["y, the truth"].append(_right(y, d, new))
         for name, parameters in _WAYS.items():
-            model = BinMeans(**parameters, folds=None, random_state=task.seed).fit(x[:, None], d)
+            model = BinMeans(**parameters, cv=None, random_state=task.seed).fit(x[:, None], d)
             b = model.transform(x[:, None]).ravel()
             found[name].append([*_right(b, d, new), model.cuts_[0].size + 1.0])
         task.progress(done + 1, draws)

@@ -35,7 +35,7 @@ Found = tuple[list[float], list[bool], int, int]
 
 def _trial() -> Trial:
     """The paper's ensemble, 500 gradient boosted trees; six repeats, and the best contrast to be beaten."""
-    return Trial(Engine("boost", 500), repeats=6, quantile=1.0, alpha=0.05, own=False, batch=5000)
+    return Trial(Engine("boost", 500), n_repeats=6, quantile=1.0, alpha=0.05, own=False, batch=5000)
 
 
 def _gaussians(seed: int) -> Found:

@@ -28,7 +28,7 @@ _FOLDS = 10
 _SHARES = (0.1, 0.2, 0.3)
 _SEARCHES = ("SFS", "PTA", "SFFS")
 _FRONT = "impute | standardize | "
-_KERNEL = "cosine, degree=3, offset=1.0"
+_KERNEL = "cosine, degree=3, coef0=1.0"
 
 #: The columns of the table beside those of the searches.
 _WHOLE = {"100 %": f"convex_net(kernel={_KERNEL})", "SVM": f"svm({_KERNEL})"}

@@ -124,7 +124,7 @@ def _measure(table: _Table, task: Task) -> dict[str, Any]:
     rows = _rows(task.data, _MNIST_FEW if few else _MNIST_ROWS)
     lines = [FRSVM(line.components, line.features, step=step, C=cost, sigma=width) for line in table.lines]
     groups: list[list[Any]] = [[SVM("gaussian", cost, sigma=width)]]
-    groups += [list(alike) for _, alike in groupby(lines, key=lambda one: one.components)]
+    groups += [list(alike) for _, alike in groupby(lines, key=lambda one: one.n_components)]
     found: list[dict[str, float]] = []
     for group in groups:
         start = perf_counter()

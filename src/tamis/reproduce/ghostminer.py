@@ -12,22 +12,22 @@ _GISETTE = Published(1.5, 0.5, 1.31, 98.69, f_feat=14.0, winner_ber=1.35)
 _MADELON = Published(9.0, 0.5, 7.44, 92.56, f_feat=3.0, f_probe=0.0, winner_ber=7.11)
 
 ROWS = (
-    Row("arcene", "committee(9, standardize | ssv(7000) | svm(linear, balance=true))", _ARCENE),
+    Row("arcene", "committee(9, standardize | ssv(7000) | svm(linear, class_weight=balanced))", _ARCENE),
     Row(
         "arcene",
-        "committee(9, standardize | cc(7000) | svm(linear, balance=true))",
+        "committee(9, standardize | cc(7000) | svm(linear, class_weight=balanced))",
         Published(7.8, about=True),
         note="in the text: results quite similar to SSV's",
     ),
     Row(
         "arcene",
-        "standardize | ssv(7000) | svm(linear, balance=true)",
+        "standardize | ssv(7000) | svm(linear, class_weight=balanced)",
         Published(9.0, about=True),
         note="in the text: the committee raises the accuracy by 1 to 1.5 %",
     ),
     Row(
         "arcene",
-        "standardize | svm(linear, balance=true)",
+        "standardize | svm(linear, class_weight=balanced)",
         Published(9.8, about=True),
         note="in the text: accuracy only 2 % below the best without selection, variance slightly higher",
     ),
@@ -46,25 +46,25 @@ ROWS = (
     ),
     Row(
         "dorothea",
-        "count(threshold=11) | stump(2000) | pca(2) | svm(gaussian, C=50, balance=true)",
+        "count(threshold=11) | stump(2000) | pca(2) | svm(gaussian, C=50, class_weight=balanced)",
         _DOROTHEA,
         note="'SSV 2000 + balance' is read as SSV's framework with the balanced error as criterion (section 2.2)",
     ),
     Row(
         "dorothea",
-        "count(threshold=11) | ssv(2000) | pca(2) | svm(gaussian, C=50, balance=true)",
+        "count(threshold=11) | ssv(2000) | pca(2) | svm(gaussian, C=50, class_weight=balanced)",
         _DOROTHEA,
         note="the same model with SSV itself, which knows no balance",
     ),
     Row(
         "dorothea",
-        "count(threshold=8) | stump(2000) | pca(2) | svm(gaussian, C=50, balance=true)",
+        "count(threshold=8) | stump(2000) | pca(2) | svm(gaussian, C=50, class_weight=balanced)",
         Published(12.3, about=True),
         note="in the text: similar results",
     ),
     Row(
         "dorothea",
-        "count(threshold=11) | stump(1500) | pca(2) | svm(gaussian, C=50, balance=true)",
+        "count(threshold=11) | stump(1500) | pca(2) | svm(gaussian, C=50, class_weight=balanced)",
         Published(12.3, about=True),
         note="in the text: similar results",
     ),

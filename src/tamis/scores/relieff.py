@@ -19,7 +19,7 @@ from tamis.neighbours.relief_weights import neighbour_weights
         limits=Limits(differences=5_000_000_000),
     ),
     constraints={
-        "neighbours": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "metric": [StrOptions({"manhattan", "euclidean"})],
         "sample": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state", np.random.Generator],
@@ -33,14 +33,14 @@ def relieff(
     sample_weight: FloatArray | None = None,
     nominal: Mask | None = None,
     *,
-    neighbours: int = 10,
+    n_neighbors: int = 10,
     metric: str = "manhattan",
     sample: int | None = None,
     random_state: int | np.random.Generator | np.random.RandomState | None = 0,
 ) -> FloatArray:
     """ReliefF: how much farther a row's near neighbours of other classes are in a feature than those of its own.
 
-    Every row R asks for its `neighbours` nearest rows in each class: hits in its own class, misses in the others. With
+    Every row R asks for its `n_neighbors` nearest rows in each class: hits in its own class, misses in the others. With
     diff(f, A, B) the difference of two values, |A_f - B_f| over the range of the feature, or 0 and 1 for equal and
     different levels of a nominal one, the score of f is the mean over the rows R of
 
@@ -52,7 +52,7 @@ def relieff(
 
     Options
     -------
-    neighbours : int, default=10
+    n_neighbors : int, default=10
         Rows to take in each class; those there are when a class has fewer. A row without another of its class is not
         asked. A row is never its own neighbour; of rows at the same distance, to twelve digits, the first are taken.
     metric : {"manhattan", "euclidean"}, default="manhattan"
@@ -68,11 +68,11 @@ def relieff(
     over the neighbours that know the feature; a row that does not know it adds zero. This is what scikit-rebate does;
     Kononenko estimates a missing difference from the class instead, which needs features of few values. Rows that
     know nothing are left out. Sample weights count as repeated rows: neighbours are taken until their weights add up to
-    `neighbours`, and a row of weight 2 has a copy of itself among its hits.
+    `n_neighbors`, and a row of weight 2 has a copy of itself among its hits.
 
     For two classes, and for more of equal sizes, scores are those of scikit-rebate for features that are all
     continuous or all nominal. For classes of different sizes it counts each class alike; for features of both kinds it
-    takes differences above one standard deviation as 1; a class of no more than `neighbours` rows gives it the row
+    takes differences above one standard deviation as 1; a class of no more than `n_neighbors` rows gives it the row
     itself as a hit. Numbers of few values are nominal there, here only text is.
 
     Examples
@@ -81,7 +81,7 @@ def relieff(
     >>> from tamis.scores import relieff
     >>> X = np.indices((2, 2, 2)).reshape(3, 8).T
     >>> exclusive_or = X[:, 0] ^ X[:, 1]
-    >>> relieff(X, exclusive_or, neighbours=1)
+    >>> relieff(X, exclusive_or, n_neighbors=1)
     array([ 0.5,  0.5, -1. ])
     """
     return neighbour_weights(
@@ -90,7 +90,7 @@ def relieff(
         sample_weight,
         nominal,
         who="relieff",
-        neighbours=neighbours,
+        neighbours=n_neighbors,
         two_groups=False,
         metric=metric,
         sample=sample,

@@ -37,7 +37,7 @@ class _Weighed(NamedTuple):
 
 
 def _phrase(a: Arguments) -> str:
-    model = a.pop("model") or "extremely randomized trees"
+    model = a.pop("estimator") or "extremely randomized trees"
     kept = cut_phrase(a, "those of the mean weight or more")
     return f"ranks the features by the weights that they have in {model} and keeps {kept}"
 
@@ -55,7 +55,7 @@ class FromModel(Sweep, Selector):
 
     Parameters
     ----------
-    model : estimator, optional
+    estimator : estimator, optional
         A classifier with such weights once it is fitted, or a pipeline that ends in one and does not mix columns. By
         default 200 extremely randomised trees, scikit-learn's ``ExtraTreesClassifier(200)``.
     k : int, optional
@@ -81,7 +81,7 @@ class FromModel(Sweep, Selector):
     its weight counts as 0.
 
     The importance of a column to trees is shared among columns that say the same. Missing values and sparse rows are
-    taken as far as `model` takes them; the default takes no missing values.
+    taken as far as `estimator` takes them; the default takes no missing values.
 
     References
     ----------
@@ -94,22 +94,22 @@ class FromModel(Sweep, Selector):
     >>> from tamis.select import FromModel
     >>> X = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 3.0], [0.0, 4.0, 3.0], [1.0, 5.0, 3.0]])
     >>> found = FromModel(SVM(), 1).fit(X, [0, 0, 1, 1])
-    >>> found.get_support(indices=True), found.ranking_
+    >>> found.get_support(indices=True), found.order_
     (array([1]), array([1, 0, 2]))
     """
 
     part: ClassVar[Part] = Part(
         "from_model",
-        positional=("model", "k"),
+        positional=("estimator", "k"),
         search={"k": geom(1, 10_000)},
         paper="Breiman 2001; Geurts, Ernst and Wehenkel 2006",
         phrase=_phrase,
-        templates=("from_model(extra_trees, k={k})", "from_model(forest(balance=true), k={k})"),
+        templates=("from_model(extra_trees, k={k})", "from_model(forest(class_weight=balanced), k={k})"),
     )
     #: One set of weights serves every cut.
     sweeps = ("k", "fraction", "threshold")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "model": [HasMethods(["fit", "predict"]), None],
+        "estimator": [HasMethods(["fit", "predict"]), None],
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "fraction": [Interval(Real, 0, 1, closed="right"), None],
         "threshold": [Interval(Real, 0, None, closed="left"), None],
@@ -118,14 +118,14 @@ class FromModel(Sweep, Selector):
 
     def __init__(
         self,
-        model: Any = None,
+        estimator: Any = None,
         k: int | None = None,
         *,
         fraction: float | None = None,
         threshold: float | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        self.model = model
+        self.estimator = estimator
         self.k = k
         self.fraction = fraction
         self.threshold = threshold
@@ -135,7 +135,7 @@ class FromModel(Sweep, Selector):
         for one in asked:
             one._cut()
         model = self._model()
-        check_classifier(model, "from_model: model")
+        check_classifier(model, "from_model: estimator")
         seed = int(generator(self.random_state).integers(2**31))
         fitted = seeded(clone(model), seed).fit(X, self.classes_[y])
         weights = _weights(fitted, X, in_words(steps_of(model)[-1]))
@@ -162,14 +162,14 @@ class FromModel(Sweep, Selector):
         return Cut(threshold=float(weights.mean()) * (1 - _ROUNDING))
 
     def _model(self) -> Any:
-        return ExtraTreesClassifier(200, n_jobs=1) if self.model is None else self.model
+        return ExtraTreesClassifier(200, n_jobs=1) if self.estimator is None else self.estimator
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         model = self._model()
         tags.input_tags.sparse = get_tags(model).input_tags.sparse
         # scikit-learn's trees say that they do, and then refuse sparse rows that have any.
-        tags.input_tags.allow_nan = self.model is not None and takes_missing(model)
+        tags.input_tags.allow_nan = self.estimator is not None and takes_missing(model)
         tags.input_tags.positive_only = takes_no_negative(model)
         return tags
 

@@ -36,14 +36,14 @@ class PTA(Sequential):
         The features kept, in the order in which they came in.
     path_ : float array
         Worth of the best sets of 1, 2, ... features, up to those kept.
-    scores_, ranking_
+    scores_, order_
         As for :class:`SFS`.
 
     Notes
     -----
     As for :class:`SFS`. The search for `k` features goes on until it begins a turn with `k` or more, after which it
     cannot come back to this size; so the answer is the same whether the search was made for this `k` or a larger one.
-    Without `k` the answer has the first size whose best set is worth more than that of one feature more, less `gain`.
+    Without `k` the answer has the first size whose best set is worth more than that of one feature more, less `tol`.
 
     References
     ----------
@@ -63,7 +63,7 @@ class PTA(Sequential):
 
     part: ClassVar[Part] = Part(
         "pta",
-        positional=("model",),
+        positional=("estimator",),
         search={"k": geom(1, 100, 5)},
         paper="Stearns 1976; Kittler 1978",
         limits=Limits(columns=60),
@@ -76,25 +76,25 @@ class PTA(Sequential):
 
     def __init__(
         self,
-        model: Any = None,
+        estimator: Any = None,
         *,
         k: int | None = None,
         plus: int = 3,
         minus: int = 1,
-        gain: float = 0.0,
-        measure: str = "accuracy",
+        tol: float = 0.0,
+        scoring: str = "accuracy",
         caution: float = 0.0,
-        folds: int = 5,
+        cv: int = 5,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
-            model,
+            estimator,
             k=k,
-            gain=gain,
-            measure=measure,
+            tol=tol,
+            scoring=scoring,
             caution=caution,
-            folds=folds,
+            cv=cv,
             n_jobs=n_jobs,
             random_state=random_state,
         )

@@ -30,7 +30,7 @@ class _After(NamedTuple):
 
 
 def _phrase(a: Arguments) -> str:
-    selector, times, k = a.pop("selector"), a.pop("times"), a.pop("k")
+    selector, times, k = a.pop("estimator"), a.pop("times"), a.pop("k")
     most = "" if k is None else f", at most {k} at a time"
     what = "ranks the features and keeps the best" if selector is None else selector.text
     return f"{times} times over, each time without the features taken before{most}, [{what}]"
@@ -44,7 +44,7 @@ class Repeat(Sweep, MetaSelector, Selector):
 
     Parameters
     ----------
-    selector : estimator, optional
+    estimator : estimator, optional
         A selector, or a pipeline that ends in one and does not mix columns. By default the best tenth by ``cc``.
     times : int, default=3
         Number of rounds.
@@ -61,7 +61,7 @@ class Repeat(Sweep, MetaSelector, Selector):
     scores_ : float array of shape (n_features,)
         For the feature at place q = 0, 1, ... of the c taken in round r = 0, 1, ...: ``times - r - q / c``; 0 for
         one that was not taken.
-    ranking_ : int array
+    order_ : int array
         In the order of being taken; after those what is left, as the last round ranks it.
 
     Notes
@@ -86,7 +86,7 @@ class Repeat(Sweep, MetaSelector, Selector):
 
     part: ClassVar[Part] = Part(
         "repeat",
-        positional=("selector",),
+        positional=("estimator",),
         search={"times": choice(2, 3, 5, 10), "k": geom(1, 100, 5)},
         paper="Grabczewski and Jankowski 2006, section 2.2",
         phrase=_phrase,
@@ -95,7 +95,7 @@ class Repeat(Sweep, MetaSelector, Selector):
     #: The rounds of a longer run begin with those of a shorter one.
     sweeps = ("times",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "selector": [HasMethods(["fit", "transform"]), None],
+        "estimator": [HasMethods(["fit", "transform"]), None],
         "times": [Interval(Integral, 1, None, closed="left")],
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state", np.random.Generator],
@@ -103,13 +103,13 @@ class Repeat(Sweep, MetaSelector, Selector):
 
     def __init__(
         self,
-        selector: Any = None,
+        estimator: Any = None,
         *,
         times: int = 3,
         k: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        self.selector = selector
+        self.estimator = estimator
         self.times = times
         self.k = k
         self.random_state = random_state
@@ -125,7 +125,7 @@ class Repeat(Sweep, MetaSelector, Selector):
             found = _picked(seeded(clone(self._model()), spawn(seed, number)), rest, labels, first=number == 0)
             if found is None:
                 break
-            order = found.ranking
+            order = found.full_order
             taken = self._best(found, order)
             tail = left[order[~np.isin(order, taken)]]
             rounds = after[-1].rounds
@@ -147,7 +147,7 @@ class Repeat(Sweep, MetaSelector, Selector):
     def _best(self, found: Picks, order: np.ndarray) -> np.ndarray:
         """Of what the selector keeps, the best `k`, in order."""
         if self.k is not None and found.order is None:
-            said = " ".join(repr(self.selector).split())
+            said = " ".join(repr(self.estimator).split())
             raise TamisError(f"repeat: k needs a selector that ranks; {said} only says which features to keep")
         return order[found.support[order]][: self.k]
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from tamis.base._sklearn import Interval
+from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.part import Arguments, Part, percent
 from tamis.base.search_range import geom
 from tamis.base.selector import Selection, WeightedSelector
@@ -47,12 +47,12 @@ class RFE(Sweep, WeightedSelector):
         one. The last round drops no more than leaves `k`.
     C : float, default=1.0
         What a unit of slack costs; ``inf`` asks for a hard margin.
-    balance : bool, default=False
+    class_weight : {"balanced"}, optional
         Multiply C by n / (k n_c) for the n_c of n rows in a class, of k classes: every class weighs the same.
 
     Attributes
     ----------
-    ranking_ : int array of shape (n_features,)
+    order_ : int array of shape (n_features,)
         Column numbers from best to worst: first those of the last machine by their weights there, then those
         that left, the last to leave first.
     scores_ : array of shape (n_features,)
@@ -81,7 +81,7 @@ class RFE(Sweep, WeightedSelector):
     >>> from tamis.select import RFE
     >>> X = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 3.0], [0.0, 4.0, 3.0], [1.0, 5.0, 3.0]])
     >>> found = RFE(1).fit(X, [0, 0, 1, 1])
-    >>> found.get_support(indices=True), found.ranking_, found.sizes_
+    >>> found.get_support(indices=True), found.order_, found.sizes_
     (array([1]), array([1, 0, 2]), array([3, 2]))
     """
 
@@ -100,7 +100,7 @@ class RFE(Sweep, WeightedSelector):
         "fraction": [Interval(Real, 0, 1, closed="right"), None],
         "step": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
         "C": [Interval(Real, 0, np.inf, closed="right")],
-        "balance": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), None],
     }
 
     def __init__(
@@ -110,13 +110,13 @@ class RFE(Sweep, WeightedSelector):
         fraction: float | None = None,
         step: float = 0.1,
         C: float = 1.0,
-        balance: bool = False,
+        class_weight: str | None = None,
     ) -> None:
         self.k = k
         self.fraction = fraction
         self.step = step
         self.C = C
-        self.balance = balance
+        self.class_weight = class_weight
 
     def _select(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> Selection:
         return self._answer(self._prepare([self], X, y, sample_weight))
@@ -125,7 +125,7 @@ class RFE(Sweep, WeightedSelector):
         self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
     ) -> tuple[Path, list[Fit]]:
         X, y, weight, _ = bearing_rows(X, y, sample_weight, self.classes_, "RFE")
-        unit, _ = row_terms(y, weight, balance=self.balance, ridge=0.0)
+        unit, _ = row_terms(y, weight, class_weight=self.class_weight, ridge=0.0)
         remaining = (ByColumns if suits_columns(X) and np.isfinite(self.C) else ByRows)(X, y, self.C * unit)
         machines = Machines(remaining, X.shape[1])
         path = eliminate(machines, X.shape[1], self.step, {one._size(X.shape[1]) for one in asked})
@@ -134,14 +134,14 @@ class RFE(Sweep, WeightedSelector):
     def _answer(self, prepared: tuple[Path, list[Fit]]) -> Selection:
         size = self._size(self.n_features_in_)
         path, fits = prepared
-        rounds, (ranking, _) = path.down_to(size)
+        rounds, (order, _) = path.down_to(size)
         self.sizes_ = np.array([one.size for one in rounds])
         fits = fits[: len(rounds)]
         self._warn_unsettled(fits)
         support = [one.n_support for one in fits if one.n_support is not None]
         if support:
             self.n_support_ = np.array(support)
-        return Selection.first(ranking, size)
+        return Selection.first(order, size)
 
     def _size(self, n_features: int) -> int:
         return size_to_keep(self.k, self.fraction, n_features)

@@ -25,8 +25,8 @@ class SBS(Sequential):
         As for :class:`SFS`.
     k : int, optional
         Features to keep; all when there are fewer. By default the search ends when no step raises the worth by more
-        than `gain`.
-    gain : float, default=0.0
+        than `tol`.
+    tol : float, default=0.0
         Without `k`: a step must raise the worth by more than this. Below zero a step may cost up to so much: with
         -1e-6 features leave as long as that does no harm.
 
@@ -38,7 +38,7 @@ class SBS(Sequential):
         Worth of all features, and after each that left.
     scores_ : float array of shape (n_features,)
         1 for the feature that left first, 2 for the next, ...; the same for all that are kept.
-    ranking_ : int array
+    order_ : int array
         In the order of the scores: what left first comes last.
 
     Notes
@@ -64,7 +64,7 @@ class SBS(Sequential):
 
     part: ClassVar[Part] = Part(
         "sbs",
-        positional=("model",),
+        positional=("estimator",),
         search={"k": geom(1, 100, 5)},
         paper="Marill and Green 1963",
         limits=Limits(columns=40),
@@ -72,7 +72,7 @@ class SBS(Sequential):
     _grows = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Sequential._parameter_constraints,
-        "gain": [Interval(Real, None, None, closed="neither")],
+        "tol": [Interval(Real, None, None, closed="neither")],
     }
 
     def _steps(self, trial: Trial, alone: FloatArray, n_features: int) -> Iterator[tuple[Met, Sequence[int]]]:

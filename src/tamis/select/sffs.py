@@ -32,7 +32,7 @@ class SFFS(Sequential):
         The features kept, in the order in which they came in.
     path_ : float array
         Worth of the best sets of 1, 2, ... features, up to those kept; never less than that of :class:`SFS`.
-    scores_, ranking_
+    scores_, order_
         As for :class:`SFS`.
 
     Notes
@@ -43,7 +43,7 @@ class SFFS(Sequential):
 
     The search for `k` features goes on until it has two more, and what it meets of size `k` after that does not
     count; so the answer is the same whether the search was made for this `k` or a larger one. Without `k` the answer
-    has the first size whose best set is worth more than that of one feature more, less `gain`.
+    has the first size whose best set is worth more than that of one feature more, less `tol`.
 
     References
     ----------
@@ -63,7 +63,7 @@ class SFFS(Sequential):
 
     part: ClassVar[Part] = Part(
         "sffs",
-        positional=("model",),
+        positional=("estimator",),
         search={"k": geom(1, 100, 5)},
         paper="Pudil, Novovicova and Kittler 1994",
         limits=Limits(columns=60),

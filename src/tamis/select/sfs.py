@@ -18,18 +18,18 @@ class SFS(Sequential):
 
     Parameters
     ----------
-    model : estimator, optional
+    estimator : estimator, optional
         A classifier, or a pipeline that ends in one. By default scikit-learn's ``GaussianNB()``.
     k : int, optional
         Features to keep; all when there are fewer. By default the search ends when no step raises the worth by more
-        than `gain`.
-    gain : float, default=0.0
+        than `tol`.
+    tol : float, default=0.0
         Without `k`: a step must raise the worth by more than this.
-    measure : {"accuracy", "balanced_accuracy"}, default="accuracy"
+    scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What is averaged over the folds; balanced accuracy is the mean over classes.
     caution : float, default=0.0
         How many deviations over the folds count against a set (Grabczewski and Jankowski, eq. 25).
-    folds : int, default=5
+    cv : int, default=5
         Folds of the internal cross-validation; fewer when the largest class has fewer rows.
     n_jobs : int, optional
         Processes that fit classifiers side by side; the result does not depend on it.
@@ -46,7 +46,7 @@ class SFS(Sequential):
     scores_ : float array of shape (n_features,)
         Of n features kept n + 1 for the first, down to 2 for the last; for the others their worth alone, which is at
         most 1.
-    ranking_ : int array
+    order_ : int array
         In the order of the scores.
 
     Notes
@@ -80,7 +80,7 @@ class SFS(Sequential):
 
     part: ClassVar[Part] = Part(
         "sfs",
-        positional=("model",),
+        positional=("estimator",),
         search={"k": geom(1, 100, 5)},
         paper="Whitney 1971; Kittler 1978",
         limits=Limits(columns=60),

@@ -35,7 +35,7 @@ class _Counted(NamedTuple):
 
 
 def _phrase(a: Arguments) -> str:
-    selector, fits, share, most = a.pop("selector"), 2 * a.pop("times"), a.pop("threshold"), a.pop("max_false")
+    selector, fits, share, most = a.pop("estimator"), 2 * a.pop("times"), a.pop("threshold"), a.pop("max_false")
     ranked = "ranks the features by correlation with the class" if selector is None else selector.text
     often = f"in {percent(0.75 if share is None else share)} of {fits} halves of the rows"
     if most is not None:
@@ -56,7 +56,7 @@ class StabilitySelection(Sweep, MetaSelector, TakesNominal, Selector):
 
     Parameters
     ----------
-    selector : estimator, optional
+    estimator : estimator, optional
         A selector, or a pipeline that ends in one and does not mix columns. How many columns it keeps is q. By default
         the sqrt(p / 2) best by ``cc``, with which one false column is expected at most at a threshold of 0.75.
     times : int, default=50
@@ -84,7 +84,7 @@ class StabilitySelection(Sweep, MetaSelector, TakesNominal, Selector):
         q, the mean number of columns that a fit keeps.
     error_bound_ : float
         The bound on the expected number of false columns among those kept.
-    ranking_ : int array
+    order_ : int array
         By frequency; of equals the column with the better mean place in the rankings of the fits comes first.
 
     Notes
@@ -117,7 +117,7 @@ class StabilitySelection(Sweep, MetaSelector, TakesNominal, Selector):
 
     part: ClassVar[Part] = Part(
         "stability_selection",
-        positional=("selector",),
+        positional=("estimator",),
         search={"threshold": choice(0.6, 0.75, 0.9)},
         paper="Meinshausen and Buehlmann 2010; Shah and Samworth 2013",
         phrase=_phrase,
@@ -128,7 +128,7 @@ class StabilitySelection(Sweep, MetaSelector, TakesNominal, Selector):
     #: One set of fits serves all.
     sweeps = ("threshold", "max_false", "bound")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "selector": [HasMethods(["fit", "transform"]), None],
+        "estimator": [HasMethods(["fit", "transform"]), None],
         "times": [Interval(Integral, 1, None, closed="left")],
         "threshold": [Interval(Real, 0.5, 1, closed="right"), None],
         "max_false": [Interval(Real, 0, None, closed="neither"), None],
@@ -139,7 +139,7 @@ class StabilitySelection(Sweep, MetaSelector, TakesNominal, Selector):
 
     def __init__(
         self,
-        selector: Any = None,
+        estimator: Any = None,
         *,
         times: int = 50,
         threshold: float | None = None,
@@ -148,7 +148,7 @@ class StabilitySelection(Sweep, MetaSelector, TakesNominal, Selector):
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        self.selector = selector
+        self.estimator = estimator
         self.times = times
         self.threshold = threshold
         self.max_false = max_false
@@ -181,7 +181,7 @@ class StabilitySelection(Sweep, MetaSelector, TakesNominal, Selector):
         needed = self._needed(bounds)
         self.threshold_ = needed / n_fits
         self.error_bound_ = float(bounds[needed - self.times - 1])
-        ranking = np.lexsort((places, -counts))
+        order = np.lexsort((places, -counts))
         support = counts >= needed
         if not support.any():
             most = int(counts.max())
@@ -190,8 +190,8 @@ class StabilitySelection(Sweep, MetaSelector, TakesNominal, Selector):
                 NothingPasses,
                 stacklevel=2,
             )
-            support[ranking[0]] = True
-        return Selection(support, self.frequency_, ranking)
+            support[order[0]] = True
+        return Selection(support, self.frequency_, order)
 
     def _needed(self, bounds: np.ndarray) -> int:
         """Fits in which a column must be kept."""

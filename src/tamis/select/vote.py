@@ -30,7 +30,7 @@ class _Member(NamedTuple):
 
 
 def _phrase(a: Arguments) -> str:
-    members, needed = a.pop("members"), a.pop("at_least")
+    members, needed = a.pop("estimators"), a.pop("at_least")
     if not members:
         return "keeps the features that most of several rankings keep"
     least = len(members) // 2 + 1 if needed is None else needed
@@ -45,7 +45,7 @@ class Vote(EstimatorList, Sweep, Selector):
 
     Parameters
     ----------
-    members : list of estimators, optional
+    estimators : list of estimators, optional
         Selectors, or pipelines that end in one. Their steps may rescale columns, drop and repeat them, but not mix
         them. By default the best tenth by ``cc``, by ``fisher`` and by ``s2n``.
     at_least : int, optional
@@ -58,10 +58,10 @@ class Vote(EstimatorList, Sweep, Selector):
 
     Attributes
     ----------
-    members_ : list of fitted estimators
+    estimators_ : list of fitted estimators
     votes_ : int array of shape (n_features,)
         Number of members that keep the feature.
-    ranking_ : int array
+    order_ : int array
         By votes; of equals the feature with the better mean place in the members' own rankings comes first (a
         feature that did not reach a member's selector has the last place there), then column order.
 
@@ -69,7 +69,7 @@ class Vote(EstimatorList, Sweep, Selector):
     -----
     When no feature has enough votes, those with the most are kept, with the warning
     :class:`~tamis.base.cut.NothingPasses`; when there is not one vote, the first of the ranking. The parameters of the
-    members are reached as ``member_1__k``, ``member_2__k``, ....
+    members are reached as ``estimators_1__k``, ``estimators_2__k``, ....
 
     References
     ----------
@@ -88,7 +88,7 @@ class Vote(EstimatorList, Sweep, Selector):
 
     part: ClassVar[Part] = Part(
         "vote",
-        positional=("*members",),
+        positional=("*estimators",),
         paper="Grabczewski and Jankowski 2006, section 2.2",
         phrase=_phrase,
         templates=("vote(ssv({k}), ssv_tree({k}), cc({k}), at_least={1, 2})",),
@@ -96,10 +96,9 @@ class Vote(EstimatorList, Sweep, Selector):
     #: As far as the members do.
     accepts_missing = True
     #: A member that stands in several votes is fitted once.
-    sweeps = ("members", "at_least")
-    numbered = ("members", "member")
+    sweeps = ("estimators", "at_least")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "members": [list, tuple, None],
+        "estimators": [list, tuple, None],
         "at_least": [Interval(Integral, 1, None, closed="left"), None],
         "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
         "random_state": ["random_state", np.random.Generator],
@@ -107,13 +106,13 @@ class Vote(EstimatorList, Sweep, Selector):
 
     def __init__(
         self,
-        members: Sequence[Any] | None = None,
+        estimators: Sequence[Any] | None = None,
         *,
         at_least: int | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        self.members = members
+        self.estimators = estimators
         self.at_least = at_least
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -139,24 +138,24 @@ class Vote(EstimatorList, Sweep, Selector):
             raise TamisError(f"vote: at_least must be at most the number of members, {len(members)}; got {needed}")
         for category, said in dict.fromkeys(warning for member in members for warning in member.warned):
             warnings.warn(said, category, stacklevel=2)
-        self.members_ = [member.fitted for member in members]
-        found = [picks(m, self.n_features_in_, f"vote: member {i}") for i, m in enumerate(self.members_, 1)]
+        self.estimators_ = [member.fitted for member in members]
+        found = [picks(m, self.n_features_in_, f"vote: member {i}") for i, m in enumerate(self.estimators_, 1)]
         self.votes_ = np.sum([one.support for one in found], axis=0)
-        ranking = np.lexsort((_mean_place(found), -self.votes_))
-        return Selection(_elected(self.votes_, ranking, needed), self.votes_.astype(np.float64), ranking)
+        order = np.lexsort((_mean_place(found), -self.votes_))
+        return Selection(_elected(self.votes_, order, needed), self.votes_.astype(np.float64), order)
 
     def _seeded_members(self) -> list[Any]:
         seed = int(generator(self.random_state).integers(2**31))
         return [seeded(clone(member), spawn(seed, i)) for i, member in enumerate(self._checked_members())]
 
     def _checked_members(self) -> list[Any]:
-        if self.members is None:
+        if self.estimators is None:
             return [Ranking(by, fraction=0.1) for by in ("cc", "fisher", "s2n")]
-        if not self.members:
+        if not self.estimators:
             raise TamisError("vote needs at least one member; got none")
-        for number, member in enumerate(self.members, 1):
+        for number, member in enumerate(self.estimators, 1):
             check_selector(member, f"vote: member {number}")
-        return list(self.members)
+        return list(self.estimators)
 
     def _alike(self) -> Hashable:
         tags = self.__sklearn_tags__().input_tags
@@ -199,7 +198,7 @@ def _mean_place(found: list[Picks]) -> FloatArray:
     return np.mean(places, axis=0) if places else np.zeros(n_features)
 
 
-def _elected(votes: np.ndarray, ranking: np.ndarray, needed: int) -> np.ndarray:
+def _elected(votes: np.ndarray, order: np.ndarray, needed: int) -> np.ndarray:
     """Mask of the features with enough votes; failing that, of those with the most."""
     keep = votes >= needed
     if not keep.any():
@@ -207,7 +206,7 @@ def _elected(votes: np.ndarray, ranking: np.ndarray, needed: int) -> np.ndarray:
         if most:
             keep = votes == most
         else:
-            keep[ranking[0]] = True
+            keep[order[0]] = True
         warnings.warn(
             f"no feature has {needed} votes; the best {int(keep.sum())}, with {most}, kept instead",
             NothingPasses,

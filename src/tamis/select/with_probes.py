@@ -35,7 +35,7 @@ class _Ranked(NamedTuple):
 
 
 def _phrase(a: Arguments) -> str:
-    selector, rate = a.pop("selector"), percent(a.pop("fdr"))
+    selector, rate = a.pop("estimator"), percent(a.pop("fdr"))
     ranked = "ranks the features by correlation with the class" if selector is None else selector.text
     return f"keeps what [{ranked}] puts before permuted copies of the features, {rate} of it false at most"
 
@@ -55,14 +55,14 @@ class WithProbes(Sweep, MetaSelector, TakesNominal, Selector):
 
     Parameters
     ----------
-    selector : estimator, optional
+    estimator : estimator, optional
         A selector, or a pipeline that ends in one and does not mix columns. By default ``cc``. Its ranking alone
         counts: how many columns it keeps itself is set aside.
     fdr : float, default=0.1
         Share of false ones among the kept columns that is allowed in the mean.
     share : float, default=0.5
         Probes among all columns that the selector sees: as many as there are columns when it is a half.
-    repeats : int, default=10
+    n_repeats : int, default=10
         Draws of probes, with a fit of the selector each.
     n_jobs : int, optional
         Processes among which the draws are shared out; the result does not depend on it.
@@ -79,13 +79,13 @@ class WithProbes(Sweep, MetaSelector, TakesNominal, Selector):
         Probes in all draws together.
     scores_ : float array of shape (n_features,)
         The share of the probes that the column is ahead of.
-    ranking_ : int array
+    order_ : int array
         By score; of equals the column with the better mean place among the columns comes first.
 
     Notes
     -----
     One set of fits serves every `fdr`. With as many probes as columns in a draw, r columns can pass at a rate of
-    1 / (r `repeats`) at best. When not even that is reached, the best column is kept all the same, with the warning
+    1 / (r `n_repeats`) at best. When not even that is reached, the best column is kept all the same, with the warning
     :class:`~tamis.base.cut.NothingPasses`: it may well be false.
 
     Where a probe and a column are equal the probe counts as better. A selector that only says which columns it keeps
@@ -128,7 +128,7 @@ class WithProbes(Sweep, MetaSelector, TakesNominal, Selector):
 
     part: ClassVar[Part] = Part(
         "with_probes",
-        positional=("selector",),
+        positional=("estimator",),
         search={"fdr": choice(0.05, 0.1, 0.2, 0.4)},
         paper="Benjamini and Hochberg 1995; Wu, Boos and Stefanski 2007",
         phrase=_phrase,
@@ -139,28 +139,28 @@ class WithProbes(Sweep, MetaSelector, TakesNominal, Selector):
     #: One set of fits serves every rate.
     sweeps = ("fdr",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "selector": [HasMethods(["fit", "transform"]), None],
+        "estimator": [HasMethods(["fit", "transform"]), None],
         "fdr": [Interval(Real, 0, 1, closed="neither")],
         "share": [Interval(Real, 0, 1, closed="neither")],
-        "repeats": [Interval(Integral, 1, None, closed="left")],
+        "n_repeats": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
         "random_state": ["random_state", np.random.Generator],
     }
 
     def __init__(
         self,
-        selector: Any = None,
+        estimator: Any = None,
         *,
         fdr: float = 0.1,
         share: float = 0.5,
-        repeats: int = 10,
+        n_repeats: int = 10,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        self.selector = selector
+        self.estimator = estimator
         self.fdr = fdr
         self.share = share
-        self.repeats = repeats
+        self.n_repeats = n_repeats
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -173,7 +173,7 @@ class WithProbes(Sweep, MetaSelector, TakesNominal, Selector):
             )
         labels = self.classes_[y]
         seed = int(generator(self.random_state).integers(2**31))
-        tasks = [(model, X, labels, self.share, spawn(seed, number)) for number in range(self.repeats)]
+        tasks = [(model, X, labels, self.share, spawn(seed, number)) for number in range(self.n_repeats)]
         draws = run_all(_among_probes, tasks, self.n_jobs)
         return _Ranked(*(np.sum(one, axis=0) for one in zip(*draws, strict=True)))
 
@@ -218,7 +218,7 @@ def _among_probes(selector: Any, X: Any, y: np.ndarray, share: float, seed: int)
         # Its own cut is set aside.
         warnings.simplefilter("ignore", NothingPasses)
         fitted = seeded(clone(selector), spawn(seed, 0)).fit(joint, y)
-    order = picks(fitted, joint.shape[1], "with_probes").ranking
+    order = picks(fitted, joint.shape[1], "with_probes").full_order
     real = order >= n_probes
     columns = order[real] - n_probes
     ahead, place = np.empty((2, X.shape[1]), dtype=np.int64)

@@ -26,7 +26,7 @@ class _Searched(NamedTuple):
     """Worth of each feature alone and their order; the features in the order in which they came in, and the worths."""
 
     scores: FloatArray
-    ranking: np.ndarray
+    order: np.ndarray
     chosen: list[int]
     path: list[float]
 
@@ -37,11 +37,11 @@ class Wrapper(Sweep, ByClassifier):
     The worth of a set of features is the mean accuracy of the classifier on them over the folds of an internal
     stratified cross-validation on the training rows, less `caution` deviations. First every feature is judged alone,
     which gives the ranking. Then, beginning with `base`, the features are tried in that order, each once, and one is
-    added when it raises the worth of the set by more than `gain`.
+    added when it raises the worth of the set by more than `tol`.
 
     Parameters
     ----------
-    model : estimator, optional
+    estimator : estimator, optional
         A classifier, or a pipeline that ends in one. By default scikit-learn's ``GaussianNB()``. The wrapper suits the
         classifier it is run with: take the one that follows.
     k : int, optional
@@ -50,13 +50,13 @@ class Wrapper(Sweep, ByClassifier):
         Numbers (from 0) or names of features to begin with; they are always kept. By default the best single feature.
     extend : bool, default=True
         False stops after the ranking and keeps its `k` best (`base` first).
-    gain : float, default=0.0
+    tol : float, default=0.0
         A feature must raise the worth by more than this.
-    measure : {"accuracy", "balanced_accuracy"}, default="accuracy"
+    scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What is averaged over the folds; balanced accuracy is the mean over classes.
     caution : float, default=0.0
         How many deviations over the folds count against a set (Grabczewski and Jankowski, eq. 25).
-    folds : int, default=5
+    cv : int, default=5
         Folds of the internal cross-validation; fewer when the largest class has fewer rows.
     n_jobs : int, optional
         Processes that judge features side by side; the result does not depend on it.
@@ -68,7 +68,7 @@ class Wrapper(Sweep, ByClassifier):
     ----------
     scores_ : float array of shape (n_features,)
         Worth of each feature alone.
-    ranking_ : int array
+    order_ : int array
         In the order of the scores.
     chosen_ : int array
         The features kept, in the order in which they came in.
@@ -106,7 +106,7 @@ class Wrapper(Sweep, ByClassifier):
 
     part: ClassVar[Part] = Part(
         "wrapper",
-        positional=("model",),
+        positional=("estimator",),
         search={"k": geom(1, 100, 5)},
         paper="Grabczewski and Jankowski 2006, section 2.2",
         limits=Limits(columns=200),
@@ -121,26 +121,26 @@ class Wrapper(Sweep, ByClassifier):
 
     def __init__(
         self,
-        model: Any = None,
+        estimator: Any = None,
         *,
         k: int | None = None,
         base: Any = None,
         extend: bool = True,
-        gain: float = 0.0,
-        measure: str = "accuracy",
+        tol: float = 0.0,
+        scoring: str = "accuracy",
         caution: float = 0.0,
-        folds: int = 5,
+        cv: int = 5,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        self.model = model
+        self.estimator = estimator
         self.k = k
         self.base = base
         self.extend = extend
-        self.gain = gain
-        self.measure = measure
+        self.tol = tol
+        self.scoring = scoring
         self.caution = caution
-        self.folds = folds
+        self.cv = cv
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -150,11 +150,11 @@ class Wrapper(Sweep, ByClassifier):
             one._check_k(len(base))
         trial = self._trial(X, y)
         scores = trial.add(np.empty(0, dtype=np.intp), np.arange(X.shape[1]))
-        ranking = rank(scores)
+        order = rank(scores)
         if self.extend:
             most = None if any(one.k is None for one in asked) else max(int(one.k or 0) for one in asked)
-            return _Searched(scores, ranking, *self._extended(trial, scores, ranking, base, most))
-        return _Searched(scores, ranking, [*base, *(int(j) for j in ranking if j not in base)], [])
+            return _Searched(scores, order, *self._extended(trial, scores, order, base, most))
+        return _Searched(scores, order, [*base, *(int(j) for j in order if j not in base)], [])
 
     def _answer(self, prepared: _Searched) -> Selection:
         self.chosen_ = np.array(prepared.chosen[: self.k], dtype=np.intp)
@@ -163,21 +163,21 @@ class Wrapper(Sweep, ByClassifier):
             self.path_ = np.array(prepared.path[: len(prepared.path) - later])
         support = np.zeros(prepared.scores.shape[0], dtype=bool)
         support[self.chosen_] = True
-        return Selection(support, prepared.scores, prepared.ranking)
+        return Selection(support, prepared.scores, prepared.order)
 
     def _extended(
-        self, trial: Trial, scores: FloatArray, ranking: np.ndarray, base: list[int], most: int | None
+        self, trial: Trial, scores: FloatArray, order: np.ndarray, base: list[int], most: int | None
     ) -> tuple[list[int], list[float]]:
         """The first set, then every feature in the order of the ranking that helps; and the worth after each."""
-        chosen = base or [int(ranking[0])]
-        path = [trial.of(np.array(base)) if base else float(scores[ranking[0]])]
-        waiting = ranking[~np.isin(ranking, chosen)]
+        chosen = base or [int(order[0])]
+        path = [trial.of(np.array(base)) if base else float(scores[order[0]])]
+        waiting = order[~np.isin(order, chosen)]
         # The next few are looked at together; what was tried beside the one that helps is tried again with it.
         ahead = _AHEAD if trial.updates else effective_n_jobs(self.n_jobs)
         # No set is worth more than 1.
-        while waiting.size and path[-1] + self.gain + EQUAL < 1 and (most is None or len(chosen) < most):
+        while waiting.size and path[-1] + self.tol + EQUAL < 1 and (most is None or len(chosen) < most):
             worths = trial.add(np.array(chosen), waiting[:ahead])
-            helps = np.flatnonzero(worths > path[-1] + self.gain + EQUAL)
+            helps = np.flatnonzero(worths > path[-1] + self.tol + EQUAL)
             if helps.size:
                 chosen = [*chosen, int(waiting[helps[0]])]
                 path.append(float(worths[helps[0]]))

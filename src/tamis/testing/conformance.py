@@ -17,6 +17,7 @@ from tamis import scores
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator, seeded
+from tamis.base.selector import Selector
 from tamis.select.ranking import Ranking
 
 Check = Callable[[Any], None]
@@ -37,6 +38,8 @@ def checks(estimator: Any) -> Iterator[tuple[str, Callable[[], None]]]:
         own.append(_sparse_equals_dense)
     if not getattr(estimator, "draws_columns", False):
         own.append(_columns_may_move)
+    if isinstance(estimator, Selector):
+        own.append(_ranking_gives_the_places_in_the_order)
     if is_classifier(estimator):
         own.append(_permuted_labels_score_at_chance)
     if has_fit_parameter(estimator, "sample_weight"):
@@ -171,6 +174,14 @@ def _input_is_left_alone(estimator: Any) -> None:
         given: Any = form(X.copy())
         _result(_fitted(estimator, given, y), given)
         np.testing.assert_array_equal(given.toarray() if sp.issparse(given) else given, X)
+
+
+def _ranking_gives_the_places_in_the_order(estimator: Any) -> None:
+    """`order_` has every column once, the best first, and `ranking_` the place of each column, 1 for the best."""
+    X, y = _problem()
+    fitted = _fitted(estimator, X, y)
+    np.testing.assert_array_equal(np.sort(fitted.order_), np.arange(X.shape[1]))
+    np.testing.assert_array_equal(fitted.ranking_[fitted.order_], np.arange(1, X.shape[1] + 1))
 
 
 def _permuted_labels_score_at_chance(estimator: Any) -> None:

@@ -35,7 +35,7 @@ _RESTARTS: dict[str, Any] = {"rng": 0} if "rng" in signature(eigsh).parameters e
 
 
 def _phrase(a: Arguments) -> str:
-    k = a.pop("k")
+    k = a.pop("n_components")
     if isinstance(k, float):
         return f"replaces the features by the principal components that hold {percent(k)} of the variance"
     return f"replaces the features by {'one principal component' if k == 1 else f'{k} principal components'}"
@@ -46,17 +46,17 @@ class PCA(Sweep, ClassNamePrefixFeaturesOutMixin, Transformer):
 
     The components are the eigenvectors of the covariance of the training rows, in order of their eigenvalues.
     A component's sign makes its largest loading positive (the first of equals). The first components do not
-    depend on `k`: those of a smaller `k` are the beginning of those of a larger one. Components without
+    depend on `n_components`: a smaller number of them is the beginning of a larger one. Components without
     variance, beyond the rank of the centred rows, are not returned; one is kept when nothing varies at all.
 
     With n rows and p columns, the smaller of the row products X X' (n x n) and the covariance X'X (p x p) of the
-    centred rows is decomposed: whole up to 2000, by Lanczos iteration to full precision above that when `k`
+    centred rows is decomposed: whole up to 2000, by Lanczos iteration to full precision above that when `n_components`
     is at most a quarter of it. Sparse rows are centred inside the products and never filled. Variances below
     about max(n, p) * 2e-16 of the total are lost in rounding and count as zero.
 
     Parameters
     ----------
-    k : int or float, default=2
+    n_components : int or float, default=2
         Number of components, at most as many as there are; or, strictly between 0 and 1, the share of the variance
         that they must reach.
     whiten : bool, default=False
@@ -91,21 +91,21 @@ class PCA(Sweep, ClassNamePrefixFeaturesOutMixin, Transformer):
 
     part: ClassVar[Part] = Part(
         "pca",
-        positional=("k",),
-        search={"k": geom(2, 100)},
+        positional=("n_components",),
+        search={"n_components": geom(2, 100)},
         paper="Grabczewski and Jankowski 2006, section 2.2",
         phrase=_phrase,
         role="projection",
     )
     #: One decomposition serves every number of components.
-    sweeps = ("k", "whiten")
+    sweeps = ("n_components", "whiten")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "k": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
         "whiten": ["boolean"],
     }
 
-    def __init__(self, k: int | float = 2, *, whiten: bool = False) -> None:
-        self.k = k
+    def __init__(self, n_components: int | float = 2, *, whiten: bool = False) -> None:
+        self.n_components = n_components
         self.whiten = whiten
 
     def _learn(self, X: Matrix) -> None:
@@ -117,11 +117,11 @@ class PCA(Sweep, ClassNamePrefixFeaturesOutMixin, Transformer):
             raise TamisError("pca needs at least 2 rows to see any variance; got 1 sample")
         moments = ClassMoments.of(X, np.zeros(n_rows, dtype=np.intp))
         mean, total = moments.mean[0], float(moments.scatter.sum())
-        scatter, components = _leading(_Centred(X, mean), total, [one.k for one in asked])
+        scatter, components = _leading(_Centred(X, mean), total, [one.n_components for one in asked])
         return _Decomposed(n_rows, mean, total, scatter, _signed(components))
 
     def _answer(self, prepared: "_Decomposed") -> None:
-        count = _how_many(prepared.scatter, prepared.total, self.k)
+        count = _how_many(prepared.scatter, prepared.total, self.n_components)
         scatter = prepared.scatter[:count]
         self.mean_ = prepared.mean
         self.components_ = prepared.components[:count]
@@ -214,7 +214,7 @@ def _leading(centred: _Centred, total: float, asked: Sequence[int | float]) -> t
 
 
 def _how_many(scatter: FloatArray, total: float, k: int | float) -> int:
-    """Number of components meant by `k`, of those there are."""
+    """Number of components meant by `n_components`, of those there are."""
     count = int(k) if k >= 1 else int(np.searchsorted(np.cumsum(scatter), k * total)) + 1
     return min(count, scatter.shape[0])
 

@@ -121,13 +121,13 @@ def interval(low: Any, high: Any, weight: FloatArray, *, around_zero: bool) -> t
     return ends[0], ends[1]
 
 
-def check_gram(kernel: str, offset: float, basis: Any) -> None:
+def check_gram(kernel: str, coef0: float, basis: Any) -> None:
     """Refuse the kernel's own matrix where there is none, or none without eigenvalues below zero."""
     if basis is not None:
         raise TamisError("shape='gram' of convex_net takes the basis functions of a kernel; got 'basis' too")
-    if kernel == "sigmoid" or (offset < 0 and kernel in ("polynomial", "cosine")):
+    if kernel == "sigmoid" or (coef0 < 0 and kernel in ("polynomial", "cosine")):
         raise TamisError(
-            f"shape='gram' of convex_net takes a positive definite kernel; got kernel={kernel!r}, offset={offset:g}"
+            f"shape='gram' of convex_net takes a positive definite kernel; got kernel={kernel!r}, coef0={coef0:g}"
         )
 
 
@@ -182,7 +182,7 @@ class Problem:
     def n_basis(self) -> int:
         return int(self.values.shape[0])
 
-    def objective(self, signs: FloatArray, loss: str, penalty: float, *, balance: bool) -> Objective:
+    def objective(self, signs: FloatArray, loss: str, penalty: float, *, class_weight: str | None) -> Objective:
         """What the machine with these signs of the rows minimises."""
         own = self.own(signs)
         values = self.values * signs
@@ -196,7 +196,7 @@ class Problem:
         if self.of_kernel:
             matrix *= own
             matrix *= own[:, None]
-        cost, _ = row_terms(self.rows.y, self.rows.weight, balance=balance, ridge=0.0)
+        cost, _ = row_terms(self.rows.y, self.rows.weight, class_weight=class_weight, ridge=0.0)
         return Objective(loss, values, cost, matrix, self.low, self.high)
 
     def own(self, signs: FloatArray) -> FloatArray:

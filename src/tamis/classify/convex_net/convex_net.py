@@ -87,7 +87,7 @@ class ConvexNet(Sweep, WeightedClassifier):
     sigma : float or "scale", default="scale"
         As for :class:`~tamis.classify.SVM`, with `degree`, for the kernels that have them.
     degree : int, default=3
-    offset : float, default=1.0
+    coef0 : float, default=1.0
     loss : {"logistic", "squared_hinge", "exponential"}, default="logistic"
     penalty : float, default=1.0
         Kovács and Kocsor's lambda.
@@ -104,7 +104,7 @@ class ConvexNet(Sweep, WeightedClassifier):
         How basis functions are chosen: floating, plus l take away r, or forward.
     plus, minus : int, default=3 and 1
         How many "pta" adds and then takes away in a turn.
-    balance : bool, default=False
+    class_weight : {"balanced"}, optional
         Weigh the loss of a row by n / (k n_c) for the n_c of n rows in its class, of k classes.
     tol : float, default=1e-9
         The largest slope left at the optimum, as a share of the largest it could have been at the start.
@@ -136,7 +136,7 @@ class ConvexNet(Sweep, WeightedClassifier):
     -----
     A round of Newton steps along one coefficient after another, each projected into its interval, begins as Kovács and
     Kocsor have it; steps of all coefficients together follow, and further rounds where these come to nothing. The
-    optimum is the same. There is no intercept, but a positive `offset` gives a kernel a constant part. Class
+    optimum is the same. There is no intercept, but a positive `coef0` gives a kernel a constant part. Class
     probabilities are not given.
 
     A set that the search goes on from is solved, beginning with the set before. A set that is only tried gets
@@ -170,19 +170,23 @@ class ConvexNet(Sweep, WeightedClassifier):
     part: ClassVar[Part] = Part(
         "convex_net",
         positional=("sparsity",),
-        search={"kernel": choice("cosine", "gaussian"), "penalty": geom(1e-2, 1e2, 5), "balance": choice(True, False)},
+        search={
+            "kernel": choice("cosine", "gaussian"),
+            "penalty": geom(1e-2, 1e2, 5),
+            "class_weight": choice("balanced", None),
+        },
         paper="Kovács and Kocsor 2005",
         phrase=_phrase,
         limits=Limits(rows=2_000),
     )
     #: One matrix of basis functions serves all of them, one search every sparsity.
-    sweeps = ("sparsity", "loss", "penalty", "search", "plus", "minus", "balance")
+    sweeps = ("sparsity", "loss", "penalty", "search", "plus", "minus", "class_weight")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "sparsity": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither"), None],
         "kernel": [StrOptions(set(GROUNDS))],
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
         "degree": [Interval(Integral, 1, None, closed="left")],
-        "offset": [Interval(Real, None, None, closed="neither")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
         "loss": [StrOptions(set(LOSSES))],
         "penalty": [Interval(Real, 0, None, closed="neither")],
         "shape": [StrOptions({"identity", "gram"}), "array-like"],
@@ -192,7 +196,7 @@ class ConvexNet(Sweep, WeightedClassifier):
         "search": [StrOptions({"sffs", "pta", "sfs"})],
         "plus": [Interval(Integral, 1, None, closed="left")],
         "minus": [Interval(Integral, 0, None, closed="left")],
-        "balance": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), None],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
@@ -204,7 +208,7 @@ class ConvexNet(Sweep, WeightedClassifier):
         kernel: str = "cosine",
         sigma: float | Literal["scale"] = "scale",
         degree: int = 3,
-        offset: float = 1.0,
+        coef0: float = 1.0,
         loss: str = "logistic",
         penalty: float = 1.0,
         shape: Any = "identity",
@@ -214,7 +218,7 @@ class ConvexNet(Sweep, WeightedClassifier):
         search: str = "sffs",
         plus: int = 3,
         minus: int = 1,
-        balance: bool = False,
+        class_weight: str | None = None,
         tol: float = 1e-9,
         max_iter: int = 100,
     ) -> None:
@@ -222,7 +226,7 @@ class ConvexNet(Sweep, WeightedClassifier):
         self.kernel = kernel
         self.sigma = sigma
         self.degree = degree
-        self.offset = offset
+        self.coef0 = coef0
         self.loss = loss
         self.penalty = penalty
         self.shape = shape
@@ -232,7 +236,7 @@ class ConvexNet(Sweep, WeightedClassifier):
         self.search = search
         self.plus = plus
         self.minus = minus
-        self.balance = balance
+        self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
 
@@ -248,12 +252,12 @@ class ConvexNet(Sweep, WeightedClassifier):
         alike: dict[tuple[Any, ...], list[Self]] = {}
         # Of those that ask for the same, if in other types, one is enough.
         for one in {one._swept(): one for one in asked}.values():
-            alike.setdefault((one.loss, float(one.penalty), one.balance), []).append(one)
+            alike.setdefault((one.loss, float(one.penalty), one.class_weight), []).append(one)
         # The sets of a search are so small that a second thread would cost more than it brings.
         with one_thread():
             for signs in shared.signs:
-                for (loss, penalty, balance), nets in alike.items():
-                    objective = problem.objective(signs, loss, penalty, balance=balance)
+                for (loss, penalty, class_weight), nets in alike.items():
+                    objective = problem.objective(signs, loss, penalty, class_weight=class_weight)
                     for one, learnt in zip(nets, self._learn(nets, objective), strict=True):
                         shared.found.setdefault(one._swept(), []).append(learnt)
         return shared
@@ -277,7 +281,7 @@ class ConvexNet(Sweep, WeightedClassifier):
         if not named:
             matrix = given_matrix(self.shape, n_basis)
         elif self.shape == "gram":
-            check_gram(self.kernel, self.offset, self.basis)
+            check_gram(self.kernel, self.coef0, self.basis)
             matrix = values
         else:
             with np.errstate(over="ignore"):
@@ -363,4 +367,4 @@ class ConvexNet(Sweep, WeightedClassifier):
 
     def _apply(self, grounds: FloatArray, sigma: float | None) -> FloatArray:
         width = 1.0 if sigma is None else sigma
-        return apply(self.kernel, grounds, sigma=width, degree=self.degree, offset=self.offset)
+        return apply(self.kernel, grounds, sigma=width, degree=self.degree, coef0=self.coef0)

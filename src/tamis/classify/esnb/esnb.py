@@ -39,20 +39,20 @@ class ESNB(Selective):
         is the answer.
     average : bool, default=False
         Instead of counting all chosen columns alike, weigh each by the sets of the search that it is in; see below.
-    smoothing : float, default=1.0
+    alpha : float, default=1.0
         Rows that are added in each state of a column, in every class.
-    gain : float, default=0.0
+    tol : float, default=0.0
         By how much the area must grow for a column to join; by anything at all for 0.
 
     Attributes
     ----------
     classes_ : array
-    order_ : int array
+    chosen_ : int array
         The columns in the order in which they joined.
     used_ : bool array of shape (n_features,)
-    path_ : float array, one longer than `order_`
+    path_ : float array, one longer than `chosen_`
         The area under the lift curve without columns and after each that joined.
-    weights_ : float array, as long as `order_`
+    weights_ : float array, as long as `chosen_`
         What the terms of each column are multiplied by: 1 unless averaged.
     threshold_ : float or None
         With two classes, the probability of the second one, by naive Bayes, above which it is the answer. What
@@ -95,7 +95,7 @@ class ESNB(Selective):
     >>> from tamis.classify import ESNB
     >>> X = np.array([[1, 7], [2, 3], [3, 8], [4, 2], [5, 9], [6, 1], [7, 4], [8, 6], [9, 5], [10, 10]])
     >>> model = ESNB(bins="equal_frequency", n_bins=2).fit(X, ["a"] * 6 + ["b"] * 4)
-    >>> model.order_, model.path_.round(3), round(model.threshold_, 2)
+    >>> model.chosen_, model.path_.round(3), round(model.threshold_, 2)
     (array([0]), array([0.2, 0.3]), 0.36)
     >>> model.predict([[2, 5], [9, 5]])
     array(['a', 'b'], dtype='<U1')
@@ -104,7 +104,7 @@ class ESNB(Selective):
     part: ClassVar[Part] = Part(
         "esnb",
         positional=("k",),
-        search={"average": choice(True, False), "gain": choice(0.0, 1e-4, 1e-3)},
+        search={"average": choice(True, False), "tol": choice(0.0, 1e-4, 1e-3)},
         paper="Boulle 2006; Boulle 2007 (averaging)",
         phrase="naive Bayes on columns chosen by the area under the lift curve",
         limits=Limits(values=3_000_000),
@@ -116,8 +116,8 @@ class ESNB(Selective):
         "n_bins": [Interval(Integral, 2, None, closed="left"), None],
         "threshold": [StrOptions({"lift"}), Interval(Real, 0, 1, closed="neither")],
         "average": ["boolean"],
-        "smoothing": [Interval(Real, 0, None, closed="neither")],
-        "gain": [Interval(Real, 0, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(
@@ -128,16 +128,16 @@ class ESNB(Selective):
         n_bins: int | None = None,
         threshold: float | Literal["lift"] = "lift",
         average: bool = False,
-        smoothing: float = 1.0,
-        gain: float = 0.0,
+        alpha: float = 1.0,
+        tol: float = 0.0,
     ) -> None:
         self.k = k
         self.bins = bins
         self.n_bins = n_bins
         self.threshold = threshold
         self.average = average
-        self.smoothing = smoothing
-        self.gain = gain
+        self.alpha = alpha
+        self.tol = tol
 
     def _worth(self, rows: TrainingRows, evidence: FloatArray, candidates: np.ndarray | None) -> FloatArray:
         size = np.bincount(rows.classes, weights=rows.weight)

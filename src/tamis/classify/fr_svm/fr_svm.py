@@ -74,12 +74,12 @@ class FRSVM(Sweep, Classifier):
 
     Parameters
     ----------
-    components : int, float, "columns" or None, default=50
+    n_components : int, float, "columns" or None, default=50
         P: a number, or strictly between 0 and 1 the share of the variance that the components must reach; all of
         them when there are fewer. None keeps all, and then what of a new row lies outside the space of the training
-        rows counts too: with `features` at None the answers are those of ``svm`` on the columns. With "columns" there
+        rows counts too: with `n_features` at None the answers are those of ``svm`` on the columns. With "columns" there
         is no projection: the elimination is among the columns themselves, which must be an array.
-    features : int, float or None, default=40
+    n_features : int, float or None, default=40
         F: a number, or strictly between 0 and 1 a share of the components, rounded up; all of them when there are
         fewer, or with None.
     step : int or float, default=0.1
@@ -97,7 +97,7 @@ class FRSVM(Sweep, Classifier):
     sigma : float or "scale", default="scale"
         The width of the Gaussian kernel. "scale" takes the number of columns times the variance of all values, as
         ``svm`` does, whatever is projected and eliminated.
-    balance : bool, default=False
+    class_weight : {"balanced"}, optional
         Multiply C by n / (k n_c) for the n_c of n rows in a class, of k classes: every class weighs the same.
 
     Attributes
@@ -153,13 +153,13 @@ class FRSVM(Sweep, Classifier):
 
     part: ClassVar[Part] = Part(
         "fr_svm",
-        positional=("components", "features"),
+        positional=("n_components", "n_features"),
         search={
-            "components": geom(10, 200),
-            "features": choice(0.5, 0.8),
+            "n_components": geom(10, 200),
+            "n_features": choice(0.5, 0.8),
             "C": geom(1e-1, 1e3),
             "sigma": geom(0.1, 10.0),
-            "balance": choice(True, False),
+            "class_weight": choice("balanced", None),
         },
         paper="Lei and Govindaraju 2005",
         unit_rows=True,
@@ -167,43 +167,43 @@ class FRSVM(Sweep, Classifier):
         searched=False,
     )
     #: One projection and one elimination serve every number of components that pairs use.
-    sweeps = ("features",)
+    sweeps = ("n_features",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "components": [
+        "n_components": [
             Interval(Integral, 1, None, closed="left"),
             Interval(Real, 0, 1, closed="neither"),
             StrOptions({"columns"}),
             None,
         ],
-        "features": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither"), None],
+        "n_features": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither"), None],
         "step": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
         "ranking": [StrOptions({"kernel", "linear"})],
         "kernel": [StrOptions({"linear", "gaussian"})],
         "C": [Interval(Real, 0, None, closed="neither")],
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
-        "balance": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), None],
     }
 
     def __init__(
         self,
-        components: int | float | Literal["columns"] | None = 50,
-        features: int | float | None = 40,
+        n_components: int | float | Literal["columns"] | None = 50,
+        n_features: int | float | None = 40,
         *,
         step: int | float = 0.1,
         ranking: str = "kernel",
         kernel: str = "gaussian",
         C: float = 1.0,
         sigma: float | Literal["scale"] = "scale",
-        balance: bool = False,
+        class_weight: str | None = None,
     ) -> None:
-        self.components = components
-        self.features = features
+        self.n_components = n_components
+        self.n_features = n_features
         self.step = step
         self.ranking = ranking
         self.kernel = kernel
         self.C = C
         self.sigma = sigma
-        self.balance = balance
+        self.class_weight = class_weight
 
     def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Projected:
         # Those that are asked are not fitted yet, and this may be one of them.
@@ -211,7 +211,7 @@ class FRSVM(Sweep, Classifier):
         made._learn_components(X)
         Z = made._project(X)
         made.centres_ = np.array([Z[y == code].mean(axis=0) for code in range(self.classes_.shape[0])])
-        cost = self.C * row_terms(y, np.ones(X.shape[0]), balance=self.balance, ridge=0.0)[0]
+        cost = self.C * row_terms(y, np.ones(X.shape[0]), class_weight=self.class_weight, ridge=0.0)[0]
         if self.kernel == "gaussian":
             made.sigma_ = spread_width(X, np.ones(X.shape[0])) if self.sigma == "scale" else float(self.sigma)
         linear = self.kernel == "linear" or self.ranking == "linear"
@@ -244,24 +244,24 @@ class FRSVM(Sweep, Classifier):
         self._keep(machines)
 
     def _learn_components(self, X: Matrix) -> None:
-        if self.components == "columns":
+        if self.n_components == "columns":
             self.n_components_ = X.shape[1]
             return
-        found = PCA(X.shape[1] if self.components is None else self.components).fit(X)
+        found = PCA(X.shape[1] if self.n_components is None else self.n_components).fit(X)
         self.mean_, self.components_, self.n_components_ = found.mean_, found.components_, found.n_components_
         self.explained_variance_ = found.explained_variance_
 
     def _size(self, most: int) -> int:
         """How many components a pair uses, of so many."""
-        if self.features is None:
+        if self.n_features is None:
             return most
-        return min(most, math.ceil(self.features * most) if self.features < 1 else int(self.features))
+        return min(most, math.ceil(self.n_features * most) if self.n_features < 1 else int(self.n_features))
 
     def _project(self, X: Matrix) -> FloatArray:
         """The rows on the components, in float64."""
-        if self.components == "columns":
+        if self.n_components == "columns":
             if sp.issparse(X):
-                raise TamisError('fr_svm: components="columns" takes an array; give a number of components instead')
+                raise TamisError('fr_svm: n_components="columns" takes an array; give a number of components instead')
             return np.asarray(X, dtype=np.float64)
         axes = self.components_.T
         near = self.mean_ @ self.mean_ <= _NEAR * self.explained_variance_.sum()
@@ -307,7 +307,7 @@ class FRSVM(Sweep, Classifier):
             self.support_vectors_ = [Z[rows] for (Z, *_), rows in zip(machines, bears, strict=True)]
             self.dual_coef_ = [solved.weights[rows] for (_, solved, _), rows in zip(machines, bears, strict=True)]
             used = used * self.n_support_
-        self.evaluation_cost_ = (0 if self.components == "columns" else self.components_.size) + int(used.sum())
+        self.evaluation_cost_ = (0 if self.n_components == "columns" else self.components_.size) + int(used.sum())
 
     def predict(self, X: Any) -> np.ndarray:
         """The class with the most votes of each row; of equals the one that wins by more."""
@@ -343,7 +343,7 @@ class FRSVM(Sweep, Classifier):
 
     def _beyond(self, X: Matrix) -> FloatArray | None:
         """Squared distance of rows to the space of the training rows, where nothing else is left out either."""
-        if self.components is not None or self.features_[0].shape[0] < self.n_components_:
+        if self.n_components is not None or self.features_[0].shape[0] < self.n_components_:
             return None
         found = np.empty(X.shape[0])
         height = max(1, _BLOCK // X.shape[1])

@@ -30,7 +30,7 @@ class _Learnt(NamedTuple):
 
 
 def _phrase(a: Arguments) -> str:
-    k = a.pop("k")
+    k = a.pop("n_neighbors")
     if k == "auto":
         return "the vote of the nearest neighbours, as many as cross-validation finds best"
     return "the nearest neighbour" if k == 1 else f"the vote of the {k} nearest neighbours"
@@ -44,11 +44,11 @@ class KNN(Sweep, TakesNominal, Classifier):
     ========= =================================================================
     minkowski (sum_i |x_i - x'_i|^alpha)^(1/alpha); Euclidean for alpha = 2
     canberra  sum_i |x_i - x'_i| / (|x_i| + |x'_i|), with 0/0 = 0
-    chebychev max_i |x_i - x'_i|
+    chebyshev max_i |x_i - x'_i|
     ========= =================================================================
 
     Nominal columns may come as they are, in data frames and arrays of objects. With `alpha` of the metric (infinite
-    for Chebychev's), the difference of two symbols v and v' in such a column is
+    for Chebyshev's), the difference of two symbols v and v' in such a column is
 
     ======= =========================================================================
     vdm     (1/2 sum_c |P(c | v) - P(c | v')|^alpha)^(1/alpha), with P(c | v) the share of class c
@@ -56,25 +56,25 @@ class KNN(Sweep, TakesNominal, Classifier):
     overlap 1 for different symbols and 0 for equal ones
     ======= =========================================================================
 
-    which lies between 0 and 1; for Chebychev's metric vdm is max_c |P(c | v) - P(c | v')|. Beside nominal columns
+    which lies between 0 and 1; for Chebyshev's metric vdm is max_c |P(c | v) - P(c | v')|. Beside nominal columns
     the numeric ones are divided by their range in the training rows, so that they count as much. Data without
     nominal columns is taken as it is: scale it first where that is wanted.
 
     Parameters
     ----------
-    k : int or "auto", default=5
+    n_neighbors : int or "auto", default=5
         Number of neighbours; all rows when there are fewer. "auto" takes the k with the highest mean
         accuracy, less `caution` deviations, over the folds of an internal stratified cross-validation on the
         training rows; of equals the smallest.
-    metric : {"minkowski", "canberra", "chebychev"}, default="minkowski"
+    metric : {"minkowski", "canberra", "chebyshev"}, default="minkowski"
         Canberra's distance does not take nominal columns.
     symbols : {"vdm", "overlap"}, default="vdm"
         How far apart the symbols of a nominal column are.
     alpha : float, default=2.0
         Minkowski's exponent, 1 or more.
-    k_max : int, default=50
+    max_neighbors : int, default=50
         The largest k that "auto" tries; it also stays within the smallest training part of the folds.
-    folds : int, default=10
+    cv : int, default=10
         Folds of the internal cross-validation; fewer when the largest class has fewer rows.
     caution : float, default=0.0
         How many deviations over the folds count against a k (Grabczewski and Jankowski, eq. 25).
@@ -88,10 +88,10 @@ class KNN(Sweep, TakesNominal, Classifier):
         Which columns are nominal.
     levels_ : dict of int to array of str
         The symbols of each nominal column, by its number, in sorted order.
-    k_ : int
+    n_neighbors_ : int
         The number of neighbours that vote.
     cv_accuracy_ : array
-        With ``k="auto"``: accuracy of k = 1, 2, ..., averaged over the internal folds.
+        With ``n_neighbors="auto"``: accuracy of k = 1, 2, ..., averaged over the internal folds.
 
     Notes
     -----
@@ -127,44 +127,44 @@ class KNN(Sweep, TakesNominal, Classifier):
 
     part: ClassVar[Part] = Part(
         "knn",
-        positional=("k",),
-        search={"k": geom(1, 50), "metric": choice(*METRICS)},
+        positional=("n_neighbors",),
+        search={"n_neighbors": geom(1, 50), "metric": choice(*METRICS)},
         paper="Cover and Hart 1967; Grabczewski and Jankowski 2006, section 2.1",
         phrase=_phrase,
         boundary="local",
     )
     gives_probabilities = True
     #: One search for neighbours serves every k.
-    sweeps = ("k",)
+    sweeps = ("n_neighbors",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "k": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "metric": [StrOptions(set(METRICS))],
         "symbols": [StrOptions(set(SYMBOLS))],
         "alpha": [Interval(Real, 1, None, closed="left")],
-        "k_max": [Interval(Integral, 1, None, closed="left")],
-        "folds": [Interval(Integral, 2, None, closed="left")],
+        "max_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left")],
         "caution": CAUTION,
         "random_state": ["random_state", np.random.Generator],
     }
 
     def __init__(
         self,
-        k: int | Literal["auto"] = 5,
+        n_neighbors: int | Literal["auto"] = 5,
         *,
         metric: str = "minkowski",
         symbols: str = "vdm",
         alpha: float = 2.0,
-        k_max: int = 50,
-        folds: int = 10,
+        max_neighbors: int = 50,
+        cv: int = 10,
         caution: float = 0.0,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        self.k = k
+        self.n_neighbors = n_neighbors
         self.metric = metric
         self.symbols = symbols
         self.alpha = alpha
-        self.k_max = k_max
-        self.folds = folds
+        self.max_neighbors = max_neighbors
+        self.cv = cv
         self.caution = caution
         self.random_state = random_state
 
@@ -172,19 +172,19 @@ class KNN(Sweep, TakesNominal, Classifier):
         if self.metric == "canberra" and self.levels_:
             raise TamisError(
                 'knn: metric="canberra" does not take nominal columns; '
-                'put encode in front, or take metric="minkowski" or "chebychev"'
+                'put encode in front, or take metric="minkowski" or "chebyshev"'
             )
         space = self._space_of(X, y)
-        accuracy = self._try_all(X, y) if any(one.k == "auto" for one in asked) else None
+        accuracy = self._try_all(X, y) if any(one.n_neighbors == "auto" for one in asked) else None
         return _Learnt(space, space.points(X), y, accuracy)
 
     def _answer(self, prepared: _Learnt) -> None:
         self._space, self._rows, self._codes, accuracy = prepared
-        if self.k == "auto":
+        if self.n_neighbors == "auto":
             self.cv_accuracy_ = accuracy.mean(axis=0)
-            self.k_ = most_confident(accuracy, self.caution) + 1
+            self.n_neighbors_ = most_confident(accuracy, self.caution) + 1
         else:
-            self.k_ = min(int(self.k), self._rows.shape[0])
+            self.n_neighbors_ = min(int(self.n_neighbors), self._rows.shape[0])
 
     def _decision(self, X: Any) -> FloatArray:
         return next(self._decide_all([self], X))
@@ -192,18 +192,18 @@ class KNN(Sweep, TakesNominal, Classifier):
     @classmethod
     def _decide_all(cls, models: Sequence[Self], X: Any) -> Iterator[FloatArray]:
         first = models[0]
-        many = max(model.k_ for model in models)
+        many = max(model.n_neighbors_ for model in models)
         named = first._codes[first._nearest(first._space.points(X), first._rows, many)]
         for model in models:
             votes = np.zeros((X.shape[0], model.classes_.shape[0]))
-            for neighbours in named[:, : model.k_].T:
+            for neighbours in named[:, : model.n_neighbors_].T:
                 votes[np.arange(X.shape[0]), neighbours] += 1
-            yield votes / model.k_
+            yield votes / model.n_neighbors_
 
     def _space_of(self, X: Matrix, y: Codes) -> MixedSpace:
         """How rows become points; learnt from training rows."""
         n_levels = {j: levels.size for j, levels in self.levels_.items()}
-        alpha = np.inf if self.metric == "chebychev" else float(self.alpha)
+        alpha = np.inf if self.metric == "chebyshev" else float(self.alpha)
         return MixedSpace.of(X, y, n_levels, self.classes_.shape[0], symbols=self.symbols, alpha=alpha)
 
     def _nearest(self, X: Matrix, Z: Matrix, k: int) -> np.ndarray:
@@ -211,20 +211,20 @@ class KNN(Sweep, TakesNominal, Classifier):
 
     def _judge(self, X: Matrix, y: Codes, Z: Matrix) -> NearestJudge | None:
         """Answers on sets of numeric columns without a fit for each, where distances add up over columns."""
-        if self.metric != "minkowski" or self.alpha != 2 or self.k == "auto" or too_large(X, Z):
+        if self.metric != "minkowski" or self.alpha != 2 or self.n_neighbors == "auto" or too_large(X, Z):
             return None
-        return NearestJudge(self, X, y, Z, min(int(self.k), X.shape[0]), first=True, products=False)
+        return NearestJudge(self, X, y, Z, min(int(self.n_neighbors), X.shape[0]), first=True, products=False)
 
     def _try_all(self, X: Matrix, y: Codes) -> FloatArray:
         """Accuracy of every k from 1 on in each fold; one search for neighbours serves all of them."""
-        parts = inner_folds(y, self.folds, self.random_state, 'KNN: k="auto"')
-        k_max = min(self.k_max, min(train.size for train, _ in parts))
-        accuracy = np.zeros((len(parts), k_max))
+        parts = inner_folds(y, self.cv, self.random_state, 'KNN: n_neighbors="auto"')
+        most = min(self.max_neighbors, min(train.size for train, _ in parts))
+        accuracy = np.zeros((len(parts), most))
         for fold, (train, test) in enumerate(parts):
             votes = np.zeros((test.size, self.classes_.shape[0]))
             space = self._space_of(X[train], y[train])
-            neighbours = y[train][self._nearest(space.points(X[test]), space.points(X[train]), k_max)]
-            for k in range(k_max):
+            neighbours = y[train][self._nearest(space.points(X[test]), space.points(X[train]), most)]
+            for k in range(most):
                 votes[np.arange(test.size), neighbours[:, k]] += 1
                 accuracy[fold, k] = np.mean(votes.argmax(axis=1) == y[test])
         return accuracy

@@ -20,7 +20,7 @@ from tamis.base.validation import canonical
 from tamis.kernels.sparse_distances import CANBERRA, MAXIMUM, POWER, csr_distances
 from tamis.margins.kernel import squared_norms
 
-METRICS = ("minkowski", "canberra", "chebychev")
+METRICS = ("minkowski", "canberra", "chebyshev")
 
 #: Distances closer than this share of themselves are equal.
 _EQUAL = 1e-12
@@ -46,7 +46,7 @@ def nearest(X: Matrix, Z: Matrix, k: int, *, metric: str = "minkowski", alpha: f
     X, Z : array or CSR matrix
         Rows to place, and the rows to find; `k` is at most the number of these.
     k : int
-    metric : {"minkowski", "canberra", "chebychev"}
+    metric : {"minkowski", "canberra", "chebyshev"}
     alpha : float
         Minkowski's exponent.
 
@@ -115,8 +115,9 @@ def _squared_differences(X: Matrix, Z: Matrix) -> FloatArray:
 
 
 def _by_sklearn(Z: Matrix, metric: str, alpha: float) -> _Search:
-    name = {"minkowski": {1.0: "manhattan", 2.0: "euclidean"}.get(alpha, "minkowski"), "chebychev": "chebyshev"}
-    finder = NearestNeighbors(algorithm="brute", metric=name.get(metric, metric), p=alpha).fit(Z)
+    if metric == "minkowski":
+        metric = {1.0: "manhattan", 2.0: "euclidean"}.get(alpha, metric)
+    finder = NearestNeighbors(algorithm="brute", metric=metric, p=alpha).fit(Z)
 
     def search(X: Matrix, many: int) -> tuple[FloatArray, np.ndarray]:
         distances, places = finder.kneighbors(X, n_neighbors=many)
@@ -127,7 +128,7 @@ def _by_sklearn(Z: Matrix, metric: str, alpha: float) -> _Search:
 
 def _by_blocks(Z: Matrix, metric: str, alpha: float) -> _Search:
     """Search for CSR rows by computing all distances; takes as many as the largest group of equals needs."""
-    code = {"minkowski": POWER, "canberra": CANBERRA, "chebychev": MAXIMUM}[metric]
+    code = {"minkowski": POWER, "canberra": CANBERRA, "chebyshev": MAXIMUM}[metric]
 
     def search(X: Matrix, many: int) -> tuple[FloatArray, np.ndarray]:
         block = np.empty((X.shape[0], Z.shape[0]))
@@ -161,5 +162,5 @@ def _refuse_overflow(X: Matrix, Z: Matrix, alpha: float) -> None:
     if size > 1 and alpha * math.log(size) + math.log(X.shape[1]) > math.log(np.finfo(np.float64).max):
         raise TamisError(
             f"distances with alpha={alpha:g} overflow on values as large as {size / 2:.3g}; "
-            'scale the columns first, or take metric="chebychev"'
+            'scale the columns first, or take metric="chebyshev"'
         )

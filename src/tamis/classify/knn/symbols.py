@@ -62,7 +62,7 @@ class MixedSpace:
         n_classes : int
         symbols : {"vdm", "overlap"}
         alpha : float
-            Exponent of the distance; infinite for Chebychev's.
+            Exponent of the distance; infinite for Chebyshev's.
         """
         nominal = np.zeros(X.shape[1], dtype=bool)
         nominal[list(n_levels)] = True

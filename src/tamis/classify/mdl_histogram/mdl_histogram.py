@@ -49,7 +49,7 @@ class MDLHistogram(WeightedClassifier):
         Steps in a row that need not make the code shorter before the refining ends.
     max_depth : int, default=20
         Most halvings of an axis, 1 to 24.
-    smoothing : float, default=0.5
+    alpha : float, default=0.5
         Rows of each class added to every cell where probabilities are asked for; one half is what the term
         (c - 1)/2 log2 n_r stands for, 0 gives the shares themselves.
 
@@ -113,14 +113,14 @@ class MDLHistogram(WeightedClassifier):
         "ahead": [Interval(Integral, 1, _FURTHEST, closed="both")],
         "uphill": [Interval(Integral, 0, None, closed="left")],
         "max_depth": [Interval(Integral, 1, _DEEPEST, closed="both")],
-        "smoothing": [Interval(Real, 0, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(self, ahead: int = 3, *, uphill: int = 2, max_depth: int = 20, smoothing: float = 0.5) -> None:
+    def __init__(self, ahead: int = 3, *, uphill: int = 2, max_depth: int = 20, alpha: float = 0.5) -> None:
         self.ahead = ahead
         self.uphill = uphill
         self.max_depth = max_depth
-        self.smoothing = smoothing
+        self.alpha = alpha
 
     def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
         X, y, counts, _ = bearing_rows(X, y, sample_weight, self.classes_, "mdl_histogram")
@@ -160,7 +160,7 @@ class MDLHistogram(WeightedClassifier):
         cells = self._cells()
         first = np.cumsum([0, *(len(one) for one in cells.weight)])
         last, cell = cells.find(self._places(X).__getitem__, X.shape[0])
-        shares = np.concatenate(cells.weight) + self.smoothing
+        shares = np.concatenate(cells.weight) + self.alpha
         shares /= shares.sum(axis=1, keepdims=True)
         return np.asarray(shares[first[last] + cell])
 

@@ -51,7 +51,7 @@ class NRBF(Sweep, WeightedClassifier):
         is further away than the nearest, in squared distance (geometric mean over the rows; equal distances count
         once), so that little but the nearest is left; the largest is the mean squared distance between rows, where
         all of them count about the same.
-    folds : int, default=10
+    cv : int, default=10
         Folds of the internal cross-validation; fewer when the largest class has fewer rows.
     caution : float, default=0.0
         How many deviations over the folds count against a width (Grabczewski and Jankowski, eq. 25).
@@ -104,7 +104,7 @@ class NRBF(Sweep, WeightedClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "n_sigmas": [Interval(Integral, 2, None, closed="left")],
-        "folds": [Interval(Integral, 2, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left")],
         "caution": CAUTION,
         "random_state": ["random_state", np.random.Generator],
     }
@@ -114,13 +114,13 @@ class NRBF(Sweep, WeightedClassifier):
         sigma: float | Literal["auto"] = "auto",
         *,
         n_sigmas: int = 25,
-        folds: int = 10,
+        cv: int = 10,
         caution: float = 0.0,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.sigma = sigma
         self.n_sigmas = n_sigmas
-        self.folds = folds
+        self.cv = cv
         self.caution = caution
         self.random_state = random_state
 
@@ -150,7 +150,7 @@ class NRBF(Sweep, WeightedClassifier):
         tried = None
         if any(one.sigma == "auto" for one in asked):
             key = from_mean(rows, norms, given)
-            folds = dealt(key, y, given, self.folds, self.random_state, 'NRBF: sigma="auto"')
+            folds = dealt(key, y, given, self.cv, self.random_state, 'NRBF: sigma="auto"')
             tried = try_widths(rows, norms, y, given, folds, size.shape[0], self.n_sigmas)
         return learnt, tried
 

@@ -39,7 +39,7 @@ class Candidate(NamedTuple):
 class Rule:
     """What the solves of a search have in common with each other and with the fit: parameters of the SVM."""
 
-    balance: bool
+    class_weight: str | None
     ridge: float
     tol: float
     max_iter: int | None
@@ -127,12 +127,12 @@ def _accuracy(decide: Decide, y: Codes, folds: Sequence[Fold], costs: Sequence[f
         # A class with fewer rows than folds may be missing from a training part.
         present, codes = np.unique(y[train], return_inverse=True)
         weight = fold.test[test]
-        if rule.balance:
+        if rule.class_weight is not None:
             weight = weight / np.bincount(y[test], weights=weight)[y[test]]
         if present.shape[0] == 1:
             accuracy[row] = np.average(y[test] == present[0], weights=weight)
             continue
-        unit, ridge = row_terms(codes, fold.train[train], balance=rule.balance, ridge=rule.ridge)
+        unit, ridge = row_terms(codes, fold.train[train], class_weight=rule.class_weight, ridge=rule.ridge)
         decisions = decide(train, codes, [cost * unit for cost in costs], ridge, test)
         for place in range(len(costs)):
             guess = present[one_vs_one(decisions[:, place], present.shape[0]).argmax(axis=1)]

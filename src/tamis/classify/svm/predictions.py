@@ -57,7 +57,7 @@ def _by_kernel(models: Sequence["SVM"], X: Matrix) -> list[FloatArray]:
         for model, places, out in zip(models, columns, found, strict=True):
             own = block if places.shape[0] == rows.shape[0] else block[:, places]
             width = getattr(model, "sigma_", 1.0)
-            values = apply(model.kernel_, own, sigma=width, degree=model.degree, offset=model.offset)
+            values = apply(model.kernel_, own, sigma=width, degree=model.degree, coef0=model.coef0)
             out[top : top + height] = values @ model.dual_coef_
     return found
 

@@ -18,8 +18,8 @@ class Problem(NamedTuple):
     kernel: str
     sigma: float | None
     degree: int
-    offset: float
-    balance: bool
+    coef0: float
+    class_weight: str | None
     ridge: float
 
 
@@ -70,7 +70,7 @@ class SharedRows:
         """The kernel matrix; the caller may use it up."""
         p = problem
         width = 1.0 if p.sigma is None else p.sigma
-        found = apply(p.kernel, self.ground(p.kernel), sigma=width, degree=p.degree, offset=p.offset)
+        found = apply(p.kernel, self.ground(p.kernel), sigma=width, degree=p.degree, coef0=p.coef0)
         return found.copy() if self._again and p.kernel == "linear" else found
 
     def solve(
@@ -80,7 +80,7 @@ class SharedRows:
         path = self._paths.setdefault(problem, {})
         if C not in path:
             wanted = sorted({c for c in costs if np.isfinite(c)}) if C in costs and np.isfinite(C) else [C]
-            unit, ridge = row_terms(self.y, self.weight, balance=problem.balance, ridge=problem.ridge)
+            unit, ridge = row_terms(self.y, self.weight, class_weight=problem.class_weight, ridge=problem.ridge)
             units = [c * unit for c in wanted]
             gram = self.values(problem)
             if not self._again:

@@ -48,9 +48,9 @@ class SVM(Sweep, WeightedClassifier):
     linear       x.x'
     gaussian     exp(-d^2 / sigma)
     exponential  exp(-d / sigma)
-    polynomial   (x.x' / sigma + offset)^degree
-    cosine       (cos(x, x') + offset)^degree
-    sigmoid      tanh(x.x' / sigma + offset)
+    polynomial   (x.x' / sigma + coef0)^degree
+    cosine       (cos(x, x') + coef0)^degree
+    sigmoid      tanh(x.x' / sigma + coef0)
     ============ ================================
 
     Parameters
@@ -72,9 +72,9 @@ class SVM(Sweep, WeightedClassifier):
         the exponential kernel their roots).
     degree : int, default=3
         Of the polynomial and cosine kernels.
-    offset : float, default=0.0
+    coef0 : float, default=0.0
         Of the polynomial, cosine and sigmoid kernels. Below zero a kernel may stop being positive definite.
-    balance : bool, default=False
+    class_weight : {"balanced"}, optional
         Multiply C by n / (k n_c) for the n_c of n rows in a class, of k classes: every class weighs the same.
     ridge : float, default=0.0
         Add to a training row's kernel with itself `ridge` times its class's share of the rows: a quadratic penalty
@@ -89,7 +89,7 @@ class SVM(Sweep, WeightedClassifier):
     max_iter : int, optional
         Limit per pair of classes: steps for "gram", passes over the rows for "liblinear". By default what takes a
         few seconds. A warning says when it was not enough.
-    folds : int, default=5
+    cv : int, default=5
         Folds of the cross-validation on the training rows by which "auto" chooses; fewer when the largest class has
         fewer rows.
     caution : float, default=0.0
@@ -107,7 +107,7 @@ class SVM(Sweep, WeightedClassifier):
     candidates_ : list of (kernel, sigma, C)
         What "auto" has tried.
     cv_accuracy_ : array
-        Their accuracy, averaged over the folds; balanced accuracy with ``balance=True``.
+        Their accuracy, averaged over the folds; balanced accuracy with ``class_weight="balanced"``.
     intercept_ : array of shape (n_pairs,)
         Pairs (0, 1), (0, 2), ..., (1, 2), ... of classes; a decision above zero speaks for the second.
     coef_ : array of shape (n_pairs, n_features)
@@ -152,7 +152,7 @@ class SVM(Sweep, WeightedClassifier):
             "kernel": choice("linear", "gaussian"),
             "C": geom(1e-2, 1e3),
             "sigma": geom(0.1, 10.0),
-            "balance": choice(True, False),
+            "class_weight": choice("balanced", None),
         },
         paper="Boser, Guyon and Vapnik 1992; class ridge, sigma: Lal, Chapelle and Schölkopf 2006, section 1",
         only={"sigma": ("kernel", "gaussian")},
@@ -161,19 +161,19 @@ class SVM(Sweep, WeightedClassifier):
         boundary={"linear": "linear", "gaussian": "kernel"},
     )
     #: What kernels rest on is computed once; the solutions for many costs are found along a path.
-    sweeps = ("kernel", "C", "sigma", "degree", "offset", "balance", "ridge")
+    sweeps = ("kernel", "C", "sigma", "degree", "coef0", "class_weight", "ridge")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions({*GROUNDS, "auto"})],
         "C": [Interval(Real, 0, np.inf, closed="right"), StrOptions({"auto"}), None],
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale", "classes", "auto"})],
         "degree": [Interval(Integral, 1, None, closed="left")],
-        "offset": [Interval(Real, None, None, closed="neither")],
-        "balance": ["boolean"],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "class_weight": [StrOptions({"balanced"}), None],
         "ridge": [Interval(Real, 0, None, closed="left")],
         "solver": [StrOptions({"auto", "gram", "liblinear"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "folds": [Interval(Integral, 2, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left")],
         "caution": CAUTION,
         "random_state": ["random_state", np.random.Generator],
     }
@@ -185,13 +185,13 @@ class SVM(Sweep, WeightedClassifier):
         *,
         sigma: float | Literal["scale", "classes", "auto"] = "scale",
         degree: int = 3,
-        offset: float = 0.0,
-        balance: bool = False,
+        coef0: float = 0.0,
+        class_weight: str | None = None,
         ridge: float = 0.0,
         solver: str = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
-        folds: int = 5,
+        cv: int = 5,
         caution: float = 0.0,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
@@ -199,13 +199,13 @@ class SVM(Sweep, WeightedClassifier):
         self.C = C
         self.sigma = sigma
         self.degree = degree
-        self.offset = offset
-        self.balance = balance
+        self.coef0 = coef0
+        self.class_weight = class_weight
         self.ridge = ridge
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
-        self.folds = folds
+        self.cv = cv
         self.caution = caution
         self.random_state = random_state
 
@@ -244,7 +244,7 @@ class SVM(Sweep, WeightedClassifier):
             self._settle_best(*search_columns(rows.X, rows.y, rows.weight, folds, self._rule()))
         else:
             self._settle(Candidate("linear", None, C))
-        unit, _ = row_terms(rows.y, rows.weight, balance=self.balance, ridge=0.0)
+        unit, _ = row_terms(rows.y, rows.weight, class_weight=self.class_weight, ridge=0.0)
         pairs = column_path(rows.X, rows.y, [self.C_ * unit], tol=self.tol, max_iter=self.max_iter)[0]
         self.coef_ = np.ascontiguousarray(self._keep(pairs).T)
 
@@ -266,7 +266,7 @@ class SVM(Sweep, WeightedClassifier):
         self._settle_best(*search_grams(tried, values, rows.y, rows.weight, folds, C, self._rule()))
 
     def _problem(self, kernel: str, sigma: float | None) -> Problem:
-        return Problem(kernel, sigma, self.degree, self.offset, self.balance, self.ridge)
+        return Problem(kernel, sigma, self.degree, self.coef0, self.class_weight, self.ridge)
 
     def _given_cost(self) -> float | None:
         """C as a number, or None when it is to be chosen."""
@@ -277,10 +277,10 @@ class SVM(Sweep, WeightedClassifier):
     def _deal(self, rows: SharedRows) -> list[Fold]:
         what = "C" if self._given_cost() is None else "kernel" if self.kernel == "auto" else "sigma"
         key = squared_norms(rows.X)
-        return dealt(key, rows.y, rows.weight, self.folds, self.random_state, f'SVM: {what}="auto"')
+        return dealt(key, rows.y, rows.weight, self.cv, self.random_state, f'SVM: {what}="auto"')
 
     def _rule(self) -> Rule:
-        return Rule(self.balance, self.ridge, self.tol, self.max_iter)
+        return Rule(self.class_weight, self.ridge, self.tol, self.max_iter)
 
     def _settle_best(self, candidates: list[Candidate], accuracy: FloatArray) -> None:
         self.candidates_ = candidates

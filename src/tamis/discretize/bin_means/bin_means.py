@@ -32,7 +32,7 @@ class BinMeans(SupervisedTransformer):
     Bins are tailored to the rows they were found on. ``fit_transform`` therefore gives each training row the shares
     that the other folds found, moved so that the shares of all their rows are those of the whole: in a pipeline no
     classifier sees a value made with the row's own label. ``transform`` uses the bins of all training rows. The two
-    differ on the training rows, as those of scikit-learn's ``TargetEncoder`` do; ``folds=None`` makes them the same.
+    differ on the training rows, as those of scikit-learn's ``TargetEncoder`` do; ``cv=None`` makes them the same.
 
     A missing value gets the shares of the training rows in which the column is missing, if there are at least
     `min_rows` of them, and else those of all rows.
@@ -53,7 +53,7 @@ class BinMeans(SupervisedTransformer):
         Find the bins in so many random halves of the rows, and take for each column those that cost least over all of
         them, with their shares of all rows. Fewer bins, and of noise half as many, come out; with `min_rows` rows of a
         half in each, this needs some hundred rows.
-    folds : int or None, default=5
+    cv : int or None, default=5
         Folds of the values that ``fit_transform`` gives; fewer when the largest class has fewer rows. None gives the
         training rows what ``transform`` gives them.
     random_state : int, Generator, RandomState or None, default=None
@@ -100,7 +100,7 @@ class BinMeans(SupervisedTransformer):
         "max_bins": [Interval(Integral, 1, None, closed="left"), None],
         "smooth": ["boolean"],
         "samples": [Interval(Integral, 1, None, closed="left")],
-        "folds": [Interval(Integral, 2, None, closed="left"), None],
+        "cv": [Interval(Integral, 2, None, closed="left"), None],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -112,7 +112,7 @@ class BinMeans(SupervisedTransformer):
         max_bins: int | None = None,
         smooth: bool = False,
         samples: int = 1,
-        folds: int | None = 5,
+        cv: int | None = 5,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.min_rows = min_rows
@@ -120,19 +120,19 @@ class BinMeans(SupervisedTransformer):
         self.max_bins = max_bins
         self.smooth = smooth
         self.samples = samples
-        self.folds = folds
+        self.cv = cv
         self.random_state = random_state
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit, and give each row the shares that the bins of the other folds have for it."""
         self.fit(X, y)
-        if self.folds is None:
+        if self.cv is None:
             return self._apply(self._checked(X, reset=False))
         X, codes = self._begin(X, y)
         rng = generator(self.random_state, 1)
         if np.bincount(codes).max() < 2:
-            raise TamisError("bin_means: folds needs a class with at least two rows; give folds=none to do without")
-        parts = inner_folds(codes, self.folds, rng, "bin_means: folds")
+            raise TamisError("bin_means: cv needs a class with at least two rows; give cv=none to do without")
+        parts = inner_folds(codes, self.cv, rng, "bin_means: cv")
         made = [_encoded(X[test], self._learnt(X[train], codes[train], rng)) for train, test in parts]
         if not sp.issparse(X):
             # Without its rows a fold of many of a class has fewer of it elsewhere: shares of all rows would tell that.
@@ -177,7 +177,7 @@ class BinMeans(SupervisedTransformer):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # The only way to say that fit_transform gives something else than transform.
-        tags.non_deterministic = self.folds is not None
+        tags.non_deterministic = self.cv is not None
         return tags
 
 

@@ -73,7 +73,7 @@ class ClusterTree(Sweep, Selector):
     ----------
     scores_ : float array of shape (n_features,)
         What the splits of a column gain in the best tree, in bits per pattern; 0 for one that it does not use.
-    ranking_ : int array of shape (n_features,)
+    order_ : int array of shape (n_features,)
         By score; those of score 0 by the gain of their best split of all patterns, then by the gap around it.
     n_clusters_ : int
         Clusters behind the best tree.

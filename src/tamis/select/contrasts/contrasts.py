@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Contrasts(TakesNominal, Selector):
     """Keep the columns that are worth more to ensembles of trees than columns known to be worth nothing.
 
-    Tuv and Torkkola's Algorithm 1. In each of `repeats` repeats every column gets a contrast, which is a copy of it in
-    an order drawn anew, and an ensemble learns the classes from columns and contrasts together. All are ranked by
+    Tuv and Torkkola's Algorithm 1. In each of `n_repeats` repeats every column gets a contrast, a copy of it in an
+    order drawn anew, and an ensemble learns the classes from columns and contrasts together. All are ranked by
     their importance. A column passes when it ranks above the `quantile` of the contrasts by Wilcoxon's one-sided
     signed-rank test over the repeats. The effect of the columns that passed is then taken out of the target,
 
@@ -42,11 +42,11 @@ class Contrasts(TakesNominal, Selector):
     engine : {"extra_trees", "forest", "boost", "lightgbm"}, default="extra_trees"
         Extremely randomised trees, a random forest or stochastic gradient boosting by scikit-learn, or gradient
         boosting by LightGBM, which comes with ``pip install tamis[boost]``.
-    trees : int, optional
+    n_estimators : int, optional
         Trees of an ensemble. By default 100 if they are boosted; else 50, and on more than 150 columns, contrasts
         included, fewer, down to 15 on 500 and more, because more columns are then tried at each split.
-    repeats : int, default=6
-        The smallest p-value is ``2 ** -repeats``: 5 is the least that can reach ``alpha=0.05``.
+    n_repeats : int, default=6
+        The smallest p-value is ``2 ** -n_repeats``: 5 is the least that can reach ``alpha=0.05``.
     quantile : float, default=1.0
         Which of the contrasts a column must outrank: 1 is the best of them, 0.5 the median one.
     alpha : float, default=0.05
@@ -62,7 +62,7 @@ class Contrasts(TakesNominal, Selector):
     max_features : float, default=0.3
         Share of the columns, contrasts included, that are tried at a split. Where columns tell something only together,
         a small share rarely brings them together.
-    min_leaf : int, optional
+    min_samples_leaf : int, optional
         Rows in a leaf at least; by default 5, and 10 where a residual is learnt.
     batch : int, default=5000
         Columns that are tested together at most.
@@ -92,7 +92,7 @@ class Contrasts(TakesNominal, Selector):
     guard against it: the quantile does. Up to ``1 - quantile`` of the noise columns pass. With the default a noise
     column has to be ahead of the best of as many contrasts as there are columns in nearly every repeat: with 20 to 1000
     columns of noise, 0 to 0.3 of them passed in a round, on average over data sets. A smaller `alpha`, with more
-    `repeats`, asks for still more repeats in which it is ahead: at 0.01, of 8, about half as many passed.
+    `n_repeats`, asks for still more repeats in which it is ahead: at 0.01, of 8, about half as many passed.
 
     A column that could not pass even if it came first in all repeats to come leaves them, with the p-value of those it
     took part in, never one that would pass. The contrasts of all columns stay, so that what is left has no less to
@@ -141,15 +141,15 @@ class Contrasts(TakesNominal, Selector):
     draws_columns: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "engine": [StrOptions(set(ENGINES))],
-        "trees": [Interval(Integral, 1, None, closed="left"), None],
-        "repeats": [Interval(Integral, 1, 1000, closed="both")],
+        "n_estimators": [Interval(Integral, 1, None, closed="left"), None],
+        "n_repeats": [Interval(Integral, 1, 1000, closed="both")],
         "quantile": [Interval(Real, 0, 1, closed="both")],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
         "own": ["boolean"],
         "redundant": [StrOptions({"report", "skip"})],
         "rounds": [Interval(Integral, 1, None, closed="left")],
         "max_features": [Interval(Real, 0, 1, closed="right")],
-        "min_leaf": [Interval(Integral, 1, None, closed="left"), None],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), None],
         "batch": [Interval(Integral, 1, None, closed="left")],
         "at_least": [Interval(Integral, 0, None, closed="left")],
         "n_jobs": [Integral, None],
@@ -160,30 +160,30 @@ class Contrasts(TakesNominal, Selector):
         self,
         engine: Literal["extra_trees", "forest", "boost", "lightgbm"] = "extra_trees",
         *,
-        trees: int | None = None,
-        repeats: int = 6,
+        n_estimators: int | None = None,
+        n_repeats: int = 6,
         quantile: float = 1.0,
         alpha: float = 0.05,
         own: bool = False,
         redundant: Literal["report", "skip"] = "report",
         rounds: int = 10,
         max_features: float = 0.3,
-        min_leaf: int | None = None,
+        min_samples_leaf: int | None = None,
         batch: int = 5000,
         at_least: int = 1,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.engine = engine
-        self.trees = trees
-        self.repeats = repeats
+        self.n_estimators = n_estimators
+        self.n_repeats = n_repeats
         self.quantile = quantile
         self.alpha = alpha
         self.own = own
         self.redundant = redundant
         self.rounds = rounds
         self.max_features = max_features
-        self.min_leaf = min_leaf
+        self.min_samples_leaf = min_samples_leaf
         self.batch = batch
         self.at_least = at_least
         self.n_jobs = n_jobs
@@ -191,13 +191,13 @@ class Contrasts(TakesNominal, Selector):
 
     def _select(self, X: Any, y: Any) -> Selection:
         self._check_missing(X)
-        engine = Engine(self.engine, self.trees, self.max_features, self.min_leaf, self.n_jobs)
-        trial = Trial(engine, self.repeats, self.quantile, self.alpha, self.own, self.batch)
+        engine = Engine(self.engine, self.n_estimators, self.max_features, self.min_samples_leaf, self.n_jobs)
+        trial = Trial(engine, self.n_repeats, self.quantile, self.alpha, self.own, self.batch)
         seed = int(generator(self.random_state).integers(2**31))
         found = contrasts_of(X, y, trial, redundant=self.redundant, rounds=self.rounds, seed=seed)
         self.round_, self.pvalues_ = found.round, found.pvalues
         self.importances_, self.contrast_importance_ = found.importances, found.thresholds
-        scores = found.scores(self.repeats)
+        scores = found.scores(self.n_repeats)
         order = rank(scores)
         support = Cut(threshold=0.5, at_least=self.at_least).apply(found.kept.astype(float), order)
         return Selection(support, scores, order)

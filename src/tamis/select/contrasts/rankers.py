@@ -49,20 +49,20 @@ class Engine:
     Parameters
     ----------
     name : {"extra_trees", "forest", "boost", "lightgbm"}
-    trees : int, optional
+    n_estimators : int, optional
         By default 100 if they are boosted; 50 in a committee, and on more than 150 columns fewer, down to 15 on 500.
     max_features : float
         Share of the columns that are tried at a split.
-    min_leaf : int, optional
+    min_samples_leaf : int, optional
         Rows in a leaf at least; by default 5, and 10 where the target is a number.
     n_jobs : int, optional
         Threads of a committee, on which the result does not depend; boosted trees grow on one.
     """
 
     name: str = "extra_trees"
-    trees: int | None = None
+    n_estimators: int | None = None
     max_features: float = 0.3
-    min_leaf: int | None = None
+    min_samples_leaf: int | None = None
     n_jobs: int | None = None
 
     def importances(self, X: Matrix, target: np.ndarray, seed: int) -> FloatArray:
@@ -98,7 +98,7 @@ class Engine:
         bagged : bool
             Draw no thresholds: with thresholds drawn, mere copies of columns make predictions better.
         """
-        trees = max(self.trees or 0, _PREDICTING)
+        trees = max(self.n_estimators or 0, _PREDICTING)
         if self.name in _COMMITTEES:
             kind = RandomForestRegressor if bagged else _COMMITTEES[self.name][1]
             committee = kind(
@@ -110,7 +110,7 @@ class Engine:
                 random_state=seed,
             )
             return np.reshape(committee.fit(X, _flat(target)).oob_prediction_, target.shape)
-        engine = replace(self, trees=trees, max_features=1.0)
+        engine = replace(self, n_estimators=trees, max_features=1.0)
         said = np.empty_like(target)
         folds = KFold(min(_FOLDS, target.shape[0]), shuffle=True, random_state=spawn(seed, 0))
         for number, (learn, judged) in enumerate(folds.split(target), 1):
@@ -120,12 +120,12 @@ class Engine:
         return said
 
     def _leaf(self, numbers: bool) -> int:
-        return self.min_leaf or (10 if numbers else 5)
+        return self.min_samples_leaf or (10 if numbers else 5)
 
     def _model(self, n_columns: int, seed: int, *, numbers: bool) -> Any:
         if self.name in _COMMITTEES:
             return _COMMITTEES[self.name][numbers](
-                self.trees or min(max(_LEAST, _TREES // n_columns), _MOST),
+                self.n_estimators or min(max(_LEAST, _TREES // n_columns), _MOST),
                 max_features=float(self.max_features),
                 min_samples_leaf=self._leaf(numbers),
                 n_jobs=self.n_jobs,
@@ -133,7 +133,7 @@ class Engine:
             )
         if self.name == "boost":
             return (GradientBoostingRegressor if numbers else GradientBoostingClassifier)(
-                n_estimators=self.trees or _BOOSTED,
+                n_estimators=self.n_estimators or _BOOSTED,
                 max_depth=_DEPTH,
                 subsample=_SAMPLE,
                 max_features=float(self.max_features),
@@ -141,7 +141,7 @@ class Engine:
                 random_state=seed,
             )
         return _lightgbm(numbers)(
-            n_estimators=self.trees or _BOOSTED,
+            n_estimators=self.n_estimators or _BOOSTED,
             max_depth=_DEPTH,
             num_leaves=2**_DEPTH,
             subsample=_SAMPLE,

@@ -68,7 +68,7 @@ def contrasts_of(
     --------
     >>> from tamis.select.contrasts.rankers import Engine
     >>> X = np.random.default_rng(0).normal(size=(100, 8))
-    >>> trial = Trial(Engine(), repeats=6, quantile=1.0, alpha=0.05, own=False, batch=100)
+    >>> trial = Trial(Engine(), n_repeats=6, quantile=1.0, alpha=0.05, own=False, batch=100)
     >>> np.flatnonzero(contrasts_of(X, X[:, 1] + X[:, 4] ** 2, trial).kept).tolist()
     [1, 4]
     """

@@ -48,7 +48,7 @@ class Trial:
     Parameters
     ----------
     engine : Engine
-    repeats : int
+    n_repeats : int
     quantile : float
         Which of the contrasts a column must beat; 1 is the best.
     alpha : float
@@ -60,17 +60,17 @@ class Trial:
     """
 
     engine: Engine
-    repeats: int
+    n_repeats: int
     quantile: float
     alpha: float
     own: bool
     batch: int
 
     def __post_init__(self) -> None:
-        if rank_sum_limit(self.repeats, self.alpha) < 0:
+        if rank_sum_limit(self.n_repeats, self.alpha) < 0:
             raise TamisError(
-                f"contrasts: repeats={self.repeats} cannot reach alpha={self.alpha:g}, for the least p-value is "
-                f"2 ** -repeats; take repeats={int(np.ceil(-np.log2(self.alpha)))} or more"
+                f"contrasts: n_repeats={self.n_repeats} cannot reach alpha={self.alpha:g}, for the least p-value is "
+                f"2 ** -n_repeats; take n_repeats={int(np.ceil(-np.log2(self.alpha)))} or more"
             )
 
     def run(self, columns: Columns, which: np.ndarray, target: np.ndarray, seed: int) -> Verdicts:
@@ -109,11 +109,11 @@ class Trial:
 
         `rivals` are contrasts that take part in every repeat; `seen` is shown the contrasts of each.
         """
-        shape = (self.repeats, which.size)
+        shape = (self.n_repeats, which.size)
         worth, contrast, ahead, held = (np.full(shape, np.nan) for _ in range(4))
         others = []
         open_ = np.ones(which.size, dtype=bool)
-        for t in range(self.repeats):
+        for t in range(self.n_repeats):
             shuffled = columns.contrasts(which, generator(spawn(seed, t)))
             blocks = [columns.take(which[open_]), shuffled, *([] if rivals is None else [rivals])]
             given = self.engine.importances(columns.rows(columns.joined(blocks)), target, spawn(seed, t, 1))
@@ -139,7 +139,7 @@ class Trial:
         None can then be further ahead than there are open columns, and contrasts that it need not beat: a column that
         was once further behind has a negative rank above all these. The fewer stay, the less far ahead they can be.
         """
-        limit = rank_sum_limit(self.repeats, self.alpha)
+        limit = rank_sum_limit(self.n_repeats, self.alpha)
         while True:
             most = open_.sum() + (1 - self.quantile) * (n_contrasts - 1)
             # What is half a rank more is no tie.
@@ -151,7 +151,7 @@ class Trial:
     def _pvalues(self, ahead: FloatArray, open_: Mask) -> FloatArray:
         """P-values of the repeats made; where a column has left and they do not tell, the least that cannot pass."""
         pvalues = rank_test(ahead)
-        least = rank_sum_pvalues(self.repeats)[rank_sum_limit(self.repeats, self.alpha) + 1]
+        least = rank_sum_pvalues(self.n_repeats)[rank_sum_limit(self.n_repeats, self.alpha) + 1]
         pvalues[~open_] = np.maximum(pvalues[~open_], least)
         return pvalues
 

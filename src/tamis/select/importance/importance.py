@@ -45,7 +45,7 @@ class Importance(Sweep, Selector):
 
     Parameters
     ----------
-    model : estimator, optional
+    estimator : estimator, optional
         Any classifier, or a pipeline that ends in one. By default logistic regression on standardised columns, which
         is quick but sees no interactions.
     k : int, optional
@@ -75,7 +75,7 @@ class Importance(Sweep, Selector):
     ----------
     importances_ : float array of shape (n_features,)
         S(j) of each column in the last model of which it was a part.
-    ranking_ : int array of shape (n_features,)
+    order_ : int array of shape (n_features,)
         Column numbers from best to worst: first those of the last model by their importance there, then those
         that left, the last to leave first.
     scores_ : float array of shape (n_features,)
@@ -94,7 +94,7 @@ class Importance(Sweep, Selector):
     S(j) needs no classes and rewards no right answers: it says what the classifier uses, not what it does well with.
     Probabilities near 0 and 1, as of a classifier that is sure of every row, hardly move; ``of="decision"``
     then tells more. A column that copies another shares its importance with it. Missing values and sparse rows
-    are taken as far as `model` takes them; a missing value is a value like any other to put in. Text
+    are taken as far as `estimator` takes them; a missing value is a value like any other to put in. Text
     columns need ``encode`` in front.
 
     References
@@ -109,13 +109,13 @@ class Importance(Sweep, Selector):
     >>> from tamis.select import Importance
     >>> X = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 3.0], [0.0, 4.0, 3.0], [1.0, 5.0, 3.0]])
     >>> found = Importance(SVM(), 1, values=None, eliminate=False).fit(X, [0, 0, 1, 1])
-    >>> found.get_support(indices=True), found.ranking_
+    >>> found.get_support(indices=True), found.order_
     (array([1]), array([1, 0, 2]))
     """
 
     part: ClassVar[Part] = Part(
         "importance",
-        positional=("model", "k"),
+        positional=("estimator", "k"),
         search={"k": geom(1, 10_000)},
         paper="Lemaire and Clerot 2006",
         templates=("importance(extra_trees(50), k={k}, values=10, rows=100, step=0.5)",),
@@ -125,7 +125,7 @@ class Importance(Sweep, Selector):
     #: One elimination down to the smallest size serves all.
     sweeps = ("k", "fraction")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "model": [HasMethods(["fit", "predict"]), None],
+        "estimator": [HasMethods(["fit", "predict"]), None],
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "fraction": [Interval(Real, 0, 1, closed="right"), None],
         "values": [Interval(Integral, 1, None, closed="left"), None],
@@ -139,7 +139,7 @@ class Importance(Sweep, Selector):
 
     def __init__(
         self,
-        model: Any = None,
+        estimator: Any = None,
         k: int | None = None,
         *,
         fraction: float | None = None,
@@ -151,7 +151,7 @@ class Importance(Sweep, Selector):
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        self.model = model
+        self.estimator = estimator
         self.k = k
         self.fraction = fraction
         self.values = values
@@ -164,7 +164,7 @@ class Importance(Sweep, Selector):
 
     def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> Path:
         model = self._model()
-        check_classifier(model, "importance: model")
+        check_classifier(model, "importance: estimator")
         sizes = {one._size(X.shape[1]) for one in asked}
         X = canonical(X.tocsr()) if sp.issparse(X) else X
         labels = self.classes_[y]
@@ -185,11 +185,11 @@ class Importance(Sweep, Selector):
 
     def _answer(self, prepared: Path) -> Selection:
         n_features = self.n_features_in_
-        rounds, (ranking, weights) = prepared.down_to(self._size(n_features))
+        rounds, (order, weights) = prepared.down_to(self._size(n_features))
         self.sizes_ = np.array([one.size for one in rounds])
         self.importances_ = np.empty(n_features)
-        self.importances_[ranking] = weights
-        found = Selection.first(ranking, self._size(n_features))
+        self.importances_[order] = weights
+        found = Selection.first(order, self._size(n_features))
         return found if self.eliminate else replace(found, scores=self.importances_.copy())
 
     def _size(self, n_features: int) -> int:
@@ -205,8 +205,8 @@ class Importance(Sweep, Selector):
         return self.of
 
     def _model(self) -> Any:
-        if self.model is not None:
-            return self.model
+        if self.estimator is not None:
+            return self.estimator
         return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=1_000))
 
     def __sklearn_tags__(self) -> Any:
@@ -214,7 +214,7 @@ class Importance(Sweep, Selector):
         model = self._model()
         tags.input_tags.sparse = get_tags(model).input_tags.sparse
         # The first step of the default passes them on to a classifier that refuses them.
-        tags.input_tags.allow_nan = self.model is not None and takes_missing(model)
+        tags.input_tags.allow_nan = self.estimator is not None and takes_missing(model)
         tags.input_tags.positive_only = takes_no_negative(model)
         return tags
 

@@ -71,16 +71,16 @@ class MRMR(Sweep, TakesNominal, Selector):
 
     Attributes
     ----------
-    order_ : int array
+    chosen_ : int array
         The picked columns, in the order in which they came in.
     relevance_ : float array of shape (n_features,)
         V_i of every column.
-    redundancy_ : float array, as long as `order_`
+    redundancy_ : float array, as long as `chosen_`
         Mean redundancy of each picked column with those before it; 0 for the first.
-    relevance_curve_, redundancy_curve_ : float arrays, as long as `order_`
+    relevance_curve_, redundancy_curve_ : float arrays, as long as `chosen_`
         Fig. 1 of the paper: relevance V (eq. 2) and redundancy W (eq. 1) of the set after each pick. In eq. 1 a column
         repeats itself too: its entropy, or a correlation of 1, takes part in the mean.
-    ranking_ : int array of shape (n_features,)
+    order_ : int array of shape (n_features,)
         The picked columns in order, then the others by their relevance.
     scores_ : float array of shape (n_features,)
         How many columns are ranked below.
@@ -116,7 +116,7 @@ class MRMR(Sweep, TakesNominal, Selector):
     >>> from tamis.select import MRMR
     >>> X = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 0], [1, 1, 1], [1, 1, 1], [0, 0, 1], [1, 1, 1]])
     >>> found = MRMR(3).fit(X, [0, 0, 0, 0, 1, 1, 1, 1])
-    >>> found.order_, found.relevance_.round(2), found.redundancy_.round(2)
+    >>> found.chosen_, found.relevance_.round(2), found.redundancy_.round(2)
     (array([2, 0, 1]), array([0.13, 0.13, 0.38]), array([0.  , 0.03, 0.36]))
     """
 
@@ -164,7 +164,7 @@ class MRMR(Sweep, TakesNominal, Selector):
         """Relevance V and redundancy W after each pick: a plotly figure, to be shown or written (``write_html``)."""
         check_is_fitted(self)
         names = column_names(self)
-        return figure([names[j] for j in self.order_], self.relevance_curve_, self.redundancy_curve_)
+        return figure([names[j] for j in self.chosen_], self.relevance_curve_, self.redundancy_curve_)
 
     def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> "_Picked":
         units = Units.of(self.groups, X.shape[1])
@@ -183,15 +183,15 @@ class MRMR(Sweep, TakesNominal, Selector):
         size = _reaching(prepared.ends, self.k)
         order, total, own = prepared.order[:size].astype(np.intp), prepared.totals[:size], prepared.own[:size]
         count = np.arange(1, size + 1)
-        self.order_, self.relevance_ = order, relevance
+        self.chosen_, self.relevance_ = order, relevance
         self.redundancy_ = total / np.maximum(count - 1, 1)
         self.relevance_curve_ = np.cumsum(relevance[order]) / count
         self.redundancy_curve_ = np.cumsum(2 * total + own) / count**2
         left = rank(np.delete(units.mean(relevance), units.of_column[order]))
         left = np.delete(np.arange(units.sizes.size), units.of_column[order])[left]
-        ranking = np.concatenate((order, units.within(left)))
+        every = np.concatenate((order, units.within(left)))
         kept = _reaching(np.append(size, size + np.cumsum(units.sizes[left])), self.k)
-        return Selection.first(ranking, kept)
+        return Selection.first(every, kept)
 
     def _measured(self, X: Matrix, y: Codes) -> tuple[FloatArray, Redundancy]:
         """Relevance of every column, and the redundancy of pairs."""

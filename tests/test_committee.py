@@ -21,7 +21,7 @@ import tamis
 from planted import planted
 from tamis.base.feature_tracking import kept
 from tamis.base.seeds import generator, seeded, spawn
-from tamis.classify import KNN, SVM, CVCommittee
+from tamis.classify import KNN, SVM, Committee
 from tamis.compose.recipe import to_text
 from tamis.select import Ranking
 from tamis.transform import Standardize
@@ -55,7 +55,7 @@ def members(model, X, y, folds, random_state) -> list[tuple]:
 def test_votes_are_those_of_a_loop(model, n_classes) -> None:
     X, y, Z = problem(n_classes)
     labels = np.array(["a", "b", "c"])[y]
-    found = CVCommittee(5, model, random_state=3).fit(X, labels)
+    found = Committee(5, model, random_state=3).fit(X, labels)
     single = members(model, X, labels, 5, 3)
     answers = np.array([m.predict(Z) for m, _ in single])
     votes = np.array([[sum(answers[:, row] == c) for c in found.classes_] for row in range(len(Z))])
@@ -72,7 +72,7 @@ def test_votes_are_those_of_a_loop(model, n_classes) -> None:
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_draws_are_decided_by_the_mean_evidence(n_classes) -> None:
     X, y, Z = problem(n_classes)
-    found = CVCommittee(4, GaussianNB(), random_state=0).fit(X, y)
+    found = Committee(4, GaussianNB(), random_state=0).fit(X, y)
     single = [m for m, _ in members(GaussianNB(), X, y, 4, 0)]
     votes = sum(np.eye(n_classes)[m.predict(Z)] for m in single)
     evidence = np.mean([m.predict_proba(Z) for m in single], axis=0)
@@ -105,7 +105,7 @@ def test_without_evidence_the_first_class_wins_a_draw() -> None:
     X, y, Z = problem(2)
     shares = {}
     for seed in range(40):
-        found = CVCommittee(2, Mute(), random_state=seed).fit(X, np.array(["no", "yes"])[y])
+        found = Committee(2, Mute(), random_state=seed).fit(X, np.array(["no", "yes"])[y])
         shares[found.predict_proba(Z)[0, 0]] = (found.predict(Z)[0], found.decision_function(Z)[0])
     assert shares == {1.0: ("no", -2.0), 0.5: ("no", 0.0), 0.0: ("yes", 2.0)}
 
@@ -113,7 +113,7 @@ def test_without_evidence_the_first_class_wins_a_draw() -> None:
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_probabilities_are_averaged(n_classes) -> None:
     X, y, Z = problem(n_classes)
-    found = CVCommittee(4, GaussianNB(), how="average", random_state=1).fit(X, y)
+    found = Committee(4, GaussianNB(), how="average", random_state=1).fit(X, y)
     expected = np.mean([m.predict_proba(Z) for m, _ in members(GaussianNB(), X, y, 4, 1)], axis=0)
     np.testing.assert_allclose(found.predict_proba(Z), expected)
     np.testing.assert_array_equal(found.predict(Z), expected.argmax(axis=1))
@@ -122,7 +122,7 @@ def test_probabilities_are_averaged(n_classes) -> None:
 
 def test_the_estimate_is_that_of_the_members() -> None:
     X, y, _ = problem()
-    found = CVCommittee(7, KNN(3), random_state=2).fit(X, y)
+    found = Committee(7, KNN(3), random_state=2).fit(X, y)
     single = members(KNN(3), X, y, 7, 2)
     accuracy = [m.score(X[test], y[test]) for m, test in single]
     ber = [1 - balanced_accuracy_score(y[test], m.predict(X[test])) for m, test in single]
@@ -149,7 +149,7 @@ class Spy(ClassifierMixin, BaseEstimator):
 def test_no_member_learns_from_the_rows_it_is_judged_on() -> None:
     _, y, _ = problem()
     X = np.column_stack([np.arange(90.0), np.zeros(90)])
-    spies = CVCommittee(9, Spy(), random_state=0).fit(X, y).members_
+    spies = Committee(9, Spy(), random_state=0).fit(X, y).estimators_
     for spy in spies:
         (judged,) = spy.judged_
         assert sorted(spy.taught_ + judged) == list(range(90))
@@ -160,7 +160,7 @@ def test_no_member_learns_from_the_rows_it_is_judged_on() -> None:
 def test_noise_is_known_for_noise() -> None:
     y, X = np.arange(40) % 2, np.random.default_rng(5).normal(size=(40, 600))
     accuracy = [
-        CVCommittee(5, make_pipeline(Ranking("cc", k=10), KNN(3)), random_state=seed).fit(X, y).cv_accuracy_.mean()
+        Committee(5, make_pipeline(Ranking("cc", k=10), KNN(3)), random_state=seed).fit(X, y).cv_accuracy_.mean()
         for seed in range(5)
     ]
     assert abs(np.mean(accuracy) - 0.5) < 0.2
@@ -170,12 +170,12 @@ def test_noise_is_known_for_noise() -> None:
 def test_small_classes_are_mapped(how) -> None:
     X, y, Z = problem(3, rows=62)
     rare = np.where(np.arange(62) < 1, "rare", np.array(["a", "b", "z"])[y])
-    found = CVCommittee(5, GaussianNB(var_smoothing=1e-2), how=how, random_state=0).fit(X, rare)
+    found = Committee(5, GaussianNB(var_smoothing=1e-2), how=how, random_state=0).fit(X, rare)
     assert found.classes_.tolist() == ["a", "b", "rare", "z"]
-    assert ["rare" in member.classes_ for member in found.members_].count(False) == 1
+    assert ["rare" in member.classes_ for member in found.estimators_].count(False) == 1
     shares = found.predict_proba(Z)
     expected = np.zeros((150, 4))
-    for member in found.members_:
+    for member in found.estimators_:
         for column, c in enumerate(found.classes_):
             if c in member.classes_:
                 place = list(member.classes_).index(c)
@@ -188,8 +188,8 @@ def test_small_classes_are_mapped(how) -> None:
 def test_a_member_without_a_class_never_names_it(model) -> None:
     X, y, Z = problem(2)
     y[0] = 2
-    found = CVCommittee(5, model, random_state=0).fit(X, y)
-    assert [member.classes_.size for member in found.members_].count(2) == 1
+    found = Committee(5, model, random_state=0).fit(X, y)
+    assert [member.classes_.size for member in found.estimators_].count(2) == 1
     assert found.decision_function(Z).shape == (150, 3)
     assert np.isfinite(found.decision_function(Z)).all()
 
@@ -197,7 +197,7 @@ def test_a_member_without_a_class_never_names_it(model) -> None:
 def test_fewer_folds_when_the_classes_are_small() -> None:
     X, y, _ = problem(2)
     few = np.r_[np.flatnonzero(y == 0)[:4], np.flatnonzero(y == 1)[:3]]
-    assert len(CVCommittee(9, KNN(1), random_state=0).fit(X[few], y[few]).members_) == 4
+    assert len(Committee(9, KNN(1), random_state=0).fit(X[few], y[few]).estimators_) == 4
 
 
 @pytest.mark.parametrize(
@@ -206,8 +206,8 @@ def test_fewer_folds_when_the_classes_are_small() -> None:
 def test_rows_come_in_any_form(form) -> None:
     X, y, Z = problem()
     X, Z = np.abs(X).round(1), np.abs(Z).round(1)
-    expected = CVCommittee(3, KNN(3), random_state=0).fit(X, y).predict_proba(Z)
-    np.testing.assert_allclose(CVCommittee(3, KNN(3), random_state=0).fit(form(X), y).predict_proba(form(Z)), expected)
+    expected = Committee(3, KNN(3), random_state=0).fit(X, y).predict_proba(Z)
+    np.testing.assert_allclose(Committee(3, KNN(3), random_state=0).fit(form(X), y).predict_proba(form(Z)), expected)
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame])
@@ -228,13 +228,13 @@ def test_text_and_missing_values_are_the_models_own_affair(make) -> None:
 def test_one_seed_one_result_for_any_number_of_workers() -> None:
     X, y, Z = problem()
     forest = ExtraTreesClassifier(3)
-    one = CVCommittee(3, forest, random_state=0).fit(X, y)
-    two = CVCommittee(3, forest, random_state=0, n_jobs=2).fit(X, y)
+    one = Committee(3, forest, random_state=0).fit(X, y)
+    two = Committee(3, forest, random_state=0, n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(one.decision_function(Z), two.decision_function(Z))
     np.testing.assert_array_equal(one.cv_accuracy_, two.cv_accuracy_)
-    other = CVCommittee(3, forest, random_state=1).fit(X, y)
+    other = Committee(3, forest, random_state=1).fit(X, y)
     assert not np.array_equal(one.decision_function(Z), other.decision_function(Z))
-    seeds = [member.random_state for member in one.members_]
+    seeds = [member.random_state for member in one.estimators_]
     assert len(set(seeds)) == 3
     assert forest.random_state is None
 
@@ -242,19 +242,19 @@ def test_one_seed_one_result_for_any_number_of_workers() -> None:
 def test_columns_may_move() -> None:
     X, y, Z = problem()
     order = np.random.default_rng(1).permutation(8)
-    model = CVCommittee(3, make_pipeline(Ranking("cc", k=3), KNN(3)), random_state=0)
+    model = Committee(3, make_pipeline(Ranking("cc", k=3), KNN(3)), random_state=0)
     here = clone(model).fit(X, y).predict_proba(Z)
     np.testing.assert_allclose(clone(model).fit(X[:, order], y).predict_proba(Z[:, order]), here)
 
 
 def test_it_uses_what_any_member_uses() -> None:
     X, y = planted()
-    found = CVCommittee(5, make_pipeline(Ranking("cc", k=4), KNN(3)), random_state=0).fit(X, y)
-    union = np.any([member[0].support_ for member in found.members_], axis=0)
+    found = Committee(5, make_pipeline(Ranking("cc", k=4), KNN(3)), random_state=0).fit(X, y)
+    union = np.any([member[0].support_ for member in found.estimators_], axis=0)
     assert union.sum() > 4
     np.testing.assert_array_equal(kept(found, X.shape[1]), union)
     search = GridSearchCV(make_pipeline(Ranking("cc"), GaussianNB()), {"ranking__k": [2, 5]}, cv=2)
-    assert 2 <= kept(CVCommittee(3, search, how="average", random_state=0).fit(X, y), X.shape[1]).sum() <= 15
+    assert 2 <= kept(Committee(3, search, how="average", random_state=0).fit(X, y), X.shape[1]).sum() <= 15
 
 
 def test_it_is_validated_whole_and_counts_as_the_classifier_of_a_leak_check() -> None:
@@ -272,29 +272,29 @@ def test_it_is_validated_whole_and_counts_as_the_classifier_of_a_leak_check() ->
 def test_a_recipe_of_a_committee() -> None:
     model = tamis.recipe("committee(9, cc(8000) | svm(linear), how=vote)")
     assert to_text(model) == "committee(9, cc(8000) | svm(linear), how=vote)"
-    assert (model.folds, model.get_params()["model__cc__k"]) == (9, 8000)
+    assert (model.cv, model.get_params()["estimator__cc__k"]) == (9, 8000)
 
 
 def test_evidence_on_pairs_of_classes_is_left_out() -> None:
     X, y, Z = problem(4)
-    found = CVCommittee(4, SVC(decision_function_shape="ovo"), random_state=0).fit(X, y)
+    found = Committee(4, SVC(decision_function_shape="ovo"), random_state=0).fit(X, y)
     np.testing.assert_allclose(found.decision_function(Z), 4 * found.predict_proba(Z))
 
 
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"folds": 1}, "'folds'"),
-        ({"model": Standardize()}, "'model'"),
-        ({"model": LinearRegression()}, "committee: model must be a classifier; got LinearRegression"),
-        ({"model": SVM(), "how": "average"}, "committee: how='average' needs class probabilities, which SVM"),
+        ({"cv": 1}, "'cv'"),
+        ({"estimator": Standardize()}, "'estimator'"),
+        ({"estimator": LinearRegression()}, "committee: estimator must be a classifier; got LinearRegression"),
+        ({"estimator": SVM(), "how": "average"}, "committee: how='average' needs class probabilities, which SVM"),
         ({"how": "shout"}, "'how'"),
     ],
 )
 def test_wrong_parameters(parameters, match) -> None:
     X, y, _ = problem()
     with pytest.raises(ValueError, match=match):
-        CVCommittee(**parameters).fit(X, y)
+        Committee(**parameters).fit(X, y)
 
 
 ROWS: np.ndarray = np.arange(12.0).reshape(6, 2)
@@ -314,21 +314,21 @@ ROWS: np.ndarray = np.arange(12.0).reshape(6, 2)
 )
 def test_bad_rows(X, y, match) -> None:
     with pytest.raises(ValueError, match=match):
-        CVCommittee(3, KNN(1)).fit(X, y)
+        Committee(3, KNN(1)).fit(X, y)
 
 
 def test_it_must_be_fitted_and_keeps_to_its_columns() -> None:
     X, y, _ = problem()
     with pytest.raises(ValueError, match="not fitted"):
-        CVCommittee(3, KNN(1)).predict_proba(X)
+        Committee(3, KNN(1)).predict_proba(X)
     with pytest.raises(ValueError, match="8 features"):
-        CVCommittee(3, KNN(1)).fit(X, y).predict(X[:, :3])
+        Committee(3, KNN(1)).fit(X, y).predict(X[:, :3])
 
 
 def test_labels_reach_the_model_as_they_are() -> None:
     X, y, Z = problem(2)
     weighted = LogisticRegression(class_weight={"ill": 1, "well": 30})
-    found = CVCommittee(3, weighted, random_state=0).fit(X, np.array(["ill", "well"])[y])
+    found = Committee(3, weighted, random_state=0).fit(X, np.array(["ill", "well"])[y])
     assert (found.predict(Z) == "well").mean() > 0.9
 
 
@@ -344,7 +344,7 @@ class Counting(KNN):
 
 def test_each_member_is_asked_once_per_prediction() -> None:
     X, y, Z = problem()
-    found = CVCommittee(3, Counting(3), random_state=0).fit(X, y)
+    found = Committee(3, Counting(3), random_state=0).fit(X, y)
     Counting.asked = 0
     found.predict(Z)
     assert Counting.asked == 3
