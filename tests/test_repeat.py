@@ -220,7 +220,7 @@ def test_a_recipe_repeats() -> None:
             {"selector": Standardize()},
             "repeat: selector must be a selector or a pipeline that ends in one; got Standardize",
         ),
-        ({"selector": make_pipeline(PCA(2), Ranking("cc", k=1))}, "repeat: the columns kept by .* cannot be traced"),
+        ({"selector": make_pipeline(PCA(2), Ranking("cc", k=1))}, "repeat: the columns selected by .* be traced"),
         ({"times": 0}, "'times'"),
         ({"k": 0}, "'k'"),
     ],

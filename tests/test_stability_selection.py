@@ -317,7 +317,7 @@ def test_a_recipe_selects_what_is_stable() -> None:
     [
         ({"selector": GaussianNB()}, "'selector' parameter"),
         ({"selector": make_pipeline(Ranking("cc"), Standardize())}, "stability_selection: selector must be a selector"),
-        ({"selector": make_pipeline(PCA(2), Ranking("cc"))}, "stability_selection: the columns kept by .* be traced"),
+        ({"selector": make_pipeline(PCA(2), Ranking("cc"))}, "stability_selection: the columns selected .* be traced"),
         ({"threshold": 0.9, "max_false": 1}, "takes one of threshold and max_false; got both"),
         (
             {"selector": Ranking("cc", k=20), "max_false": 1},

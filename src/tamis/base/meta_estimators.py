@@ -1,4 +1,4 @@
-"""The contracts of estimators that hold other ones: what they ask of their users is what those inside ask."""
+"""The contracts of estimators that hold other ones: their requirements are those of the estimators inside."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -17,15 +17,12 @@ from tamis.base.feature_tracking import check_selector, steps_of
 from tamis.base.part import Part
 from tamis.base.seeds import generator
 from tamis.base.selector import Selector
-from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import bearing_rows, row_terms
 
 
 def needs_classes(model: Any) -> bool:
-    """Whether any step must be given the classes; of a selector that is not ours it is assumed.
-
-    scikit-learn's own do not tell: ``SelectKBest`` says no, whatever its score.
-    """
+    """Whether any step needs the classes; assumed of other libraries' selectors: scikit-learn does not tag its own."""
     return any(
         get_tags(step).target_tags.required or (hasattr(step, "get_support") and not isinstance(step, Selector))
         for step in steps_of(model)
@@ -33,33 +30,33 @@ def needs_classes(model: Any) -> bool:
 
 
 def takes_missing(model: Any) -> bool:
-    """Whether missing values (NaN) may be handed to the first step."""
+    """Whether the first step takes missing values (NaN)."""
     return any(get_tags(step).input_tags.allow_nan for step in steps_of(model)[:1])
 
 
 def takes_no_negative(model: Any) -> bool:
-    """Whether the first step is defined for values of zero and above alone."""
+    """Whether the first step takes values of zero and above only."""
     return any(get_tags(step).input_tags.positive_only for step in steps_of(model)[:1])
 
 
 class EstimatorList:
-    """First base of an estimator one parameter of which is a list of estimators.
+    """First base of an estimator with a parameter that is a list of estimators.
 
-    With ``numbered = ("members", "member")`` the parameters of those in `members` are ``member_1__k``,
-    ``member_2__k``, ..., and ``member_1`` is the first itself: seeds, grids and ``set_params`` find them there.
+    With ``numbered = ("members", "member")`` the estimators in `members` are the parameters ``member_1``, ``member_2``,
+    ..., with nested parameters such as ``member_1__k``, for seeds, grids and ``set_params``.
     """
 
-    #: The parameter that holds the list, and the word that its entries go by.
+    #: The parameter that holds the list, and the name of its entries.
     numbered: ClassVar[tuple[str, str]]
 
     def _named(self) -> dict[str, Any]:
         parameter, word = self.numbered
-        given: Sequence[Any] | None = getattr(self, parameter)
-        listed = given if isinstance(given, list | tuple) else []
+        given = getattr(self, parameter)
+        listed: Sequence[Any] = given if isinstance(given, list | tuple) else []
         return {f"{word}_{number}": one for number, one in enumerate(listed, 1) if hasattr(one, "get_params")}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with `deep` also those listed, by number, and their parameters."""
+        """Parameters by name; with `deep` also the listed estimators, by number, and their parameters."""
         found: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
         if deep:
             for name, one in self._named().items():
@@ -81,14 +78,13 @@ class EstimatorList:
 
 
 class MetaClassifier(Classifier):
-    """Base of a classifier that leaves the rows to models inside it.
+    """Base of a classifier that passes the rows on to models inside it.
 
-    As :class:`~tamis.base.classifier.Classifier`, except that `X` arrives as it came - an array, a CSR matrix or a data
-    frame - in a form of which rows can be taken: text, missing values and sparse matrices are the models' own affair.
-    A subclass also writes ``_models``.
+    As :class:`~tamis.base.classifier.Classifier`, except that `X` stays an array, a CSR matrix or a data frame: text,
+    missing values and sparse matrices are up to the models. A subclass also writes ``_models``.
     """
 
-    #: As far as the models do, like nominal columns.
+    #: As far as the models do; so with nominal columns.
     accepts_missing = True
     takes_nominal: ClassVar[bool] = True
 
@@ -143,10 +139,7 @@ def in_words(model: Any) -> str:
 
 
 class MetaSelector:
-    """Base, before ``Selector``, of a selector that has another one as its parameter `selector`.
-
-    A subclass also writes ``_usual``, the selector that stands in when none is given.
-    """
+    """Base, before ``Selector``, of one with a parameter `selector`; a subclass writes ``_usual``, its default."""
 
     #: As far as the selector does.
     accepts_missing: ClassVar[bool] = True
@@ -177,14 +170,14 @@ class LibraryClassifier(Classifier):
     """Base of a classifier that another library fits.
 
     A subclass writes ``_make(n_features, n_classes)``, which returns the estimator with the parameters of this one,
-    seeded and on one thread: processes are decided outside. Rows of weight 0 are left out before it sees them. With
-    ``balance=True`` a row of class c weighs n / (k n_c) times as much, for the n_c of n rows in it, of k classes.
+    seeded and on one thread: parallelism is decided outside. Rows of weight 0 are left out of the fit. With
+    ``balance=True`` the weight of a row of class c is multiplied by n / (k n_c), for n_c of the n rows and k classes.
 
     Attributes
     ----------
     classes_ : array
     model_ : estimator
-        The fitted estimator; its classes are the places in ``classes_``.
+        The fitted estimator; its classes are indices in ``classes_``.
     """
 
     gives_probabilities = True
@@ -199,12 +192,12 @@ class LibraryClassifier(Classifier):
         self.model_ = self._train(narrow(X), y, self._cost(y, sample_weight))
 
     def _train(self, X: Matrix, y: Codes, cost: FloatArray | None) -> Any:
-        """The estimator, fitted to rows that cost so much each, or all the same."""
+        """The estimator, fitted to rows of these weights."""
         model = self._make(X.shape[1], self.classes_.shape[0])
         return model.fit(X, y) if cost is None else model.fit(X, y, sample_weight=cost)
 
     def _cost(self, y: Codes, weight: FloatArray | None) -> FloatArray | None:
-        """The weight that each row has for the estimator; None when it is the same for all."""
+        """The weight of each row for the estimator; None when all are equal."""
         if not getattr(self, "balance", False):
             return weight
         return row_terms(y, np.ones(y.shape[0]) if weight is None else weight, balance=True, ridge=0.0)[0]
@@ -213,20 +206,13 @@ class LibraryClassifier(Classifier):
         return np.asarray(self.model_.predict_proba(narrow(X)), dtype=np.float64)
 
     def _seed(self) -> int:
-        """A seed as scikit-learn and LightGBM take it."""
+        """A seed in the range of scikit-learn and LightGBM."""
         return int(generator(self.random_state).integers(2**31))
 
 
 def narrow(X: Matrix) -> Matrix:
-    """The same rows; sparse ones as a matrix with 32-bit column numbers, for compiled solvers read no others."""
+    """The same rows; sparse ones with 32-bit indices, since compiled solvers take no others."""
     if not sp.issparse(X):
         return X
     places = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False)
     return sp.csr_matrix((X.data, *places), shape=X.shape)
-
-
-def mask_of(columns: Any, n_features: int) -> Mask:
-    """Mask of the columns with these numbers."""
-    used = np.zeros(n_features, dtype=bool)
-    used[columns] = True
-    return used

@@ -20,8 +20,8 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from tamis.base.errors import DataError, TamisError
-from tamis.base.feature_tracking import kept, traced
-from tamis.base.predictions import ask
+from tamis.base.feature_tracking import trace_columns, used_features
+from tamis.base.predictions import predict_rows
 from tamis.base.seeds import seeded, spawn
 from tamis.base.selector import Selector
 from tamis.challenge.score import Submission, official_parts, true_labels
@@ -179,7 +179,7 @@ def _all_names(name: str) -> set[str]:
 
 def _answers(model: Any, X: Any, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Labels -1 and +1, and the confidence in each where the model tells."""
-    said = ask(model, X)
+    said = predict_rows(model, X)
     signs = np.where(said.labels == classes[1], 1, -1)
     if said.decision is not None:
         evidence = said.decision.astype(np.float64)
@@ -193,12 +193,12 @@ def _answers(model: Any, X: Any, classes: np.ndarray) -> tuple[np.ndarray, np.nd
 
 def _features_used(model: Any, n_features: int) -> np.ndarray:
     """Columns that the model uses, in the order of its last ranking of columns; those that it lacks come after."""
-    mask = kept(model, n_features)
+    mask = used_features(model, n_features)
     if mask is None:
         return np.arange(n_features)
     place = np.full(n_features, n_features)
     for before, (_, step) in enumerate(model.steps if isinstance(model, Pipeline) else ()):
-        reaching = traced(model[:before], n_features)
+        reaching = trace_columns(model[:before], n_features)
         if isinstance(step, Selector) and reaching is not None:
             ranked = reaching[step.ranking_]
             # Backwards, so that a column that was split into several has the place of the best of them.

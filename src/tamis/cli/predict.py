@@ -9,7 +9,7 @@ import typer
 from tamis.cli.show import Data, Json, load_data, print_json, print_line, print_table, progress
 
 if TYPE_CHECKING:
-    from tamis.base.predictions import Said
+    from tamis.base.predictions import Predicted
     from tamis.compose.model_card import Card
     from tamis.data.dataset import Dataset
 
@@ -59,20 +59,20 @@ def predict(
 
 def _answers(fitted: Any, card: "Card", dataset: "Dataset") -> dict[str, Any]:
     """Everything there is to say of the rows, as plain values."""
-    from tamis.compose.align_columns import line_up
+    from tamis.compose.align_columns import align_columns
 
     parts = [(part, X) for part, X in dataset.unlabelled.items() if X.shape[0]]
     rows: list[dict[str, Any]] = []
     notes: list[str] = []
     error = None
     if dataset.n_rows:
-        X, notes = line_up(card, dataset.X, dataset.feature_names, dataset.name)
+        X, notes = align_columns(card, dataset.X, dataset.feature_names, dataset.name)
         said = _ask(fitted, X, card, dataset.name)
         rows = _rows(said, card, dataset.split)
         error, more = _judge(said, card, dataset)
         notes = notes + more
     for part, unlabelled in parts:
-        X, told = line_up(card, unlabelled, dataset.feature_names, dataset.name)
+        X, told = align_columns(card, unlabelled, dataset.feature_names, dataset.name)
         rows += _rows(_ask(fitted, X, card, dataset.name), card, [part] * X.shape[0] if part else None)
         notes += [note for note in told if note not in notes]
     for number, row in enumerate(rows, start=1):
@@ -80,17 +80,17 @@ def _answers(fitted: Any, card: "Card", dataset: "Dataset") -> dict[str, Any]:
     return {"rows": len(rows), "notes": notes, "error": error, "predictions": rows}
 
 
-def _ask(fitted: Any, X: Any, card: "Card", where: str) -> "Said":
+def _ask(fitted: Any, X: Any, card: "Card", where: str) -> "Predicted":
     import numpy as np
     import polars as pl
 
     from tamis.base.errors import DataError, TamisError
-    from tamis.base.predictions import ask
+    from tamis.base.predictions import predict_rows
 
     if hasattr(fitted, "feature_names_in_") and isinstance(X, np.ndarray):
         X = pl.DataFrame(X, schema=[str(name) for name in fitted.feature_names_in_])
     try:
-        return ask(fitted, X)
+        return predict_rows(fitted, X)
     except TamisError:
         raise
     except ValueError as error:
@@ -119,7 +119,7 @@ def _hole(X: Any) -> tuple[int, int] | None:
     return (int(places[0][0]), int(places[0][1])) if len(places) else None
 
 
-def _rows(said: "Said", card: "Card", parts: Any) -> list[dict[str, Any]]:
+def _rows(said: "Predicted", card: "Card", parts: Any) -> list[dict[str, Any]]:
     """One entry a row: the class, and the probability of it or the margin by which it wins."""
     import numpy as np
 
@@ -138,7 +138,7 @@ def _rows(said: "Said", card: "Card", parts: Any) -> list[dict[str, Any]]:
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
-def _judge(said: "Said", card: "Card", dataset: "Dataset") -> tuple[dict[str, float] | None, list[str]]:
+def _judge(said: "Predicted", card: "Card", dataset: "Dataset") -> tuple[dict[str, float] | None, list[str]]:
     """The error on rows with classes, and what is to be said of it."""
     import numpy as np
 

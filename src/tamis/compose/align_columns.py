@@ -11,14 +11,14 @@ from tamis.compose.model_card import Card
 from tamis.data.matrices import numbered
 
 
-class LinedUp(NamedTuple):
+class AlignedColumns(NamedTuple):
     """Rows as the model takes them, and what had to be done that one should know."""
 
     X: Any
     notes: list[str]
 
 
-def line_up(card: Card, X: Any, feature_names: Any, where: str) -> LinedUp:
+def align_columns(card: Card, X: Any, feature_names: Any, where: str) -> AlignedColumns:
     """Put columns in the model's order, by name.
 
     Columns that the model was not learnt from are left out. A column on which its answers do not depend may be
@@ -52,9 +52,9 @@ def line_up(card: Card, X: Any, feature_names: Any, where: str) -> LinedUp:
     if absent:
         notes.append(f"{_counted(absent)} not in the data and counted as zeros or empty: {_listed(absent)}")
     if not card.nominal and not hasattr(X, "schema"):
-        return LinedUp(_matrix(card, X, place), notes)
+        return AlignedColumns(_matrix(card, X, place), notes)
     frame, unseen = _frame(card, X, place, where)
-    return LinedUp(frame if card.nominal else frame.to_numpy(), notes + unseen)
+    return AlignedColumns(frame if card.nominal else frame.to_numpy(), notes + unseen)
 
 
 def _known_as(card: Card, X: Any, names: list[str], where: str) -> list[str]:

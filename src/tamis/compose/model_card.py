@@ -13,7 +13,7 @@ from sklearn.impute import KNNImputer
 from sklearn.preprocessing import Normalizer
 
 from tamis.base.errors import TamisError
-from tamis.base.feature_tracking import kept
+from tamis.base.feature_tracking import used_features
 from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.base.part import Part
 from tamis.compose.chain import to_text
@@ -45,7 +45,7 @@ class Card:
     levels : mapping of str to list of str
         For each nominal column the words that occur in it.
     uses : list of str, or None
-        The columns that the model uses (:func:`tamis.base.feature_tracking.kept`); None where that cannot be said.
+        The columns that the model uses (:func:`tamis.base.feature_tracking.used_features`); None where unknown.
     needs_all : bool
         Whether its answers depend on every column all the same, as they do when rows are divided by their length.
     classes : list of str, int or float
@@ -155,7 +155,7 @@ def card_of(
     columns = {name: "nominal" if place in words else "numeric" for place, name in enumerate(names)}
     if len(columns) < len(names):
         raise TamisError("a model is saved with the names of its columns, and two columns have one name")
-    mask = kept(model, len(names))
+    mask = used_features(model, len(names))
     return Card(
         recipe=to_text(model) if recipe is None else recipe,
         columns=columns,

@@ -12,7 +12,7 @@ from joblib import cpu_count, parallel_config
 
 from tamis.base._sklearn import _safe_indexing
 from tamis.base.errors import TamisError
-from tamis.base.feature_tracking import kept
+from tamis.base.feature_tracking import used_features
 from tamis.base.seeds import seeded, spawn
 from tamis.base.validation import check_number, check_whole
 from tamis.compose.recipe import recipe
@@ -233,7 +233,7 @@ class _Hunt:
         found.recipe_ = choice.recipe
         found.classes_ = given.classes
         found.n_features_in_ = given.X.shape[1]
-        mask = kept(model, given.X.shape[1])
+        mask = used_features(model, given.X.shape[1])
         used = np.arange(given.X.shape[1]) if mask is None else np.flatnonzero(mask)
         names = self._names()
         found.selected_features_ = used if names is None else names[used]
