@@ -221,7 +221,7 @@ def test_nothing_is_half_written(tmp_path):
     model = KNN().fit(X, y)
     with pytest.raises(DataError, match="cannot be written"):
         save_model(tmp_path / "no" / "m.tamis", model, card_of(model, X, y))
-    with pytest.raises(TamisError, match="numbers, words, lists and mappings"):
+    with pytest.raises(TamisError, match="numbers, text, lists and mappings"):
         save_model(tmp_path / "m.tamis", model, card_of(model, X, y, error={"metric": object()}))
     assert list(tmp_path.iterdir()) == []
 
