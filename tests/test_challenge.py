@@ -222,7 +222,7 @@ def test_standings_by_hand() -> None:
 def test_entries_that_cannot_meet() -> None:
     with pytest.raises(TamisError, match="at least two entries; got 1"):
         tournament({"a": {"x": entry()}})
-    with pytest.raises(TamisError, match="entry 'b' has nothing on 'y'"):
+    with pytest.raises(TamisError, match="entry 'b' has no score on 'y'"):
         tournament({"a": {"x": entry(), "y": entry()}, "b": {"x": entry()}})
     with pytest.raises(TamisError, match="no data set to meet on"):
         tournament({"a": {}, "b": {}})
