@@ -61,17 +61,11 @@ def trace_columns(model: Any, n_features: int) -> np.ndarray | None:
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """Which input columns reach a point of a chain of fitted steps.
+    """Which input columns reach a point of a chain of fitted steps."""
 
-    Attributes
-    ----------
-    origins : int array or None
-        The input column of each column at that point; None once they cannot be traced.
-    distinct : bool
-        Whether the columns can still be told apart there; if not, `origins` are the input columns in use.
-    """
-
+    #: The input column of each column at that point; None once they cannot be traced.
     origins: np.ndarray | None
+    #: Whether the columns are still distinct there; if not, `origins` are the input columns in use.
     distinct: bool = True
 
     def narrowed(self, support: Mask) -> "Track":
@@ -93,7 +87,7 @@ class _LostTrackError(Exception):
 
 
 def _follow(step: Any, origins: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The input column of each column that leaves a step, and whether columns can still be told apart there."""
+    """The input column of each column that leaves a step, and whether columns are still distinct there."""
     if step is None or step == "passthrough":
         return origins, True
     if isinstance(step, Pipeline):

@@ -13,21 +13,13 @@ from tamis.base.types import Codes, FloatArray
 
 
 class Predicted(NamedTuple):
-    """Predictions for rows, in the form in which the classifier gives them.
-
-    Attributes
-    ----------
-    labels : array of shape (n_rows,)
-    probabilities : array of shape (n_rows, n_classes), or None
-    decision : array of shape (n_rows,) or (n_rows, n_classes), or None
-        None also where it is about pairs of classes.
-    classes : array or None
-        The classes of the columns, if the classifier has ``classes_``.
-    """
+    """Predictions for rows, in the form in which the classifier gives them."""
 
     labels: np.ndarray
     probabilities: FloatArray | None
+    #: None also where it is about pairs of classes.
     decision: FloatArray | None
+    #: The classes of the columns, if the classifier has ``classes_``.
     classes: np.ndarray | None
 
 

@@ -16,16 +16,8 @@ from tamis.base.types import Codes, Mask, Matrix
 class EvaluatorWithFallback(ABC):
     """Base of an evaluator: write `_evaluate`, which predicts and reports where its predictions are certain.
 
-    Parameters
-    ----------
-    model : estimator
-        The classifier, not fitted.
-    X : dense array or CSC matrix
-        Training rows.
-    y : int array
-        Their class codes, from 0 on, each of them present.
-    Z : dense array or CSC matrix
-        Test rows.
+    It is made from an unfitted classifier, training rows `X`, their class codes `y`, from 0 on and all present, and
+    test rows `Z`; rows are dense or CSC.
     """
 
     def __init__(self, model: Any, X: Matrix, y: Codes, Z: Matrix) -> None:

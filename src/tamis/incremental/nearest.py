@@ -26,17 +26,9 @@ class NearestEvaluator(EvaluatorWithFallback):
     A column joins by adding its squared differences to those of the set. Sums without a column are not found by
     subtraction, which would lose digits: the set is halved, the other half added, and so on down to single columns.
 
-    Parameters
-    ----------
-    model, X, y, Z
-        As for :class:`~tamis.incremental.fallback.EvaluatorWithFallback`.
-    k : int
-        At most the number of training rows.
-    first : bool
-        Whether the classifier takes the earlier of training rows at the same distance, to twelve digits. If not, its
-        order is unknown, and it is refitted where that decides.
-    products : bool
-        Whether the classifier may compute distances from inner products, with the rounding of the rows' lengths.
+    With `first` the classifier takes the earlier of training rows at the same distance, to twelve digits; otherwise its
+    order is unknown, and it is refitted where that decides. With `products` it may compute distances from inner
+    products, with the rounding of the rows' lengths. `k` is at most the number of training rows.
     """
 
     def __init__(self, model: Any, X: Matrix, y: Codes, Z: Matrix, k: int, *, first: bool, products: bool) -> None:

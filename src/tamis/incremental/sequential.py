@@ -25,19 +25,11 @@ Steps = Iterator[tuple[ScoredSubset, Sequence[int]]]
 
 @dataclass
 class Path:
-    """The best set of each size that a search found; `at` runs the search until the size is settled.
+    """The best set of each size that a search found; `at` runs the search until the size is settled."""
 
-    Attributes
-    ----------
-    steps : Steps or None
-        The search; None when it is over, or need not go on.
-    alone : float array
-        Score of each feature alone; empty for a search that does not begin with these.
-    best : dict of int to ScoredSubset
-    settled : set of int
-    """
-
+    #: The search; None when it is over, or need not go on.
     steps: Steps | None
+    #: Score of each feature alone; empty for a search that does not begin with these.
     alone: FloatArray
     best: dict[int, ScoredSubset] = field(default_factory=dict)
     settled: set[int] = field(default_factory=set)
