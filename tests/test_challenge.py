@@ -224,7 +224,7 @@ def test_entries_that_cannot_meet() -> None:
         tournament({"a": {"x": entry()}})
     with pytest.raises(TamisError, match="entry 'b' has no score on 'y'"):
         tournament({"a": {"x": entry(), "y": entry()}, "b": {"x": entry()}})
-    with pytest.raises(TamisError, match="no data set to meet on"):
+    with pytest.raises(TamisError, match="at least one data set; got none"):
         tournament({"a": {}, "b": {}})
     with pytest.raises(TamisError, match="same rows"):
         tournament({"a": {"x": entry()}, "b": {"x": entry(of=(9, 10))}})

@@ -430,7 +430,7 @@ CARDS = {
     "no recipe": (lambda card: {k: v for k, v in card.items() if k != "recipe"}, "no usable 'recipe'"),
     "odd kind": (lambda card: card | {"columns": {"a": "odd"}}, "no usable 'columns'"),
     "odd columns": (lambda card: card | {"columns": [1, 2]}, "no usable 'columns'"),
-    "too few columns": (lambda card: card | {"columns": {"a": "numeric"}}, "1 columns and its model of 6"),
+    "too few columns": (lambda card: card | {"columns": {"a": "numeric"}}, "1 columns and its model 6"),
     "odd error": (lambda card: card | {"error": 3}, "no usable 'error'"),
     "other classes": (lambda card: card | {"classes": ["a", "b"]}, "different classes"),
 }

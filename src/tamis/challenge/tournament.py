@@ -200,7 +200,7 @@ def tournament(entries: Mapping[str, Mapping[str, EntryScore]], *, test: Test = 
         raise TamisError(f"a tournament needs at least two entries; got {len(entries)}")
     data = tuple(dict.fromkeys(name for scores in entries.values() for name in scores))
     if not data:
-        raise TamisError("entries is empty of data sets: there is nothing to compare them on")
+        raise TamisError("entries must hold at least one data set; got none")
     for entry, scores in entries.items():
         if lacking := [name for name in data if name not in scores]:
             raise TamisError(f"entry {entry!r} has no score on {lacking[0]!r}: all entries need the same data sets")
