@@ -8,8 +8,8 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from threadpoolctl import threadpool_limits
 
-from tamis.base.feature_tracking import kept
-from tamis.base.predictions import ask
+from tamis.base.feature_tracking import used_features
+from tamis.base.predictions import predict_rows
 from tamis.base.seeds import seeded, spawn
 from tamis.data.dataset import Dataset
 from tamis.validation.execute.driver import Driver, expect_results
@@ -35,8 +35,8 @@ def alone(model: Any, X: Any, y: np.ndarray, split: Split, *, seed: int = 0) -> 
     with threadpool_limits(1), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         own = seeded(clone(model), spawn(seed, *split.task)).fit(_safe_indexing(X, split.train), y[split.train])
-        answers = answers_of(ask(own, _safe_indexing(X, split.test)), y, split, classes)
-        used = kept(own, X.shape[1])
+        answers = answers_of(predict_rows(own, _safe_indexing(X, split.test)), y, split, classes)
+        used = used_features(own, X.shape[1])
     return FoldResult(
         repeat=split.repeat,
         fold=split.fold,

@@ -19,8 +19,8 @@ import tamis
 from alone import alone
 from planted import planted
 from tamis.base.errors import RecipeError, TamisError
-from tamis.base.feature_tracking import kept
-from tamis.base.predictions import Said, as_probabilities, ask
+from tamis.base.feature_tracking import used_features
+from tamis.base.predictions import Predicted, as_probabilities, predict_rows
 from tamis.base.seeds import generator, open_states, seeded, spawn
 from tamis.classify import KNN, SVM, Blend
 from tamis.classify.blend import blended
@@ -94,20 +94,20 @@ def test_evidence_on_pairs_of_classes_counts_as_the_class_named() -> None:
     found = Blend([SVC(decision_function_shape="ovo"), GaussianNB()]).fit(X, y)
     expected = (np.eye(3)[pairs.predict(Z)] + GaussianNB().fit(X, y).predict_proba(Z)) / 2
     np.testing.assert_allclose(found.predict_proba(Z), expected)
-    six = Said(np.array([1]), None, np.zeros((1, 6)), np.arange(4))
+    six = Predicted(np.array([1]), None, np.zeros((1, 6)), np.arange(4))
     assert as_probabilities(six, 4).tolist() == [[0, 1, 0, 0]]
 
 
 def test_margins_beyond_all_bounds_are_certain() -> None:
-    two = as_probabilities(Said(np.array([0, 1]), None, np.array([-1e9, 1e9]), None), 2)
+    two = as_probabilities(Predicted(np.array([0, 1]), None, np.array([-1e9, 1e9]), None), 2)
     np.testing.assert_array_equal(two, [[1, 0], [0, 1]])
-    many = as_probabilities(Said(np.array([0]), None, np.array([[1e9, 0.0, np.finfo(float).min]]), None), 3)
+    many = as_probabilities(Predicted(np.array([0]), None, np.array([[1e9, 0.0, np.finfo(float).min]]), None), 3)
     np.testing.assert_array_equal(many, [[1, 0, 0]])
 
 
 def test_single_precision_is_put_right() -> None:
     given = np.array([[0.1, 0.2, 0.7]], dtype=np.float32)
-    found = as_probabilities(Said(np.array([2]), given, None, None), 3)
+    found = as_probabilities(Predicted(np.array([2]), given, None, None), 3)
     assert found.dtype == np.float64
     assert found.sum() == pytest.approx(1, abs=1e-15)
     assert given.astype(float).sum() != pytest.approx(1, abs=1e-15)
@@ -119,7 +119,7 @@ rows = st.lists(st.floats(-30, 30), min_size=4, max_size=4)
 @given(st.lists(rows, min_size=1, max_size=5), st.data())
 @settings(max_examples=60, deadline=None)
 def test_a_blend_lies_among_its_members_and_counts_weights_as_copies(margins, data) -> None:
-    said = [Said(np.zeros(1, dtype=int), None, np.array([one]), None) for one in margins]
+    said = [Predicted(np.zeros(1, dtype=int), None, np.array([one]), None) for one in margins]
     parts = np.array([as_probabilities(one, 4) for one in said])
     weights = data.draw(st.lists(st.integers(0, 3), min_size=len(said), max_size=len(said)).filter(any))
     found = blended(said, weights, 4)
@@ -153,7 +153,10 @@ def test_a_model_of_weight_zero_has_no_say() -> None:
 def test_a_draw_goes_to_the_first_class() -> None:
     X, y, Z = problem(2)
     opposite = np.where(GaussianNB().fit(X, y).predict(Z) == 1, 0, 1)
-    said = [ask(GaussianNB().fit(X, y), Z)._replace(probabilities=None), Said(opposite, None, None, np.arange(2))]
+    said = [
+        predict_rows(GaussianNB().fit(X, y), Z)._replace(probabilities=None),
+        Predicted(opposite, None, None, np.arange(2)),
+    ]
     assert (blended(said, None, 2) == 0.5).all()
     draw = Blend([KNN(2)]).fit([[0.0], [1.0]], ["b", "a"])
     np.testing.assert_array_equal(draw.predict([[0.2]]), ["a"])
@@ -240,7 +243,7 @@ def test_it_uses_what_any_model_uses() -> None:
     found = Blend([*chains, GaussianNB()], weights=[1, 1, 0]).fit(X, y)
     union = found.estimators_[0][0].support_ | found.estimators_[1][0].support_
     assert 3 <= union.sum() <= 5
-    np.testing.assert_array_equal(kept(found, X.shape[1]), union)
+    np.testing.assert_array_equal(used_features(found, X.shape[1]), union)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -250,7 +253,7 @@ def test_stored_answers_of_members_come_to_what_the_blend_says_in_validation(n_c
     for split in StratifiedFolds(2).splits(y, seed=1):
         whole = alone(Blend(models, weights=[2, 1, 1]), X, y, split, seed=5)
         stored = [alone(model, X, y, split, seed=5).answers for model in models]
-        said = [Said(one.labels, one.probabilities, one.scores, None) for one in stored]
+        said = [Predicted(one.labels, one.probabilities, one.scores, None) for one in stored]
         found = blended(said, [2, 1, 1], n_classes)
         np.testing.assert_array_equal(found, whole.answers.probabilities)
         np.testing.assert_array_equal(found.argmax(axis=1), whole.answers.labels)

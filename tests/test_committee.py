@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import tamis
 from planted import planted
-from tamis.base.feature_tracking import kept
+from tamis.base.feature_tracking import used_features
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.classify import KNN, SVM, Committee
 from tamis.compose.recipe import to_text
@@ -252,9 +252,9 @@ def test_it_uses_what_any_member_uses() -> None:
     found = Committee(5, make_pipeline(Ranking("cc", k=4), KNN(3)), random_state=0).fit(X, y)
     union = np.any([member[0].support_ for member in found.estimators_], axis=0)
     assert union.sum() > 4
-    np.testing.assert_array_equal(kept(found, X.shape[1]), union)
+    np.testing.assert_array_equal(used_features(found, X.shape[1]), union)
     search = GridSearchCV(make_pipeline(Ranking("cc"), GaussianNB()), {"ranking__k": [2, 5]}, cv=2)
-    assert 2 <= kept(Committee(3, search, how="average", random_state=0).fit(X, y), X.shape[1]).sum() <= 15
+    assert 2 <= used_features(Committee(3, search, how="average", random_state=0).fit(X, y), X.shape[1]).sum() <= 15
 
 
 def test_it_is_validated_whole_and_counts_as_the_classifier_of_a_leak_check() -> None:

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from tamis.base.feature_tracking import kept, traced
+from tamis.base.feature_tracking import trace_columns, used_features
 from tamis.classify import Committee, SSVTree
 from tamis.select import Ranking
 
@@ -52,7 +52,7 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
 
 def columns(model, rows) -> list[int] | None:
     X, y = rows
-    mask = kept(model.fit(X, y), X.shape[1])
+    mask = used_features(model.fit(X, y), X.shape[1])
     return None if mask is None else np.flatnonzero(mask).tolist()
 
 
@@ -96,7 +96,7 @@ def test_a_committee_uses_what_any_member_uses(rows) -> None:
     X, y = rows
     committee = Committee(2, make_pipeline(Ranking(k=1), GaussianNB()))
     committee.fit(X, y).estimators_ = [make_pipeline(Ranking(k=1)).fit(X[:, ::-1], y), Ranking(k=2).fit(X, y)]
-    assert np.flatnonzero(kept(committee, 6)).tolist() == [0, 2, 5]
+    assert np.flatnonzero(used_features(committee, 6)).tolist() == [0, 2, 5]
     piped = make_pipeline(Ranking(k=3), Committee(2, make_pipeline(Ranking(k=2), GaussianNB())))
     assert columns(piped, rows) == [2, 5]
     assert columns(Committee(2, GaussianNB(var_smoothing=1e-3)), rows) == [0, 1, 2, 3, 4, 5]
@@ -105,16 +105,16 @@ def test_a_committee_uses_what_any_member_uses(rows) -> None:
 
 def test_columns_are_traced_until_they_are_mixed(rows) -> None:
     X, y = rows
-    assert traced(make_pipeline(StandardScaler(), Ranking(k=2)).fit(X, y), 6).tolist() == [2, 5]
-    assert traced(make_pipeline(Doubling(), Ranking(k=2)).fit(X, y), 6).tolist() == [5, 5]
-    assert traced(make_pipeline(Ranking(k=2), PCA(2)).fit(X, y), 6) is None
-    assert traced(make_pipeline(WrongOrigins(), Ranking(k=2)).fit(X, y), 6) is None
+    assert trace_columns(make_pipeline(StandardScaler(), Ranking(k=2)).fit(X, y), 6).tolist() == [2, 5]
+    assert trace_columns(make_pipeline(Doubling(), Ranking(k=2)).fit(X, y), 6).tolist() == [5, 5]
+    assert trace_columns(make_pipeline(Ranking(k=2), PCA(2)).fit(X, y), 6) is None
+    assert trace_columns(make_pipeline(WrongOrigins(), Ranking(k=2)).fit(X, y), 6) is None
 
 
 def test_a_step_that_speaks_of_other_columns_gives_none(rows) -> None:
     assert columns(make_pipeline(WrongOrigins(), GaussianNB()), rows) is None
     X, y = rows
-    assert kept(make_pipeline(Ranking(k=2), GaussianNB()).fit(X, y), 7) is None
+    assert used_features(make_pipeline(Ranking(k=2), GaussianNB()).fit(X, y), 7) is None
 
 
 def test_a_tree_uses_the_columns_that_it_splits():
@@ -122,4 +122,4 @@ def test_a_tree_uses_the_columns_that_it_splits():
     X = rng.normal(size=(40, 6))
     y = (X[:, 4] > 0).astype(int)
     model = make_pipeline(StandardScaler(), Ranking(k=3), SSVTree(prune=None)).fit(X, y)
-    assert kept(model, 6).tolist() == [False, False, False, False, True, False]
+    assert used_features(model, 6).tolist() == [False, False, False, False, True, False]

@@ -1,4 +1,4 @@
-"""Judges of column sets against the classifiers themselves, fitted for every set; their kernels against plain twins."""
+"""Incremental evaluators against classifiers refitted for every set of columns; their kernels against plain twins."""
 
 import numpy as np
 import pytest
@@ -16,10 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from tamis.classify import KNN
-from tamis.incremental import fallback as doubt
-from tamis.incremental import gaussian_nb as judge_naive_bayes
-from tamis.incremental import nearest as nearest_judge
-from tamis.incremental.registry import judge_for
+from tamis.incremental import fallback, gaussian_nb, nearest
+from tamis.incremental.registry import evaluator_for
 from tamis.kernels.compiler import all_kernels
 from tamis.kernels.incremental import add_squares, bayes_votes, nearest_votes
 
@@ -50,43 +48,44 @@ def drawn(seed: int = 0, rows: int = 60, columns: int = 7, n_classes: int = 3) -
 
 def fitted(model, X, y, Z, columns) -> np.ndarray:
     """The long way; columns in memory as a user would have them."""
-    learn, judged = (M[:, columns].tocsr() if sp.issparse(M) else np.ascontiguousarray(M[:, columns]) for M in (X, Z))
-    return clone(model).fit(learn, y).predict(judged)
+    train, test = (M[:, columns].tocsr() if sp.issparse(M) else np.ascontiguousarray(M[:, columns]) for M in (X, Z))
+    return clone(model).fit(train, y).predict(test)
 
 
-def judge_of(model, X, y, Z):
-    return judge_for(model)(model, X, y, Z)
+def evaluator_of(model, X, y, Z):
+    return evaluator_for(model)(model, X, y, Z)
 
 
 def check(model, X, y, Z, columns, form=np.asarray) -> None:
     """Every other column joins, and every column leaves."""
-    judge = judge_of(model, form(X), y, form(Z))
+    evaluator = evaluator_of(model, form(X), y, form(Z))
     columns = np.asarray(columns, dtype=np.intp)
     rest = np.setdiff1d(np.arange(X.shape[1]), columns)
     if isinstance(model, KNeighborsClassifier):
         # Its distances, and so its order of equals, depend on the form of the rows.
         X, Z = form(X), form(Z)
     wanted = np.array([fitted(model, X, y, Z, [*columns, j]) for j in rest])
-    np.testing.assert_array_equal(judge.add(columns, rest), wanted.reshape(rest.size, Z.shape[0]))
+    np.testing.assert_array_equal(evaluator.add(columns, rest), wanted.reshape(rest.size, Z.shape[0]))
     if columns.size > 1:
         wanted = [fitted(model, X, y, Z, columns[columns != j]) for j in columns]
-        np.testing.assert_array_equal(judge.remove(columns, columns), wanted)
+        np.testing.assert_array_equal(evaluator.remove(columns, columns), wanted)
 
 
 @pytest.mark.parametrize("model", NEAREST + BAYES, ids=str)
 @pytest.mark.parametrize("columns", [[], [3], [2, 0], [5, 1, 2, 6, 0]])
-def test_a_judge_says_what_the_classifier_says(model, columns, monkeypatch) -> None:
+def test_predictions_are_those_of_a_refit(model, columns, monkeypatch) -> None:
     X, y, Z = drawn()
     wanted = [fitted(model, X, y, Z, [*columns, j]) for j in range(7) if j not in columns]
-    # On such numbers nothing hangs on rounding: no answer may need a fit. sklearn's order of equals never matters.
-    monkeypatch.setattr(doubt, "refitted", None)
-    judge = judge_of(model, X, y, Z)
+    # On such numbers nothing depends on rounding: no prediction may need a refit.
+    # scikit-learn's order of equals never matters.
+    monkeypatch.setattr(fallback, "refitted", None)
+    evaluator = evaluator_of(model, X, y, Z)
     columns = np.array(columns, dtype=np.intp)
     rest = np.setdiff1d(np.arange(7), columns)
-    np.testing.assert_array_equal(judge.add(columns, rest), wanted)
+    np.testing.assert_array_equal(evaluator.add(columns, rest), wanted)
     if columns.size > 1:
         wanted = [fitted(model, X, y, Z, columns[columns != j]) for j in columns[::-2]]
-        np.testing.assert_array_equal(judge.remove(columns, columns[::-2]), wanted)
+        np.testing.assert_array_equal(evaluator.remove(columns, columns[::-2]), wanted)
 
 
 @st.composite
@@ -104,7 +103,7 @@ def tables(draw):
 
 
 def varying(X, columns) -> bool:
-    """Whether every set that `check` forms has a column that is not constant: other sets no judge is asked about."""
+    """Whether every set that `check` forms has a column that is not constant: other sets are never evaluated."""
     own = [j for j in range(X.shape[1]) if np.ptp(X[:, j]) > 0]
     return len(own) == X.shape[1] or len(set(own) & set(columns)) > 1
 
@@ -136,8 +135,8 @@ def test_blocks_change_nothing(model, monkeypatch) -> None:
     X, y, Z = drawn(2)
     X[np.abs(X) < 0.4] = 0.0
     Z[np.abs(Z) < 0.4] = 0.0
-    monkeypatch.setattr(nearest_judge, "_BLOCK", 130)
-    monkeypatch.setattr(judge_naive_bayes, "_BLOCK", 30)
+    monkeypatch.setattr(nearest, "_BLOCK", 130)
+    monkeypatch.setattr(gaussian_nb, "_BLOCK", 30)
     for form in (np.asarray, sp.csc_array):
         check(model, X, y, Z, [2, 4, 0, 1], form)
 
@@ -145,11 +144,11 @@ def test_blocks_change_nothing(model, monkeypatch) -> None:
 @pytest.mark.parametrize("model", [KNeighborsClassifier(3), KNN(3), GaussianNB()], ids=str)
 def test_a_set_may_grow_shrink_and_be_another(model) -> None:
     X, y, Z = drawn(3, columns=9)
-    judge = judge_of(model, X, y, Z)
+    evaluator = evaluator_of(model, X, y, Z)
     for columns in ([], [4], [4, 2], [4, 2, 7], [4, 7], [4, 7, 0], [7, 4], [1, 3, 5, 6]):
         rest = np.setdiff1d(np.arange(9), columns)
         wanted = [fitted(model, X, y, Z, [*columns, j]) for j in rest]
-        np.testing.assert_array_equal(judge.add(np.array(columns, dtype=np.intp), rest), wanted)
+        np.testing.assert_array_equal(evaluator.add(np.array(columns, dtype=np.intp), rest), wanted)
 
 
 def test_removing_a_huge_column_loses_no_digits() -> None:
@@ -160,11 +159,11 @@ def test_removing_a_huge_column_loses_no_digits() -> None:
         check(model, X, y, Z, [2, 0, 1, 4])
 
 
-def test_who_has_a_judge() -> None:
+def test_which_classifiers_have_an_evaluator() -> None:
     X, y, Z = drawn()
     for model in (GaussianNB(), KNeighborsClassifier(), KNN(), LinearDiscriminantAnalysis(), RidgeClassifier()):
-        assert judge_of(model, X, y, Z) is not None
-    assert judge_of(NearestCentroid(), X, y, Z) is not None
+        assert evaluator_of(model, X, y, Z) is not None
+    assert evaluator_of(NearestCentroid(), X, y, Z) is not None
 
     class Own(KNN):
         pass
@@ -173,7 +172,7 @@ def test_who_has_a_judge() -> None:
         pass
 
     for model in (Own(), OwnBayes(), make_pipeline(StandardScaler(), GaussianNB()), DecisionTreeClassifier()):
-        assert judge_for(model) is None
+        assert evaluator_for(model) is None
     uncovered = [
         KNeighborsClassifier(weights="distance"),
         KNeighborsClassifier(p=1),
@@ -186,20 +185,20 @@ def test_who_has_a_judge() -> None:
         GaussianNB(priors=[0.5, 0.5, 0.0]),
     ]
     for model in uncovered:
-        assert judge_of(model, X, y, Z) is None
-    assert judge_of(KNeighborsClassifier(algorithm="kd_tree"), sp.csc_array(X), y, sp.csc_array(Z)) is None
+        assert evaluator_of(model, X, y, Z) is None
+    assert evaluator_of(KNeighborsClassifier(algorithm="kd_tree"), sp.csc_array(X), y, sp.csc_array(Z)) is None
     for model in (KNN(), KNeighborsClassifier(), GaussianNB()):
-        assert judge_of(model, X * 1e200, y, Z) is None
+        assert evaluator_of(model, X * 1e200, y, Z) is None
 
 
 def plain_votes(squares, test, train, codes, k, n_classes) -> np.ndarray:
     """The vote by sorting, of equal distances the earlier row first."""
-    said = []
+    predicted = []
     for x, z in zip(test, train, strict=True):
         order = np.argsort(squares + (x[:, None] - z) ** 2, axis=1, kind="stable")[:, :k]
         votes = (codes[order][:, :, None] == np.arange(n_classes)).sum(axis=1)
-        said.append(votes.argmax(axis=1))
-    return np.array(said)
+        predicted.append(votes.argmax(axis=1))
+    return np.array(predicted)
 
 
 @given(st.integers(0, 1000), st.integers(1, 12), st.booleans(), st.booleans())
@@ -211,12 +210,12 @@ def test_votes_equal_their_twin(seed, k, whole, ordered) -> None:
     np.testing.assert_allclose(squares, ((test[:, :, None] - train[:, None]) ** 2).sum(axis=0), rtol=1e-12)
     order = np.argsort(squares, axis=1) if ordered else np.empty((0, 0), dtype=np.intp)
     known = np.take_along_axis(squares, order, axis=1) if ordered else squares
-    said, sure = np.empty((3, 5), dtype=np.intp), np.empty(3, dtype=bool)
-    nearest_votes(known, order, test, train, np.zeros(5), codes, k, 3, 1e-11, 0.0, True, said, sure)
-    assert sure.all()
-    np.testing.assert_array_equal(said, plain_votes(squares, test, train, codes, k, 3))
-    nearest_votes(known, order, test, train, np.zeros(5), codes, k, 3, 1e-11, 0.0, False, said, sure)
-    np.testing.assert_array_equal(said[sure], plain_votes(squares, test, train, codes, k, 3)[sure])
+    predicted, certain = np.empty((3, 5), dtype=np.intp), np.empty(3, dtype=bool)
+    nearest_votes(known, order, test, train, np.zeros(5), codes, k, 3, 1e-11, 0.0, True, predicted, certain)
+    assert certain.all()
+    np.testing.assert_array_equal(predicted, plain_votes(squares, test, train, codes, k, 3))
+    nearest_votes(known, order, test, train, np.zeros(5), codes, k, 3, 1e-11, 0.0, False, predicted, certain)
+    np.testing.assert_array_equal(predicted[certain], plain_votes(squares, test, train, codes, k, 3)[certain])
 
 
 def plain_bayes(values, mean, variance, smoothing, prior) -> np.ndarray:
@@ -231,22 +230,22 @@ def test_likelihoods_equal_their_twin(seed, size) -> None:
     prior = np.log(rng.dirichlet(np.ones(3)))
     values, mean, variance = rng.normal(size=(7, 9)), rng.normal(size=(7, 3)), rng.uniform(0.1, 2, size=(7, 3))
     known, own = np.hstack((values, mean, variance)), rng.permutation(7)
-    said, after = np.empty((3, 9), dtype=np.intp), np.array([0.1, 0.2, 0.1])
-    bayes_votes(known, np.append(own[:size], own[4:]), size, 0.1, after, prior, 1.0, 1e-10, said)
+    predicted, after = np.empty((3, 9), dtype=np.intp), np.array([0.1, 0.2, 0.1])
+    bayes_votes(known, np.append(own[:size], own[4:]), size, 0.1, after, prior, 1.0, 1e-10, predicted)
     for i in range(3):
         columns = [*own[:size], own[4 + i]]
         expected = plain_bayes(values[columns], mean[columns], variance[columns], after[i], prior)
-        np.testing.assert_array_equal(said[i], expected)
-    bayes_votes(known, np.append(own, own[4:]), 7, 0.1, after, prior, -1.0, 1e-10, said)
+        np.testing.assert_array_equal(predicted[i], expected)
+    bayes_votes(known, np.append(own, own[4:]), 7, 0.1, after, prior, -1.0, 1e-10, predicted)
     for i in range(3):
         columns = np.delete(own, 4 + i)
         expected = plain_bayes(values[columns], mean[columns], variance[columns], after[i], prior)
-        np.testing.assert_array_equal(said[i], expected)
+        np.testing.assert_array_equal(predicted[i], expected)
     # Two classes that are alike cannot be told apart, nor can what is not a number.
     known[:, 9:] = np.hstack((mean[:, :1], mean[:, :1], mean[:, :1], variance[:, :1], variance[:, :1], variance[:, :1]))
     known[6, 9:] = np.nan
-    bayes_votes(known, np.array([0, 1, 5, 6]), 1, 0.1, after, np.zeros(3), 1.0, 1e-10, said)
-    assert (said == -1).all()
+    bayes_votes(known, np.array([0, 1, 5, 6]), 1, 0.1, after, np.zeros(3), 1.0, 1e-10, predicted)
+    assert (predicted == -1).all()
 
 
 def test_kernels_declare_the_types_they_are_called_with() -> None:

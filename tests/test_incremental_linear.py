@@ -1,4 +1,4 @@
-"""Judges of linear discriminants, ridge and nearest centroids: what they say is what the classifier fitted says."""
+"""Incremental evaluators of linear discriminants, ridge and nearest centroids against refits of the classifiers."""
 
 import warnings
 
@@ -13,32 +13,31 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import NearestCentroid
 from sklearn.utils import get_tags
 
-from tamis.incremental import column_updates as judge_updating
-from tamis.incremental import fallback as doubt
-from tamis.incremental.centroid import centroid_judge
+from tamis.incremental import column_updates, fallback
+from tamis.incremental.centroid import centroid_evaluator
 from tamis.incremental.column_updates import leaders
-from tamis.incremental.linear import lda_judge, ridge_judge
+from tamis.incremental.linear import lda_evaluator, ridge_evaluator
 
 SKEWED = [0.6, 0.1, 0.3]
 LDA = LinearDiscriminantAnalysis
 MODELS = [
-    (lda_judge, LDA()),
-    (lda_judge, LDA(tol=0.0)),
-    (lda_judge, LDA(priors=SKEWED)),
-    (lda_judge, LDA(solver="lsqr")),
-    (lda_judge, LDA(solver="lsqr", priors=SKEWED)),
-    (ridge_judge, RidgeClassifier()),
-    (ridge_judge, RidgeClassifier(alpha=0.0)),
-    (ridge_judge, RidgeClassifier(alpha=30.0, class_weight="balanced")),
-    (ridge_judge, RidgeClassifier(alpha=0.1, solver="svd")),
-    (ridge_judge, RidgeClassifier(fit_intercept=False, solver="cholesky")),
-    (centroid_judge, NearestCentroid()),
-    (centroid_judge, NearestCentroid(priors="empirical")),
-    (centroid_judge, NearestCentroid(priors=SKEWED)),
+    (lda_evaluator, LDA()),
+    (lda_evaluator, LDA(tol=0.0)),
+    (lda_evaluator, LDA(priors=SKEWED)),
+    (lda_evaluator, LDA(solver="lsqr")),
+    (lda_evaluator, LDA(solver="lsqr", priors=SKEWED)),
+    (ridge_evaluator, RidgeClassifier()),
+    (ridge_evaluator, RidgeClassifier(alpha=0.0)),
+    (ridge_evaluator, RidgeClassifier(alpha=30.0, class_weight="balanced")),
+    (ridge_evaluator, RidgeClassifier(alpha=0.1, solver="svd")),
+    (ridge_evaluator, RidgeClassifier(fit_intercept=False, solver="cholesky")),
+    (centroid_evaluator, NearestCentroid()),
+    (centroid_evaluator, NearestCentroid(priors="empirical")),
+    (centroid_evaluator, NearestCentroid(priors=SKEWED)),
 ]
 NAMES = [" ".join(repr(model).split()) for _, model in MODELS]
 KINDS = ["normal", "offset", "scales", "counts", "binary", "collinear"]
-each_model = pytest.mark.parametrize(("judge_of", "model"), MODELS, ids=NAMES)
+each_model = pytest.mark.parametrize(("evaluator_of", "model"), MODELS, ids=NAMES)
 
 
 def problem(seed, *, n_classes=3, n_rows=60, n_columns=9, kind="normal"):
@@ -63,128 +62,130 @@ def problem(seed, *, n_classes=3, n_rows=60, n_columns=9, kind="normal"):
 
 
 def fitted(model, X, y, Z, columns):
-    """Answers of the classifier on just these columns; a refusal where it cannot learn from them."""
-    learn, judged = X[:, columns], Z[:, columns]
-    if sp.issparse(learn) and get_tags(model).input_tags.sparse:
-        learn, judged = learn.tocsr(), judged.tocsr()
+    """Predictions of the classifier on just these columns; its error where it cannot be fitted on them."""
+    train, test = X[:, columns], Z[:, columns]
+    if sp.issparse(train) and get_tags(model).input_tags.sparse:
+        train, test = train.tocsr(), test.tocsr()
     else:
-        learn, judged = (np.ascontiguousarray(A.toarray() if sp.issparse(A) else A) for A in (learn, judged))
-    return outcome(lambda: clone(model).fit(learn, y).predict(judged))
+        train, test = (np.ascontiguousarray(A.toarray() if sp.issparse(A) else A) for A in (train, test))
+    return outcome(lambda: clone(model).fit(train, y).predict(test))
 
 
-def outcome(answer):
+def outcome(call):
     """What comes back, or the reason why nothing does; scikit-learn warns of collinear columns."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return np.asarray(answer()).tolist()
+            return np.asarray(call()).tolist()
         except (ValueError, IndexError) as refusal:
             return str(refusal)
 
 
-def assert_same(judge_of, model, X, y, Z, columns, candidates):
-    """Every candidate joins, then every column leaves; those that the classifier refuses are asked about alone."""
-    judge = judge_of(model, X, y, Z)
-    questions = [(judge.add, {j: np.append(columns, j) for j in candidates})]
+def assert_same(evaluator_of, model, X, y, Z, columns, candidates):
+    """Every candidate joins, then every column leaves; those that the classifier refuses are evaluated alone."""
+    evaluator = evaluator_of(model, X, y, Z)
+    changes = [(evaluator.add, {j: np.append(columns, j) for j in candidates})]
     if columns.size > 1:
-        questions.append((judge.remove, {j: columns[columns != j] for j in columns}))
-    for ask, sets in questions:
-        expected = {j: fitted(model, X, y, Z, changed) for j, changed in sets.items()}
-        answered = [j for j, said in expected.items() if isinstance(said, list)]
-        for j in expected.keys() - answered:
-            assert str(outcome(lambda j=j, ask=ask: ask(columns, np.array([j])))).endswith(expected[j])
-        said = outcome(lambda ask=ask, asked=answered: ask(columns, np.array(asked, dtype=np.intp)))
-        assert said == [expected[j] for j in answered]
+        changes.append((evaluator.remove, {j: columns[columns != j] for j in columns}))
+    for change, sets in changes:
+        expected = {j: fitted(model, X, y, Z, some) for j, some in sets.items()}
+        fine = [j for j, predicted in expected.items() if isinstance(predicted, list)]
+        for j in expected.keys() - fine:
+            assert str(outcome(lambda j=j, change=change: change(columns, np.array([j])))).endswith(expected[j])
+        predicted = outcome(lambda change=change, fine=fine: change(columns, np.array(fine, dtype=np.intp)))
+        assert predicted == [expected[j] for j in fine]
 
 
 @pytest.fixture
 def fits(monkeypatch):
-    """The training rows that a judge hands to the classifier itself."""
+    """The training rows on which an evaluator refits the classifier."""
     made = []
-    refitted = doubt.refitted
+    refitted = fallback.refitted
 
-    def counted(model, learn, labels, judged):
-        made.append(learn)
-        return refitted(model, learn, labels, judged)
+    def counted(model, train, labels, test):
+        made.append(train)
+        return refitted(model, train, labels, test)
 
-    monkeypatch.setattr(doubt, "refitted", counted)
+    monkeypatch.setattr(fallback, "refitted", counted)
     return made
 
 
 @each_model
 @settings(max_examples=6)
 @given(seed=st.integers(0, 10**6), size=st.integers(0, 7), kind=st.sampled_from(KINDS), dtype=st.sampled_from("df"))
-def test_answers_are_those_of_a_fit(judge_of, model, seed, size, kind, dtype) -> None:
+def test_predictions_are_those_of_a_fit(evaluator_of, model, seed, size, kind, dtype) -> None:
     X, y, Z = problem(seed, kind=kind)
     columns = np.random.default_rng(seed).permutation(X.shape[1])
-    assert_same(judge_of, model, X.astype(dtype), y, Z.astype(dtype), columns[:size], columns[size:])
+    assert_same(evaluator_of, model, X.astype(dtype), y, Z.astype(dtype), columns[:size], columns[size:])
 
 
 @each_model
 @pytest.mark.parametrize("n_classes", [2, 5])
-def test_two_and_many_classes(judge_of, model, n_classes) -> None:
+def test_two_and_many_classes(evaluator_of, model, n_classes) -> None:
     if isinstance(getattr(model, "priors", None), list):
         model = clone(model).set_params(
             priors=(np.arange(1, n_classes + 1) / np.arange(1, n_classes + 1).sum()).tolist()
         )
     X, y, Z = problem(1, n_classes=n_classes)
     for size in (0, 5):
-        assert_same(judge_of, model, X, y, Z, np.arange(size), np.arange(size, 9))
+        assert_same(evaluator_of, model, X, y, Z, np.arange(size), np.arange(size, 9))
 
 
 @each_model
-def test_more_columns_than_rows(judge_of, model) -> None:
+def test_more_columns_than_rows(evaluator_of, model) -> None:
     X, y, Z = problem(0, n_rows=6, n_columns=30)
-    assert_same(judge_of, model, X, y, Z, np.arange(20), np.arange(20, 30))
+    assert_same(evaluator_of, model, X, y, Z, np.arange(20), np.arange(20, 30))
 
 
 @each_model
-def test_sparse_is_dense(judge_of, model) -> None:
+def test_sparse_is_dense(evaluator_of, model) -> None:
     X, y, Z = problem(2, kind="counts")
     columns, candidates = np.array([3, 0, 5]), np.array([1, 7, 2, 4])
-    judge = judge_of(model, sp.csc_matrix(X), y, sp.csc_matrix(Z))
+    evaluator = evaluator_of(model, sp.csc_matrix(X), y, sp.csc_matrix(Z))
     if isinstance(model, RidgeClassifier) and model.fit_intercept:
-        assert judge is None
+        assert evaluator is None
         return
-    assert_same(judge_of, model, sp.csc_matrix(X), y, sp.csc_matrix(Z), columns, candidates)
-    np.testing.assert_array_equal(judge.add(columns, candidates), judge_of(model, X, y, Z).add(columns, candidates))
+    assert_same(evaluator_of, model, sp.csc_matrix(X), y, sp.csc_matrix(Z), columns, candidates)
+    np.testing.assert_array_equal(
+        evaluator.add(columns, candidates), evaluator_of(model, X, y, Z).add(columns, candidates)
+    )
 
 
 @each_model
 @pytest.mark.parametrize("form", [np.asarray, sp.csc_matrix])
-def test_blocks_do_not_matter(judge_of, model, form, monkeypatch) -> None:
+def test_blocks_do_not_matter(evaluator_of, model, form, monkeypatch) -> None:
     X, y, Z = problem(3)
-    judge = judge_of(model, form(X), y, form(Z))
-    if judge is None:
+    evaluator = evaluator_of(model, form(X), y, form(Z))
+    if evaluator is None:
         return
     columns, candidates = np.arange(4), np.arange(4, 9)
-    once = judge.add(columns, candidates), judge.remove(columns, columns)
-    monkeypatch.setattr(judge_updating, "NUMBERS", 700)
-    again = judge_of(model, form(X), y, form(Z))
+    once = evaluator.add(columns, candidates), evaluator.remove(columns, columns)
+    monkeypatch.setattr(column_updates, "NUMBERS", 700)
+    again = evaluator_of(model, form(X), y, form(Z))
     np.testing.assert_array_equal(again.add(columns, candidates), once[0])
     np.testing.assert_array_equal(again.remove(columns, columns), once[1])
 
 
 @each_model
 @pytest.mark.parametrize("kind", ["normal", "counts"])
-def test_ordinary_data_needs_no_fit(judge_of, model, kind, fits) -> None:
+def test_ordinary_data_needs_no_fit(evaluator_of, model, kind, fits) -> None:
     X, y, Z = problem(4, n_rows=200, kind=kind)
     # Without an intercept a row of zeros is a tie.
     Z = Z + 0.5 if kind == "counts" else Z
-    judge = judge_of(model, X, y, Z)
+    evaluator = evaluator_of(model, X, y, Z)
     for size in range(6):
-        judge.add(np.arange(size), np.arange(size, 9))
+        evaluator.add(np.arange(size), np.arange(size, 9))
         if size > 1:
-            judge.remove(np.arange(size), np.arange(size))
+            evaluator.remove(np.arange(size), np.arange(size))
     assert fits == []
 
 
-@pytest.mark.parametrize(("judge_of", "model"), [MODELS[0], MODELS[3]])
-def test_only_what_is_singular_is_fitted(judge_of, model, fits) -> None:
+@pytest.mark.parametrize(("evaluator_of", "model"), [MODELS[0], MODELS[3]])
+def test_only_what_is_singular_is_fitted(evaluator_of, model, fits) -> None:
     X, y, Z = problem(5)
     X[:, 8], Z[:, 8] = X[:, 0] + X[:, 1], Z[:, 0] + Z[:, 1]
     X[:, 7] = Z[:, 7] = 1.0
-    assert_same(judge_of, model, X, y, Z, np.arange(4), np.arange(4, 9))
+    assert_same(evaluator_of, model, X, y, Z, np.arange(4), np.arange(4, 9))
     assert len(fits) == 2
     np.testing.assert_array_equal(fits[0], X[:, [0, 1, 2, 3, 7]])
     np.testing.assert_array_equal(fits[1], X[:, [0, 1, 2, 3, 8]])
@@ -193,29 +194,31 @@ def test_only_what_is_singular_is_fitted(judge_of, model, fits) -> None:
 def test_ties_are_settled_by_the_classifier(fits) -> None:
     X, y, Z = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1]), np.array([[2.5], [0.0], [5.0]])
     empty = np.array([], dtype=int)
-    for judge_of, model in ((lda_judge, LDA()), (ridge_judge, RidgeClassifier()), (centroid_judge, NearestCentroid())):
+    for evaluator_of, model in (MODELS[0], MODELS[5], MODELS[10]):
         fits.clear()
-        np.testing.assert_array_equal(judge_of(model, X, y, Z).add(empty, np.array([0])), [fitted(model, X, y, Z, [0])])
+        np.testing.assert_array_equal(
+            evaluator_of(model, X, y, Z).add(empty, np.array([0])), [fitted(model, X, y, Z, [0])]
+        )
         assert len(fits) == 1
 
 
 @each_model
-def test_columns_that_do_not_vary(judge_of, model) -> None:
+def test_columns_that_do_not_vary(evaluator_of, model) -> None:
     X, y, Z = problem(6)
     X[:, :2] = Z[:, :2] = 0.1
     X[:, 2] = y
-    assert_same(judge_of, model, X, y, Z, np.array([0]), np.array([1, 2, 3]))
-    assert_same(judge_of, model, X, y, Z, np.array([], dtype=int), np.array([1, 2, 3]))
+    assert_same(evaluator_of, model, X, y, Z, np.array([0]), np.array([1, 2, 3]))
+    assert_same(evaluator_of, model, X, y, Z, np.array([], dtype=int), np.array([1, 2, 3]))
 
 
 @each_model
-def test_no_candidates_no_answers(judge_of, model) -> None:
+def test_no_candidates_no_predictions(evaluator_of, model) -> None:
     X, y, Z = problem(0)
     nobody = np.array([], dtype=int)
-    judge = judge_of(model, X, y, Z)
+    evaluator = evaluator_of(model, X, y, Z)
     for columns in (nobody, np.arange(3)):
-        assert judge.add(columns, nobody).shape == (0, Z.shape[0])
-    assert judge.remove(np.arange(3), nobody).shape == (0, Z.shape[0])
+        assert evaluator.add(columns, nobody).shape == (0, Z.shape[0])
+    assert evaluator.remove(np.arange(3), nobody).shape == (0, Z.shape[0])
 
 
 def test_directions_that_the_solver_drops() -> None:
@@ -228,47 +231,47 @@ def test_directions_that_the_solver_drops() -> None:
     rows[:90, 0] += 1e4 * codes
     rows[:90, 1] += 1e-1 * (codes == 1)
     rows[90:, 0] += 5e3 * (np.arange(90) % 5)
-    assert_same(lda_judge, LDA(), rows[:90], codes, rows[90:], np.array([0]), np.array([1, 2]))
-    assert_same(lda_judge, LDA(tol=1e-7), rows[:90], codes, rows[90:], np.array([0]), np.array([1, 2]))
+    assert_same(lda_evaluator, LDA(), rows[:90], codes, rows[90:], np.array([0]), np.array([1, 2]))
+    assert_same(lda_evaluator, LDA(tol=1e-7), rows[:90], codes, rows[90:], np.array([0]), np.array([1, 2]))
 
 
 @pytest.mark.parametrize(
-    ("judge_of", "model"),
+    ("evaluator_of", "model"),
     [
-        (lda_judge, LDA(solver="eigen")),
-        (lda_judge, LDA(solver="lsqr", shrinkage=0.1)),
-        (lda_judge, LDA(solver="lsqr", shrinkage="auto")),
-        (lda_judge, LDA(n_components=1)),
-        (lda_judge, LDA(tol=0.5)),
-        (lda_judge, LDA(priors=[0.5, 0.5])),
-        (lda_judge, LDA(priors=[0.5, 0.5, 0.5])),
-        (lda_judge, LDA(priors=[0.5, 0.5, 0.0])),
-        (lda_judge, RidgeClassifier()),
-        (lda_judge, type("Other", (LDA,), {})()),
-        (ridge_judge, RidgeClassifier(solver="lsqr")),
-        (ridge_judge, RidgeClassifier(positive=True)),
-        (ridge_judge, RidgeClassifier(alpha=[1.0, 2.0, 3.0])),
-        (ridge_judge, RidgeClassifier(alpha=-1.0)),
-        (ridge_judge, RidgeClassifier(class_weight={0: 2.0})),
-        (ridge_judge, LDA()),
-        (centroid_judge, NearestCentroid(metric="manhattan")),
-        (centroid_judge, NearestCentroid(shrink_threshold=0.1)),
-        (centroid_judge, NearestCentroid(priors=[0.5, 0.5])),
-        (centroid_judge, NearestCentroid(priors=[0.5, 0.5, 0.5])),
-        (centroid_judge, NearestCentroid(priors=[0.5, 0.5, 0.0])),
-        (centroid_judge, NearestCentroid(priors=np.array(SKEWED))),
-        (centroid_judge, NearestCentroid(priors="none")),
-        (centroid_judge, LDA()),
+        (lda_evaluator, LDA(solver="eigen")),
+        (lda_evaluator, LDA(solver="lsqr", shrinkage=0.1)),
+        (lda_evaluator, LDA(solver="lsqr", shrinkage="auto")),
+        (lda_evaluator, LDA(n_components=1)),
+        (lda_evaluator, LDA(tol=0.5)),
+        (lda_evaluator, LDA(priors=[0.5, 0.5])),
+        (lda_evaluator, LDA(priors=[0.5, 0.5, 0.5])),
+        (lda_evaluator, LDA(priors=[0.5, 0.5, 0.0])),
+        (lda_evaluator, RidgeClassifier()),
+        (lda_evaluator, type("Other", (LDA,), {})()),
+        (ridge_evaluator, RidgeClassifier(solver="lsqr")),
+        (ridge_evaluator, RidgeClassifier(positive=True)),
+        (ridge_evaluator, RidgeClassifier(alpha=[1.0, 2.0, 3.0])),
+        (ridge_evaluator, RidgeClassifier(alpha=-1.0)),
+        (ridge_evaluator, RidgeClassifier(class_weight={0: 2.0})),
+        (ridge_evaluator, LDA()),
+        (centroid_evaluator, NearestCentroid(metric="manhattan")),
+        (centroid_evaluator, NearestCentroid(shrink_threshold=0.1)),
+        (centroid_evaluator, NearestCentroid(priors=[0.5, 0.5])),
+        (centroid_evaluator, NearestCentroid(priors=[0.5, 0.5, 0.5])),
+        (centroid_evaluator, NearestCentroid(priors=[0.5, 0.5, 0.0])),
+        (centroid_evaluator, NearestCentroid(priors=np.array(SKEWED))),
+        (centroid_evaluator, NearestCentroid(priors="none")),
+        (centroid_evaluator, LDA()),
     ],
 )
-def test_what_is_not_covered_is_left_to_fits(judge_of, model) -> None:
-    assert judge_of(model, *problem(0)) is None
+def test_what_is_not_covered_is_left_to_fits(evaluator_of, model) -> None:
+    assert evaluator_of(model, *problem(0)) is None
 
 
-@pytest.mark.parametrize(("judge_of", "model"), [MODELS[0], MODELS[10]])
-def test_a_row_for_each_class_is_left_to_fits(judge_of, model) -> None:
+@pytest.mark.parametrize(("evaluator_of", "model"), [MODELS[0], MODELS[10]])
+def test_a_row_for_each_class_is_left_to_fits(evaluator_of, model) -> None:
     X, _, Z = problem(0)
-    assert judge_of(model, X[:3], np.arange(3), Z) is None
+    assert evaluator_of(model, X[:3], np.arange(3), Z) is None
 
 
 @given(st.lists(st.lists(st.integers(-3, 3), min_size=4, max_size=4), min_size=2, max_size=5))

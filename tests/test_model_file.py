@@ -29,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from tamis.base.errors import DataError, TamisError
-from tamis.base.predictions import ask
+from tamis.base.predictions import predict_rows
 from tamis.base.seeds import seeded
 from tamis.classify import KNN, NRBF, SSVTree
 from tamis.compose.catalog import catalog
@@ -61,7 +61,7 @@ def _frame():
 
 def _answers(model, X):
     if hasattr(model, "predict"):
-        return ask(model, X)
+        return predict_rows(model, X)
     return model.transform(X)
 
 
@@ -142,7 +142,7 @@ def test_a_chain_prints_its_recipe_again(text, tmp_path):
     model = recipe(text).fit(X, y)
     loaded, card = _through(model, X, y, tmp_path / "m.tamis")
     assert to_text(loaded) == text == card.recipe
-    _assert_same(ask(loaded, X), ask(model, X))
+    _assert_same(predict_rows(loaded, X), predict_rows(model, X))
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_models_of_scikit_learn_come_back(model, tmp_path):
     X, y = _rows()
     whole = make_pipeline(StandardScaler(), Ranking(k=3), model).fit(X, y)
     loaded, card = _through(whole, X, y, tmp_path / "m.tamis")
-    _assert_same(ask(loaded, X), ask(whole, X))
+    _assert_same(predict_rows(loaded, X), predict_rows(whole, X))
     assert len(card.uses) == 3
 
 
@@ -188,7 +188,7 @@ def test_a_model_of_a_pandas_frame(tmp_path):
     loaded, card = _through(model, frame, y, tmp_path / "m.tamis", target="kind")
     assert list(card.columns) == [*"abcdef", "colour"]
     assert card.levels == {"colour": ["green", "red"]}
-    _assert_same(ask(loaded, frame), ask(model, frame))
+    _assert_same(predict_rows(loaded, frame), predict_rows(model, frame))
 
 
 def test_which_columns_answers_depend_on():
@@ -229,7 +229,7 @@ def test_nothing_is_half_written(tmp_path):
     model = KNN().fit(X, y)
     with pytest.raises(DataError, match="cannot be written"):
         save_model(tmp_path / "no" / "m.tamis", model, card_of(model, X, y))
-    with pytest.raises(TamisError, match="numbers, words, lists and mappings"):
+    with pytest.raises(TamisError, match="numbers, text, lists and mappings"):
         save_model(tmp_path / "m.tamis", model, card_of(model, X, y, error={"metric": object()}))
     assert list(tmp_path.iterdir()) == []
 
@@ -438,7 +438,7 @@ CARDS = {
     "no recipe": (lambda card: {k: v for k, v in card.items() if k != "recipe"}, "no usable 'recipe'"),
     "odd kind": (lambda card: card | {"columns": {"a": "odd"}}, "no usable 'columns'"),
     "odd columns": (lambda card: card | {"columns": [1, 2]}, "no usable 'columns'"),
-    "too few columns": (lambda card: card | {"columns": {"a": "numeric"}}, "1 columns and its model of 6"),
+    "too few columns": (lambda card: card | {"columns": {"a": "numeric"}}, "1 columns and its model 6"),
     "odd error": (lambda card: card | {"error": 3}, "no usable 'error'"),
     "other classes": (lambda card: card | {"classes": ["a", "b"]}, "different classes"),
 }

@@ -20,7 +20,7 @@ from sklearn.svm import LinearSVC
 
 from alone import alone, evaluate_all, try_all
 from tamis.base.errors import TamisError
-from tamis.base.shared_fit import Sweep, Together, grouped, signature
+from tamis.base.shared_fit import SharedFit, Together, grouped, signature
 from tamis.classify import KNN, NRBF, SVM
 from tamis.compose.catalog import catalog
 from tamis.compose.recipe import parse, to_text
@@ -492,9 +492,9 @@ def test_signatures_tell_apart_what_is_fitted_differently() -> None:
 def test_every_swept_parameter_exists() -> None:
     for part in catalog().values():
         made = part.make()
-        if isinstance(made, Sweep):
-            assert made.sweeps
-            assert set(made.sweeps) <= set(made.get_params(deep=False)), part.name
+        if isinstance(made, SharedFit):
+            assert made.shared_parameters
+            assert set(made.shared_parameters) <= set(made.get_params(deep=False)), part.name
 
 
 def test_open_recipes_are_named_in_full() -> None:

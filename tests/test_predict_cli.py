@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from tamis.base.predictions import ask
-from tamis.compose.align_columns import line_up
+from tamis.base.predictions import predict_rows
+from tamis.compose.align_columns import align_columns
 from tamis.compose.model_card import card_of
 from tamis.compose.model_file import load_model, save_model
 from tamis.compose.recipe import recipe
@@ -65,7 +65,7 @@ def _facts(answer) -> dict:
 def test_answers_are_the_models_own(tamis, garden):
     path, model, found = _model(garden)
     facts = _facts(tamis("predict", path, garden / "flowers.csv", "--json"))
-    said = ask(model, found.X)
+    said = predict_rows(model, found.X)
     assert [row["class"] for row in facts["predictions"]] == said.labels.tolist()
     np.testing.assert_allclose([row["probability"] for row in facts["predictions"]], said.probabilities.max(axis=1))
     assert facts["predictions"][0]["probabilities"].keys() == {"rose", "tulip"}
@@ -138,13 +138,15 @@ def test_words_that_are_numbers_here_stay_words(garden):
     some.write_csv(garden / "some.csv")
     data = load(str(garden / "some.csv"), Sought("kind", card.nominal))
     assert data.X.schema["grade"] == pl.String
-    X, notes = line_up(card, data.X, data.feature_names, "some")
+    X, notes = align_columns(card, data.X, data.feature_names, "some")
     assert notes == []
-    np.testing.assert_array_equal(ask(model, X).labels, ask(model, found.X).labels[found.X["grade"] != "A"])
+    np.testing.assert_array_equal(
+        predict_rows(model, X).labels, predict_rows(model, found.X).labels[found.X["grade"] != "A"]
+    )
     # A format that keeps numbers as numbers gives the same words.
     some.with_columns(pl.col("grade").cast(pl.Int64)).write_parquet(garden / "some.parquet")
     data = load(str(garden / "some.parquet"), Sought("kind", card.nominal))
-    assert line_up(card, data.X, data.feature_names, "some").X.equals(X)
+    assert align_columns(card, data.X, data.feature_names, "some").X.equals(X)
 
 
 def test_numbers_that_are_words_here_are_refused(tamis, garden):
@@ -173,7 +175,7 @@ def test_the_csv_of_answers(tamis, garden):
     frame = pl.read_csv(out)
     assert frame.columns == ["row", "class", "probability of rose", "probability of tulip"]
     assert frame["row"].to_list() == list(range(1, 61))
-    np.testing.assert_allclose(frame[:, 2:].to_numpy(), ask(model, found.X).probabilities)
+    np.testing.assert_allclose(frame[:, 2:].to_numpy(), predict_rows(model, found.X).probabilities)
     _flowers().drop("colour", "grade").write_csv(garden / "numbers.csv")
     path, model, found = _model(garden, "svm(linear)", "numbers.csv")
     assert tamis("predict", path, garden / "numbers.csv", "--output", out)[0] == 0

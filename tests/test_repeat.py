@@ -220,7 +220,10 @@ def test_a_recipe_repeats() -> None:
             {"estimator": Standardize()},
             "repeat: estimator must be a selector or a pipeline that ends in one; got Standardize",
         ),
-        ({"estimator": make_pipeline(PCA(2), Ranking("cc", k=1))}, "repeat: the columns kept by .* cannot be traced"),
+        (
+            {"estimator": make_pipeline(PCA(2), Ranking("cc", k=1))},
+            "repeat: the columns selected by .* cannot be traced",
+        ),
         ({"times": 0}, "'times'"),
         ({"k": 0}, "'k'"),
     ],

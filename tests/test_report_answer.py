@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.base.feature_tracking import kept
+from tamis.base.feature_tracking import used_features
 from tamis.compose.catalog import catalog
 from tamis.compose.chain import Call
 from tamis.data.dataset import Dataset
@@ -45,7 +45,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mined:
 
 
 def test_a_search_is_answered_by_its_outer_folds(found: Mined) -> None:
-    mask = kept(found.model, 30)
+    mask = used_features(found.model, 30)
     assert mask is not None
     told = mined_answer(found, planted(probes=True), used=np.flatnonzero(mask), commands=COMMANDS)
     json.dumps(told, allow_nan=False)

@@ -232,9 +232,9 @@ def test_no_hard_margin_is_told_to_those_whom_it_concerns():
     X, y = classes(2, n_columns=300)
     wide, narrow = RFE(200, C=np.inf), RFE(5, C=np.inf)
     together = Together([wide, narrow], X, y)
-    together.answer(0)
+    together.fitted(0)
     with pytest.warns(ConvergenceWarning, match="no hard margin found on .* columns and fewer"):
-        together.answer(1)
+        together.fitted(1)
 
 
 @pytest.mark.parametrize(

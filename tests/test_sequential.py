@@ -24,7 +24,7 @@ from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.shared_fit import Together
 from tamis.classify import KNN
-from tamis.incremental import subset_score as trial
+from tamis.incremental import subset_score
 from tamis.select import PTA, SBS, SFFS, SFS
 
 SEARCHES = [SFS, SBS, PTA, SFFS]
@@ -53,7 +53,7 @@ def parts(y, cv: int = 5, random_state: int = 0) -> list:
     return list(StratifiedKFold(cv, shuffle=True, random_state=seed).split(y, y))
 
 
-def worth(model, X, y, columns, **options) -> float:
+def score_of(model, X, y, columns, **options) -> float:
     columns = np.asarray(columns, dtype=np.intp)
     return cross_val_score(model, np.ascontiguousarray(X[:, columns]), y, cv=parts(y, **options)).mean()
 
@@ -75,7 +75,7 @@ def test_the_subset_is_scikit_learns(model, search, direction, n_classes, folds)
     ).fit(X, y)
     ours = search(model, k=3, cv=folds, random_state=0).fit(X, y)
     np.testing.assert_array_equal(ours.get_support(), peer.get_support())
-    assert ours.path_[-1] == pytest.approx(worth(model, X, y, ours.chosen_, cv=folds), abs=1e-12)
+    assert ours.path_[-1] == pytest.approx(score_of(model, X, y, ours.chosen_, cv=folds), abs=1e-12)
 
 
 def test_balanced_accuracy_is_scikit_learns() -> None:
@@ -89,7 +89,7 @@ def test_balanced_accuracy_is_scikit_learns() -> None:
 def by_refits(selector, X, y, monkeypatch):
     """The same search where no classifier has a judge."""
     with monkeypatch.context() as patch, warnings.catch_warnings():
-        patch.setattr(trial, "judge_for", lambda model: None)
+        patch.setattr(subset_score, "evaluator_for", lambda model: None)
         # A fit may complain of a constant column, which updates have no reason to.
         warnings.simplefilter("ignore", UserWarning)
         return clone(selector).fit(X, y)
@@ -142,26 +142,26 @@ def test_the_best_pair_is_found_where_the_way_is_plain() -> None:
     X, y = problem(7, columns=6)
     X[:, 2] += 3 * y
     found = SFS(k=2, random_state=0).fit(X, y)
-    pairs = [worth(GaussianNB(), X, y, pair) for pair in combinations(range(6), 2) if 2 in pair]
+    pairs = [score_of(GaussianNB(), X, y, pair) for pair in combinations(range(6), 2) if 2 in pair]
     assert found.path_[1] == pytest.approx(max(pairs))
 
 
 def plain_pta(model, X, y, plus, minus) -> dict[int, float]:
-    """Best worth of each size over the whole of the search, by lists."""
+    """Best score of each size over the whole of the search, by lists."""
     own, best = [], {}
     p = X.shape[1]
 
     def note() -> None:
-        best[len(own)] = max(best.get(len(own), 0.0), worth(model, X, y, own))
+        best[len(own)] = max(best.get(len(own), 0.0), score_of(model, X, y, own))
 
     while len(own) < p:
         for _ in range(min(plus, p - len(own))):
             rest = [j for j in range(p) if j not in own]
-            own.append(max(rest, key=lambda j: worth(model, X, y, [*own, j])))
+            own.append(max(rest, key=lambda j: score_of(model, X, y, [*own, j])))
             note()
         whole = len(own) == p
         for _ in range(minus):
-            gone = max(sorted(own), key=lambda j: worth(model, X, y, [i for i in own if i != j]))
+            gone = max(sorted(own), key=lambda j: score_of(model, X, y, [i for i in own if i != j]))
             own.remove(gone)
             note()
         if whole:
@@ -183,7 +183,7 @@ def test_floating_is_never_behind_forward(seed) -> None:
     X[:, 3] = X[:, 1] * X[:, 4] + 0.3 * X[:, 6]
     forward, floating = (s(KNN(3), k=10, random_state=0).fit(X, y) for s in (SFS, SFFS))
     assert (floating.path_ >= forward.path_ - 1e-12).all()
-    assert floating.path_[-1] == pytest.approx(worth(KNN(3), X, y, floating.chosen_), abs=1e-12)
+    assert floating.path_[-1] == pytest.approx(score_of(KNN(3), X, y, floating.chosen_), abs=1e-12)
 
 
 def test_floating_leaves_a_feature_that_others_made_needless() -> None:
@@ -217,7 +217,7 @@ def test_scores_tell_the_order() -> None:
     np.testing.assert_array_equal(forward.order_[:3], forward.chosen_)
     np.testing.assert_array_equal(forward.scores_[forward.chosen_], [4.0, 3.0, 2.0])
     rest = forward.order_[3:]
-    np.testing.assert_allclose(forward.scores_[rest], [worth(GaussianNB(), X, y, [j]) for j in rest])
+    np.testing.assert_allclose(forward.scores_[rest], [score_of(GaussianNB(), X, y, [j]) for j in rest])
     one, three = (SBS(k=k, random_state=0).fit(X, y) for k in (1, 3))
     assert one.order_[0] == one.chosen_[0]
     np.testing.assert_array_equal(three.chosen_, np.sort(one.order_[:3]))
@@ -304,5 +304,5 @@ def test_a_classifier_that_cannot_learn_from_a_set_says_so() -> None:
     # scikit-learn's LDA breaks on columns that are constant within every class.
     X, y = np.random.default_rng(0).normal(size=(40, 3)), np.tile([0, 1], 20)
     X[:, 1] = y
-    with pytest.raises(ValueError, match="LinearDiscriminantAnalysis cannot learn from a set of 1 columns"):
+    with pytest.raises(ValueError, match="LinearDiscriminantAnalysis cannot be fitted on a set of 1 columns"):
         SFS(LinearDiscriminantAnalysis(), k=1).fit(X, y)

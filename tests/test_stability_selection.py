@@ -320,7 +320,10 @@ def test_a_recipe_selects_what_is_stable() -> None:
             {"estimator": make_pipeline(Ranking("cc"), Standardize())},
             "stability_selection: estimator must be a selector",
         ),
-        ({"estimator": make_pipeline(PCA(2), Ranking("cc"))}, "stability_selection: the columns kept by .* be traced"),
+        (
+            {"estimator": make_pipeline(PCA(2), Ranking("cc"))},
+            "stability_selection: the columns selected by .* be traced",
+        ),
         ({"threshold": 0.9, "max_false": 1}, "takes one of threshold and max_false; got both"),
         (
             {"estimator": Ranking("cc", k=20), "max_false": 1},

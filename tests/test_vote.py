@@ -229,8 +229,8 @@ class Opaque(BaseEstimator):
         ),
         ([make_pipeline(Fixed([1]), Standardize())], "vote: member 1 must be a selector"),
         (["cc"], "vote: member 1 must be a selector"),
-        ([make_pipeline(PCA(2), Ranking("cc", k=1))], "vote: member 1: the columns kept by .* cannot be traced"),
-        ([Fixed([1]), Opaque()], "vote: member 2: the columns kept by .* cannot be traced"),
+        ([make_pipeline(PCA(2), Ranking("cc", k=1))], "vote: member 1: the columns selected by .* cannot be traced"),
+        ([Fixed([1]), Opaque()], "vote: member 2: the columns selected by .* cannot be traced"),
         ([Fixed([1]), Fixed([2])], "vote: at_least must be at most the number of members, 2; got 3"),
     ],
 )

@@ -79,7 +79,7 @@ def test_the_cut_is_benjamini_and_hochbergs(ahead, fdr) -> None:
     model = WithProbes(fdr=fdr)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        found = model._answer(_Ranked(counts, counts, np.array(60)))
+        found = model._finish(_Ranked(counts, counts, np.array(60)))
     expected = benjamini_hochberg((1 + counts) / 61, fdr)
     assert bool(warned) == (not expected.any())
     if expected.any():
@@ -333,7 +333,7 @@ def test_a_recipe_has_probes() -> None:
     [
         (GaussianNB(), "'estimator' parameter"),
         (make_pipeline(Ranking("cc", k=3), Standardize()), "with_probes: estimator must be a selector or a pipeline"),
-        (make_pipeline(PCA(2), Ranking("cc", k=1)), "with_probes: the columns kept by .* cannot be traced"),
+        (make_pipeline(PCA(2), Ranking("cc", k=1)), "with_probes: the columns selected by .* cannot be traced"),
         (Ranking("variance"), "a selector that looks at the classes; to Ranking.* a column and its permuted copy"),
     ],
 )

@@ -10,7 +10,7 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.utils._param_validation import InvalidParameterError
 
 from tamis.base.errors import TamisError
-from tamis.base.feature_tracking import kept
+from tamis.base.feature_tracking import used_features
 from tamis.base.meta_estimators import narrow
 from tamis.base.seeds import generator
 from tamis.classify import Boost, ExtraTrees, Forest
@@ -106,7 +106,7 @@ def test_columns_without_a_split_do_not_count(name, n_classes) -> None:
     assert not model.used_[7]
     np.testing.assert_array_equal(model.feature_importances_ > 0, model.used_)
     assert model.feature_importances_.sum() == pytest.approx(1.0)
-    np.testing.assert_array_equal(kept(model, 60), model.used_)
+    np.testing.assert_array_equal(used_features(model, 60), model.used_)
     other = np.where(model.used_, X, np.random.default_rng(1).normal(size=X.shape))
     np.testing.assert_array_equal(model.predict_proba(other), model.predict_proba(X))
     # Each column in the mask matters: without all of them something changes for some row.

@@ -1,4 +1,4 @@
-"""How many features to keep of a ranking."""
+"""How many features of a ranking to select."""
 
 import warnings
 from dataclasses import dataclass
@@ -11,29 +11,29 @@ from tamis.base.types import FloatArray, Mask
 
 
 class NothingPasses(UserWarning):
-    """No feature met the cut; the best ones were kept in its place."""
+    """Fewer features met the cut than required; the best ones were selected instead."""
 
 
 @dataclass(frozen=True)
 class Cut:
     """One rule: top `k`, top `fraction`, score above `threshold`, or false discovery rate `fdr`.
 
-    With no rule given, every feature that scores above zero is kept.
+    Without a rule, every feature that scores above zero is selected.
 
     Parameters
     ----------
     k : int, optional
-        Keep the `k` best; all of them when there are fewer.
+        Select the `k` best; all of them when there are fewer.
     fraction : float, optional
-        Keep this share of the features, rounded up.
+        Select this share of the features, rounded up.
     threshold : float, optional
-        Keep the features that score strictly above it.
+        Select the features that score strictly above it.
     fdr : float, optional
-        Keep the features that pass the procedure of Benjamini and Hochberg (1995) at this rate. Needs
-        a score with p-values.
+        Select the features that pass the procedure of Benjamini and Hochberg (1995) at this rate. Needs a score with
+        p-values.
     at_least : int, default=1
-        When fewer pass, this many of the best are kept all the same, with a warning: a model needs a
-        column to stand on. 0 allows an empty selection.
+        When fewer pass, this many of the best are selected with a warning: a classifier needs a column. 0 allows an
+        empty selection.
     """
 
     k: int | None = None
@@ -48,16 +48,7 @@ class Cut:
             raise TamisError(f"a cut takes one of k, fraction, threshold and fdr; got {' and '.join(given)}")
 
     def apply(self, values: FloatArray, order: np.ndarray, pvalues: FloatArray | None = None) -> Mask:
-        """Mask of the features to keep.
-
-        Parameters
-        ----------
-        values : array of shape (n_features,)
-        order : array of shape (n_features,)
-            Column numbers from best to worst, as :func:`rank` gives them.
-        pvalues : array of shape (n_features,), optional
-            Needed by `fdr` alone.
-        """
+        """Mask of the selected features, for scores, column numbers from best to worst (:func:`rank`) and p-values."""
         keep = np.zeros(values.shape[0], dtype=bool)
         if self.k is not None:
             keep[order[: self.k]] = True
@@ -91,7 +82,7 @@ def rank(values: FloatArray) -> np.ndarray:
     falling = -values
     order = np.argsort(falling)
     ordered = falling[order]
-    # A stable sort takes four times as long and is needed for equals alone, NaN being the last of all.
+    # A stable sort takes four times as long and is needed for ties only, NaN being the last of all.
     unequal = bool((ordered[:-1] < ordered[1:]).all())
     return order if unequal else np.argsort(falling, kind="stable")
 
@@ -105,7 +96,7 @@ def benjamini_hochberg(pvalues: FloatArray, rate: float) -> Mask:
 
 
 def cut_phrase(arguments: Arguments, otherwise: str) -> str:
-    """How many features a cut keeps, in words; pops the rules from the arguments of a part.
+    """The features a cut selects, in words; pops the rules from the arguments of a part.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which of the original columns a fitted model still looks at, and which a selector inside it selects."""
+"""Which of the original columns a fitted model uses, and which a selector inside it selects."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,25 +14,14 @@ from tamis.base.selector import Selector
 from tamis.base.types import Mask
 
 
-def kept(model: Any, n_features: int) -> Mask | None:
-    """Mask of the input columns that a fitted model uses.
+def used_features(model: Any, n_features: int) -> Mask | None:
+    """Mask of the input columns that a fitted model uses, or None where they cannot be traced.
 
-    The steps of a pipeline are followed from the input on: a step with ``get_support`` narrows, a step with
+    The steps of a pipeline are followed from the input on: a step with ``get_support`` selects, a step with
     ``origins_`` (the input column of each output column) is followed back, a one-to-one step passes all on. Any other
-    transform mixes columns, so what reached it counts as used. A classifier with a mask ``used_``, such as a tree, uses
-    those columns; a committee, a classifier of ours with ``estimators_``, uses what any of these uses. A model that
-    selects nothing uses every column.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    n_features : int
-        Columns of the model's input.
-
-    Returns
-    -------
-    bool array of shape (n_features,), or None
-        None when a step speaks of other columns than those that reach it, so that nothing can be said.
+    transform mixes columns, so all that reach it count as used. A classifier with a mask ``used_``, such as a tree,
+    uses those columns; a committee, a classifier of ours with ``estimators_``, uses those of its members. None is
+    returned when a step refers to other columns than those that reach it.
 
     Examples
     --------
@@ -41,27 +30,30 @@ def kept(model: Any, n_features: int) -> Mask | None:
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from tamis.select import Ranking
     >>> X = np.array([[1.0, 0.0, 5.0], [2.0, 0.0, 5.0], [1.0, 1.0, 5.0], [2.0, 1.0, 5.0]])
-    >>> kept(make_pipeline(StandardScaler(), Ranking(k=1), GaussianNB()).fit(X, [0, 0, 1, 1]), 3)
+    >>> used_features(make_pipeline(StandardScaler(), Ranking(k=1), GaussianNB()).fit(X, [0, 0, 1, 1]), 3)
     array([False,  True, False])
     """
     used = Track(np.arange(n_features)).after(model).origins
-    if used is None:
-        return None
-    mask = np.zeros(n_features, dtype=bool)
-    mask[used] = True
-    return mask
+    return None if used is None else mask_of(used, n_features)
 
 
-def traced(model: Any, n_features: int) -> np.ndarray | None:
+def mask_of(columns: Any, n_features: int) -> Mask:
+    """Mask of the columns with these numbers."""
+    used = np.zeros(n_features, dtype=bool)
+    used[columns] = True
+    return used
+
+
+def trace_columns(model: Any, n_features: int) -> np.ndarray | None:
     """The input column of each column that leaves a fitted transform, or a pipeline of them.
 
-    None when columns are mixed on the way, or when a step speaks of other columns than those that reach it.
+    None when columns are mixed on the way, or when a step refers to other columns than those that reach it.
 
     Examples
     --------
     >>> from tamis.select import Ranking
     >>> X = np.array([[1.0, 0.0, 5.0], [2.0, 0.0, 5.0], [1.0, 1.0, 5.0], [2.0, 1.0, 5.0]])
-    >>> traced(Ranking(k=1).fit(X, [0, 0, 1, 1]), 3)
+    >>> trace_columns(Ranking(k=1).fit(X, [0, 0, 1, 1]), 3)
     array([1])
     """
     track = Track(np.arange(n_features)).after(model)
@@ -70,25 +62,19 @@ def traced(model: Any, n_features: int) -> np.ndarray | None:
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """Which input columns reach a point of a chain of fitted steps.
+    """Which input columns reach a point of a chain of fitted steps."""
 
-    Attributes
-    ----------
-    origins : int array or None
-        The input column of each column at that point; None once nothing can be said.
-    distinct : bool
-        Whether they can still be told apart there; if not, `origins` are the input columns in use.
-    """
-
+    #: The input column of each column at that point; None once they cannot be traced.
     origins: np.ndarray | None
+    #: Whether the columns are still distinct there; if not, `origins` are the input columns in use.
     distinct: bool = True
 
     def narrowed(self, support: Mask) -> "Track":
-        """The same behind a selection among the columns there."""
+        """The track behind a selection among the columns there."""
         return Track(self.origins[support]) if self.origins is not None and self.distinct else self
 
     def after(self, step: Any) -> "Track":
-        """The same behind one more fitted step, or a pipeline of them."""
+        """The track behind one more fitted step, or a pipeline of them."""
         if self.origins is None or not self.distinct:
             return self
         try:
@@ -98,68 +84,55 @@ class Track:
 
 
 class _LostTrackError(Exception):
-    """A step speaks of other columns than those that reach it."""
+    """A step refers to other columns than those that reach it."""
 
 
 def _follow(step: Any, origins: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The input column of each column that leaves a step, and whether columns can still be told apart there."""
+    """The input column of each column that leaves a step, and whether columns are still distinct there."""
     if step is None or step == "passthrough":
         return origins, True
-    if isinstance(step, FrozenEstimator):
-        return _follow(step.estimator, origins)
     if isinstance(step, Pipeline):
         for _, inner in step.steps:
             origins, distinct = _follow(inner, origins)
             if not distinct:
                 return origins, False
         return origins, True
+    if isinstance(step, FrozenEstimator):
+        return _follow(step.estimator, origins)
     if hasattr(step, "best_estimator_"):
         return _follow(step.best_estimator_, origins)
-    if hasattr(step, "get_support"):
-        support = np.asarray(step.get_support())
-        if support.shape != origins.shape:
-            raise _LostTrackError
-        return origins[support], True
-    if hasattr(step, "origins_"):
+    selects = hasattr(step, "get_support")
+    if hasattr(step, "origins_") and not selects:
         sources = np.asarray(step.origins_)
         if sources.size and sources.max() >= origins.size:
             raise _LostTrackError
         return origins[sources], True
-    if hasattr(step, "used_"):
-        used = np.asarray(step.used_)
-        if used.shape != origins.shape:
+    if selects or hasattr(step, "used_"):
+        mask = np.asarray(step.get_support() if selects else step.used_)
+        if mask.shape != origins.shape:
             raise _LostTrackError
-        return origins[used], False
+        return origins[mask], selects
     if isinstance(step, Classifier) and hasattr(step, "estimators_"):
         return np.unique(np.concatenate([_follow(member, origins)[0] for member in step.estimators_])), False
     return origins, isinstance(step, OneToOneFeatureMixin)
 
 
 @dataclass(frozen=True)
-class Picks:
-    """Picked input columns.
-
-    Attributes
-    ----------
-    support : bool array of shape (n_features,)
-        The columns that are kept.
-    order : int array or None
-        The columns that reached the selector, best first; None when it does not rank.
-    """
+class SelectedColumns:
+    """The input columns that a selector selects: their mask, and those that reached it, best first, if it ranks."""
 
     support: Mask
     order: np.ndarray | None
 
     @property
     def full_order(self) -> np.ndarray:
-        """All columns, best first: those that never reached the selector last, those kept first when it does not rank.
+        """All columns, best first: selected ones first without a ranking, columns that never reached it last.
 
         Examples
         --------
-        >>> Picks(np.array([False, True, False]), None).full_order
-        array([1, 0, 2])
-        >>> Picks(np.zeros(3, bool), np.array([2, 0])).full_order
-        array([2, 0, 1])
+        >>> unranked = SelectedColumns(np.array([False, True, False]), None)
+        >>> unranked.full_order, SelectedColumns(np.zeros(3, bool), np.array([2, 0])).full_order
+        (array([1, 0, 2]), array([2, 0, 1]))
         """
         if self.order is None:
             return np.argsort(~self.support, kind="stable")
@@ -170,22 +143,14 @@ def check_selector(model: Any, who: str) -> None:
     """Refuse what is neither a selector nor a pipeline that ends in one; `who` begins the message."""
     steps = steps_of(model)
     if not steps or not hasattr(steps[-1], "get_support") or not hasattr(model, "fit"):
-        said = " ".join(repr(model).split())
-        raise TamisError(f"{who} must be a selector or a pipeline that ends in one; got {said}")
+        got = " ".join(repr(model).split())
+        raise TamisError(f"{who} must be a selector or a pipeline that ends in one; got {got}")
 
 
-def picks(model: Any, n_features: int, who: str) -> Picks:
-    """What a fitted model that passes :func:`check_selector` has picked.
+def selected_columns(model: Any, n_features: int, who: str) -> SelectedColumns:
+    """The columns that a fitted selector, or a pipeline that ends in one, selects; `who` begins the error message.
 
-    A column that reaches the selector in several copies is kept when one of them is, and is as good as the best.
-
-    Parameters
-    ----------
-    model : fitted selector or pipeline
-    n_features : int
-        Columns of the model's input.
-    who : str
-        Begins the message when columns were mixed on the way to the selector, so that they cannot be told.
+    A column that reaches the selector in several copies is selected when one of them is, and ranks as the best.
 
     Examples
     --------
@@ -193,27 +158,26 @@ def picks(model: Any, n_features: int, who: str) -> Picks:
     >>> from sklearn.preprocessing import StandardScaler
     >>> from tamis.select import Ranking
     >>> X = np.array([[1.0, 0.0, 5.0], [2.0, 0.0, 5.0], [1.0, 1.0, 5.0], [2.0, 1.0, 5.0]])
-    >>> picks(make_pipeline(StandardScaler(), Ranking(k=1)).fit(X, [0, 0, 1, 1]), 3, "vote")
-    Picks(support=array([False,  True, False]), order=array([1, 0, 2]))
+    >>> selected_columns(make_pipeline(StandardScaler(), Ranking(k=1)).fit(X, [0, 0, 1, 1]), 3, "vote")
+    SelectedColumns(support=array([False,  True, False]), order=array([1, 0, 2]))
     """
     *front, last = steps_of(model)
-    reaching = traced(Pipeline([(f"step {i}", step) for i, step in enumerate(front)]), n_features)
+    reaching = trace_columns(Pipeline([(f"step {i}", step) for i, step in enumerate(front)]), n_features)
     support = np.asarray(last.get_support())
     if reaching is None or support.shape != reaching.shape:
         raise TamisError(
-            f"{who}: the columns kept by {' '.join(repr(model).split())} cannot be traced back to the input; "
+            f"{who}: the columns selected by {' '.join(repr(model).split())} cannot be traced back to the input; "
             "a step before the selector mixes them"
         )
-    mask = np.zeros(n_features, dtype=bool)
-    mask[reaching[support]] = True
+    mask = mask_of(reaching[support], n_features)
     if not isinstance(last, Selector):
-        return Picks(mask, None)
+        return SelectedColumns(mask, None)
     ordered, first = np.unique(reaching[last.order_], return_index=True)
-    return Picks(mask, ordered[np.argsort(first)])
+    return SelectedColumns(mask, ordered[np.argsort(first)])
 
 
 def steps_of(model: Any) -> list[Any]:
-    """The steps of a pipeline in order, those of pipelines within it in their place; a lone estimator is one step.
+    """The steps of a pipeline, flattened and without "passthrough"; a lone estimator is one step.
 
     Examples
     --------

@@ -12,11 +12,10 @@ from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray
 
-#: What the parameter `caution` of an estimator may be.
+#: The constraints of the parameter `caution` of an estimator.
 CAUTION: list[Any] = [Interval(Real, 0, None, closed="left")]
 
-
-#: Whole-number weights are counts as long as they add up to no more than this.
+#: Whole-number weights are counts up to this sum.
 _COPIES = 1_000_000
 
 
@@ -30,14 +29,8 @@ class Fold(NamedTuple):
 def most_confident(accuracy: FloatArray, caution: float = 0.0) -> int:
     """The candidate with the highest mean - caution * sd of its accuracy over folds; of equals the first.
 
-    With `caution` near 1 this is the choice of Grabczewski and Jankowski (eq. 25), which prefers models that are not
-    only accurate but also steady; with 0 it is the plain best mean.
-
-    Parameters
-    ----------
-    accuracy : array of shape (n_folds, n_candidates)
-        Larger is better.
-    caution : float
+    With `caution` near 1 this is the choice of Grabczewski and Jankowski (eq. 25), which prefers models that are both
+    accurate and stable; with 0 it is the best mean. `accuracy` has shape (n_folds, n_candidates).
 
     Examples
     --------
@@ -45,13 +38,13 @@ def most_confident(accuracy: FloatArray, caution: float = 0.0) -> int:
     >>> most_confident(accuracy), most_confident(accuracy, caution=1.0)
     (1, 0)
     """
-    value = worth(accuracy, caution)
-    # What differs by rounding alone is equal: the order of the folds must not decide.
+    value = cautious_mean(accuracy, caution)
+    # Values that differ by rounding alone are equal: the order of the folds must not decide.
     return int(np.flatnonzero(value >= value.max() - 1e-12)[0])
 
 
-def worth(accuracy: FloatArray, caution: float = 0.0) -> FloatArray:
-    """Mean less `caution` deviations of each column; one fold alone has no deviation."""
+def cautious_mean(accuracy: FloatArray, caution: float = 0.0) -> FloatArray:
+    """Mean over folds less `caution` deviations, for each candidate; one fold alone has no deviation."""
     mean: FloatArray = accuracy.mean(axis=0)
     return mean - caution * accuracy.std(axis=0, ddof=1) if caution and accuracy.shape[0] > 1 else mean
 
@@ -59,15 +52,7 @@ def worth(accuracy: FloatArray, caution: float = 0.0) -> FloatArray:
 def inner_folds(y: Codes, folds: int, random_state: Any, what: str) -> list[tuple[np.ndarray, np.ndarray]]:
     """Training and test rows of stratified folds within the training rows of a fit.
 
-    Parameters
-    ----------
-    y : array of class codes
-    folds : int
-        Fewer are made when the largest class has fewer rows.
-    random_state : int, Generator, RandomState or None
-        Deals the rows.
-    what : str
-        The parameter that asks for them, for the message when no class has two rows.
+    There are at most as many folds as the largest class has rows; `what` names the parameter in the error message.
     """
     largest = int(np.bincount(y).max())
     if largest < 2:
@@ -75,31 +60,23 @@ def inner_folds(y: Codes, folds: int, random_state: Any, what: str) -> list[tupl
     seed = int(generator(random_state).integers(2**31))
     splitter = StratifiedKFold(min(folds, largest), shuffle=True, random_state=seed)
     with warnings.catch_warnings():
-        # A class with fewer rows than folds is spread over as many as it has: all that can be done.
+        # A class with fewer rows than folds is in as many folds as it has rows.
         warnings.simplefilter("ignore", UserWarning)
         return list(splitter.split(np.zeros(y.shape[0]), y))
 
 
-def dealt(key: FloatArray, y: Codes, weight: FloatArray, folds: int, random_state: Any, what: str) -> list[Fold]:
+def weighted_folds(
+    key: FloatArray, y: Codes, weight: FloatArray, folds: int, random_state: Any, what: str
+) -> list[Fold]:
     """Stratified folds that depend neither on the order of the rows nor on how copies of a row are written.
 
-    When all weights are whole numbers a row is dealt as so many rows, which may come to lie in different folds, just as
-    if it were repeated; otherwise it is dealt as one.
-
-    Parameters
-    ----------
-    key : array of shape (n_rows,)
-        Zero or more. Rows are dealt in its order, of equals the earlier first: a number that does not depend on the
-        order of the columns, such as a row's length.
-    y : array of class codes
-    weight : array of shape (n_rows,)
-        Above zero.
-    folds, random_state, what
-        As for :func:`inner_folds`.
+    When all weights (above zero) are whole numbers, a row counts as that many copies, which may lie in different folds;
+    otherwise it lies in one. Rows are split in the order of `key`, of equals the earlier first: numbers from 0 up that
+    do not depend on the order of the columns, such as a row's length. The rest is as for :func:`inner_folds`.
 
     Examples
     --------
-    >>> parts = dealt(np.arange(4.0), np.array([0, 0, 1, 1]), np.array([2.0, 1.0, 1.0, 2.0]), 3, 0, "k")
+    >>> parts = weighted_folds(np.arange(4.0), np.array([0, 0, 1, 1]), np.array([2.0, 1.0, 1.0, 2.0]), 3, 0, "k")
     >>> np.sum([part.test for part in parts], axis=0), (parts[0].train + parts[0].test)
     (array([2., 1., 1., 2.]), array([2., 1., 1., 2.]))
     """

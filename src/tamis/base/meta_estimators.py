@@ -1,4 +1,4 @@
-"""The contracts of estimators that hold other ones: what they ask of their users is what those inside ask."""
+"""The contracts of estimators that hold other ones: their requirements are those of the estimators inside."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -17,15 +17,12 @@ from tamis.base.feature_tracking import check_selector, steps_of
 from tamis.base.part import Part
 from tamis.base.seeds import generator
 from tamis.base.selector import Selector
-from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import bearing_rows, row_terms
 
 
 def needs_classes(model: Any) -> bool:
-    """Whether any step must be given the classes; of a selector that is not ours it is assumed.
-
-    scikit-learn's own do not tell: ``SelectKBest`` says no, whatever its score.
-    """
+    """Whether any step needs the classes; assumed of other libraries' selectors: scikit-learn does not tag its own."""
     return any(
         get_tags(step).target_tags.required or (hasattr(step, "get_support") and not isinstance(step, Selector))
         for step in steps_of(model)
@@ -33,12 +30,12 @@ def needs_classes(model: Any) -> bool:
 
 
 def takes_missing(model: Any) -> bool:
-    """Whether missing values (NaN) may be handed to the first step."""
+    """Whether the first step takes missing values (NaN)."""
     return any(get_tags(step).input_tags.allow_nan for step in steps_of(model)[:1])
 
 
 def takes_no_negative(model: Any) -> bool:
-    """Whether the first step is defined for values of zero and above alone."""
+    """Whether the first step takes values of zero and above only."""
     return any(get_tags(step).input_tags.positive_only for step in steps_of(model)[:1])
 
 
@@ -56,7 +53,7 @@ class EstimatorList:
         return {f"estimators_{number}": one for number, one in enumerate(listed, 1) if hasattr(one, "get_params")}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with `deep` also those listed, by number, and their parameters."""
+        """Parameters by name; with `deep` also the listed estimators, by number, and their parameters."""
         found: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
         if deep:
             for name, one in self._named().items():
@@ -77,14 +74,13 @@ class EstimatorList:
 
 
 class MetaClassifier(Classifier):
-    """Base of a classifier that leaves the rows to models inside it.
+    """Base of a classifier that passes the rows on to models inside it.
 
-    As :class:`~tamis.base.classifier.Classifier`, except that `X` arrives as it came - an array, a CSR matrix or a data
-    frame - in a form of which rows can be taken: text, missing values and sparse matrices are the models' own affair.
-    A subclass also writes ``_models``.
+    As :class:`~tamis.base.classifier.Classifier`, except that `X` stays an array, a CSR matrix or a data frame: text,
+    missing values and sparse matrices are up to the models. A subclass also writes ``_models``.
     """
 
-    #: As far as the models do, like nominal columns.
+    #: As far as the models do; so with nominal columns.
     accepts_missing = True
     takes_nominal: ClassVar[bool] = True
 
@@ -181,7 +177,7 @@ class LibraryClassifier(Classifier):
     ----------
     classes_ : array
     model_ : estimator
-        The fitted estimator; its classes are the places in ``classes_``.
+        The fitted estimator; its classes are indices in ``classes_``.
     """
 
     gives_probabilities = True
@@ -196,7 +192,7 @@ class LibraryClassifier(Classifier):
         self.model_ = self._train(narrow(X), y, self._cost(y, sample_weight))
 
     def _train(self, X: Matrix, y: Codes, cost: FloatArray | None) -> Any:
-        """The estimator, fitted to rows that cost so much each, or all the same."""
+        """The estimator, fitted to rows of these weights."""
         model = self._make(X.shape[1], self.classes_.shape[0])
         return model.fit(X, y) if cost is None else model.fit(X, y, sample_weight=cost)
 
@@ -210,20 +206,13 @@ class LibraryClassifier(Classifier):
         return np.asarray(self.model_.predict_proba(narrow(X)), dtype=np.float64)
 
     def _seed(self) -> int:
-        """A seed as scikit-learn and LightGBM take it."""
+        """A seed in the range of scikit-learn and LightGBM."""
         return int(generator(self.random_state).integers(2**31))
 
 
 def narrow(X: Matrix) -> Matrix:
-    """The same rows; sparse ones as a matrix with 32-bit column numbers, for compiled solvers read no others."""
+    """The same rows; sparse ones with 32-bit indices, since compiled solvers take no others."""
     if not sp.issparse(X):
         return X
     places = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False)
     return sp.csr_matrix((X.data, *places), shape=X.shape)
-
-
-def mask_of(columns: Any, n_features: int) -> Mask:
-    """Mask of the columns with these numbers."""
-    used = np.zeros(n_features, dtype=bool)
-    used[columns] = True
-    return used

@@ -1,4 +1,4 @@
-"""Tasks run side by side, with one result whatever the number of workers."""
+"""Tasks run in parallel, with one result whatever the number of workers."""
 
 import warnings
 from collections.abc import Callable, Iterable
@@ -19,16 +19,8 @@ def run_all(
     """``work(*task)`` for every task, in the order of the tasks.
 
     Within a task the linear algebra libraries run on one thread, because their sums may depend on the number of
-    threads. What the tasks warn of is said again here, each thing once: a worker's own voice is not heard.
-
-    Parameters
-    ----------
-    work : callable
-        A function that can be pickled.
-    tasks : iterable of tuples
-        The arguments of each task.
-    n_jobs : int, optional
-        Processes, as in scikit-learn.
+    threads. Warnings of the tasks are issued again here, each once: those of a worker process would be lost. `work`
+    must be picklable; `n_jobs` is as in scikit-learn.
 
     Examples
     --------
@@ -37,15 +29,15 @@ def run_all(
     """
     expect_replacements()
     done = Parallel(n_jobs=n_jobs)(delayed(_run)(work, task) for task in tasks)
-    for category, said in dict.fromkeys(warning for _, warned in done for warning in warned):
-        warnings.warn(said, category, stacklevel=2)
+    for category, message in dict.fromkeys(warning for _, warned in done for warning in warned):
+        warnings.warn(message, category, stacklevel=2)
     return [result for result, _ in done]
 
 
 def expect_replacements() -> None:
-    """Let nothing be said of a process whose memory has grown and that is replaced between two tasks: no task is lost.
+    """Ignore warnings about worker processes that the pool replaces because their memory has grown: no task is lost.
 
-    The pool warns from a thread of its own, which may do so after the call that wanted the work has ended.
+    The filter stays on, because the pool warns from its own thread, perhaps after the call has returned.
     """
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
 
@@ -60,11 +52,11 @@ def _run(
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Within it the linear algebra libraries run on one thread."""
+    """A context in which the linear algebra libraries run on one thread."""
     return _controller().limit(limits=1)
 
 
 @cache
 def _controller() -> ThreadpoolController:
-    # To find the libraries takes longer than a small task.
+    # Finding the libraries takes longer than a small task.
     return ThreadpoolController()

@@ -1,7 +1,7 @@
 """One seed in, one independent seed per task out, whatever the number of workers.
 
-Randomness anywhere in the library starts here. A task's seed depends on the run's seed and the task's
-own number only, never on the order in which workers finish.
+All randomness of the library starts here. The seed of a task depends on the seed of the run and the number of the task
+only, never on the order in which workers finish.
 """
 
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ Estimator = TypeVar("Estimator")
 
 
 def spawn(seed: int, *task: int) -> int:
-    """The seed of a task named by whole numbers (repeat, fold, ...).
+    """The seed of a task identified by whole numbers (repeat, fold, ...).
 
     Examples
     --------
@@ -24,7 +24,7 @@ def spawn(seed: int, *task: int) -> int:
 
 
 def generator(seed: int | np.random.Generator | np.random.RandomState | None, *task: int) -> np.random.Generator:
-    """A random generator for a task; ``None`` draws fresh entropy, as everywhere in scikit-learn."""
+    """A random generator for a task; ``None`` draws fresh entropy, as in scikit-learn."""
     if isinstance(seed, np.random.Generator):
         return seed
     if isinstance(seed, np.random.RandomState):
@@ -33,10 +33,9 @@ def generator(seed: int | np.random.Generator | np.random.RandomState | None, *t
 
 
 def seeded(estimator: Estimator, seed: int) -> Estimator:
-    """Give every open ``random_state`` of an estimator (nested ones too) a seed of its own.
+    """Set every ``random_state`` of an estimator that is None (nested ones too) to a seed of its own.
 
-    A step of a pipeline gets its seeds from `seed` and its place in the chain, whatever comes after it: models that
-    begin alike are seeded alike there. A ``random_state`` that the user has set is left as it is.
+    The seeds of a pipeline's step depend on `seed` and its place only: models with equal first steps seed them equally.
     """
     for place, step in enumerate(places(estimator)):
         seeded_at(step, seed, place)
@@ -44,12 +43,12 @@ def seeded(estimator: Estimator, seed: int) -> Estimator:
 
 
 def seeded_at(step: Estimator, seed: int, place: int) -> Estimator:
-    """The same for one step of a model, at a place in its chain."""
+    """Seed one step of a model, at a place in its chain."""
     return seeded_states(step, open_states(step), seed, place)
 
 
 def open_states(step: Any) -> tuple[tuple[int, str], ...]:
-    """The ``random_state`` parameters of a step (nested ones too) that are not set, with their numbers among all."""
+    """The ``random_state`` parameters of a step (nested ones too) that are None, each with its number among all."""
     if not hasattr(step, "get_params"):
         return ()
     parameters = step.get_params(deep=True)
@@ -58,7 +57,7 @@ def open_states(step: Any) -> tuple[tuple[int, str], ...]:
 
 
 def seeded_states(step: Estimator, states: tuple[tuple[int, str], ...], seed: int, place: int) -> Estimator:
-    """The same where it is known which parameters are open."""
+    """Seed the given ``random_state`` parameters of a step."""
     if states:
         target: Any = step
         own = spawn(seed, place)
@@ -67,8 +66,5 @@ def seeded_states(step: Estimator, states: tuple[tuple[int, str], ...], seed: in
 
 
 def places(model: Any) -> list[Any]:
-    """The steps of a pipeline in order, those of pipelines within it in their place, empty ones too.
-
-    A pipeline of another kind than scikit-learn's own may treat its steps in ways of its own: it counts as one step.
-    """
+    """The steps of a pipeline, flattened, "passthrough" included; a subclass of scikit-learn's pipeline is one step."""
     return [p for _, step in model.steps for p in places(step)] if type(model) is Pipeline else [model]

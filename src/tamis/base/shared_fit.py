@@ -1,10 +1,10 @@
-"""The contract of a sweep: one fit that answers many values of some parameters.
+"""The contract of a shared fit: one fit that serves many values of some parameters.
 
-A ranking serves every number of features, a kernel matrix every cost, one search for neighbours every k. A part for
-which this holds adds :class:`Sweep` as its first base, names those parameters in `sweeps`, and writes its work in two
-halves: ``_prepare`` for what all values share, ``_answer`` for what is left to do for one of them. Fitting it alone is
-the sweep of one, so there is no second way to compute anything. :func:`grouped` finds the estimators of a list that can
-be fitted together; the plan (:mod:`tamis.validation.plan`) and ``vote`` are built on it.
+A ranking serves every number of features, a kernel matrix every cost, one search for neighbours every k. Such a part
+has :class:`SharedFit` as its first base, names those parameters in `shared_parameters`, and computes in two halves:
+``_prepare`` what all values share, ``_finish`` the rest for one of them. Fitting it alone takes the same path, so there
+is no second way to compute anything. :func:`grouped` finds the estimators of a list that can be fitted together; the
+plan (:mod:`tamis.validation.plan`) and ``vote`` are built on it.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -17,65 +17,52 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectFdr, SelectFpr, SelectFwe, SelectKBest, SelectPercentile
 
 
-class Sweep:
-    """First base of a selector, transform or classifier of which one fit answers many values of some parameters.
+class SharedFit:
+    """First base of a selector, transform or classifier of which one fit serves many values of some parameters.
 
-    A subclass names the parameters in `sweeps` and writes
+    A subclass names the parameters in `shared_parameters` and writes
 
-    ``_prepare(asked, X, y)``
-        What the estimators `asked` share, on validated input (`y` is None for a method that does not look at the
-        classes). They are equal but for the swept parameters, and not fitted; `self` has read the input and has its
-        classes and columns.
-    ``_answer(prepared)``
-        The rest, for the parameters of `self`: a selector returns its ``Selection``, others keep what they learnt.
+    ``_prepare(estimators, X, y)``
+        What the estimators share, on validated input (`y` is None for a method that ignores the classes). They are
+        equal but for the shared parameters, and not fitted; `self` has read the input and has its classes and columns.
+    ``_finish(prepared)``
+        The rest, for the parameters of `self`: a selector returns its ``Selection``, others set fitted attributes.
 
-    The hook of a selector or classifier (``_select`` or ``_fit``) is the sweep of one. A method that takes sample
-    weights writes ``_prepare(asked, X, y, sample_weight=None)`` and passes them on in its own hook. The answer for one
-    setting must not depend on the others by more than rounding. A classifier may also share work between the answers
-    for new rows: see ``_decide_all`` of :class:`~tamis.base.classifier.Classifier`.
-
-    Where ``_prepare`` returns a tuple of arrays that are the same to the last bit whatever else is asked, ``_lasts``
-    says so, and walks over the same rows use it again.
+    The hook of a selector or classifier (``_select`` or ``_fit``) calls both. A method that takes sample weights writes
+    ``_prepare(estimators, X, y, sample_weight=None)`` and passes them on in its own hook. The result for one estimator
+    must not depend on the others by more than rounding. A classifier may also share work between predictions: see
+    ``_decide_all`` of :class:`~tamis.base.classifier.Classifier`.
     """
 
-    #: Parameters of which one fit answers many values.
-    sweeps: ClassVar[tuple[str, ...]] = ()
+    #: Parameters of which one fit serves many values.
+    shared_parameters: ClassVar[tuple[str, ...]] = ()
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> Any:
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> Any:
         raise NotImplementedError
 
-    def _answer(self, prepared: Any) -> Any:
+    def _finish(self, prepared: Any) -> Any:
         raise NotImplementedError
 
     def _select(self, X: Any, y: Any) -> Any:
-        return self._answer(self._prepare([self], X, y))
+        return self._finish(self._prepare([self], X, y))
 
     def _fit(self, X: Any, y: Any) -> None:
-        self._answer(self._prepare([self], X, y))
+        self._finish(self._prepare([self], X, y))
 
-    def _lasts(self) -> bool:
-        """Whether what is prepared does not depend on which other estimators are asked, and takes little memory."""
+    def _reusable(self) -> bool:
+        """Whether ``_prepare`` returns a small tuple of arrays, the same bit for bit whatever the other estimators."""
         return False
 
-    def _alike(self) -> Hashable:
+    def _input_key(self) -> Hashable:
         """What else must be equal for estimators to be fitted together: what reading the input depends on."""
         return ()
 
 
 class Together:
-    """Estimators that are equal but for what they sweep over, fitted on the same rows with one preparation.
+    """Estimators that are equal but for their shared parameters, fitted on the same rows with one preparation.
 
-    Parameters
-    ----------
-    estimators : sequence of estimators
-        Not fitted; each gives a fitted copy when it is asked for.
-    X, y : rows and classes
-    prepared : object, optional
-        What such estimators prepared before on the same rows.
-
-    Attributes
-    ----------
-    prepared : object
+    `prepared` is what such estimators prepared before on the same rows. The estimators stay unfitted: :meth:`fitted`
+    returns copies.
 
     Examples
     --------
@@ -98,40 +85,35 @@ class Together:
     def __len__(self) -> int:
         return len(self._estimators)
 
-    def answer(self, place: int) -> Any:
+    def fitted(self, place: int) -> Any:
         """A fitted copy of the estimator at a place."""
         own = copy(self._estimators[place])
         vars(own).update(self._read)
-        own._take(own._answer(self.prepared))
+        own._take(own._finish(self.prepared))
         return own
 
     def __iter__(self) -> Iterator[Any]:
-        return (self.answer(place) for place in range(len(self)))
+        return (self.fitted(place) for place in range(len(self)))
 
 
-class Later:
-    """Estimators of scikit-learn that are equal but for a parameter that is read after the fit: fitted once.
-
-    The same to its user as :class:`Together`.
-    """
+class FittedOnce:
+    """As :class:`Together`, for estimators of scikit-learn that differ in a parameter which is read after the fit."""
 
     def __init__(self, estimators: Sequence[Any], X: Any, y: Any) -> None:
         self._given = X, y
         self._estimators = estimators
-        first = clone(estimators[0]).set_params(**_READ_LATER[type(estimators[0])])
-        self._fitted = first.fit(X, y)
+        self._fitted = clone(estimators[0]).set_params(**_READ_LATER[type(estimators[0])]).fit(X, y)
 
-    def answer(self, place: int) -> Any:
+    def fitted(self, place: int) -> Any:
         """A fitted copy of the estimator at a place."""
         own = copy(self._estimators[place])
         own._validate_params()
         own._check_params(*self._given)
-        learnt = {name: value for name, value in vars(self._fitted).items() if name.endswith("_")}
-        vars(own).update(learnt)
+        vars(own).update({name: value for name, value in vars(self._fitted).items() if name.endswith("_")})
         return own
 
 
-#: Filters of scikit-learn, what they only look at once the scores are there, and a value that none of them refuses.
+#: Filters of scikit-learn, the parameter they read after the scores are computed, and a value that all accept.
 _READ_LATER: dict[type, dict[str, Any]] = {
     SelectKBest: {"k": "all"},
     SelectPercentile: {"percentile": 10},
@@ -141,36 +123,28 @@ _READ_LATER: dict[type, dict[str, Any]] = {
 }
 
 
-def fit_together(estimators: Sequence[Any], X: Any, y: Any, prepared: Any = None) -> Together | Later:
-    """Do what the estimators of a swept group share, unless it is known; each is then fitted when it is asked for."""
+def fit_together(estimators: Sequence[Any], X: Any, y: Any, prepared: Any = None) -> Together | FittedOnce:
+    """Compute what the estimators of a group share, unless it is given; each is then finished on demand."""
     if type(estimators[0]) in _READ_LATER:
-        return Later(estimators, X, y)
+        return FittedOnce(estimators, X, y)
     return Together(estimators, X, y, prepared)
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Estimators that one fit answers.
-
-    Attributes
-    ----------
-    estimators : tuple of estimators
-        Different ones, in the order in which they were first met.
-    members : tuple of tuples of int
-        For each of them the places in the list where an equal one stands.
-    """
+    """Different estimators that one fit serves, and for each the places of its equals in the list they came from."""
 
     estimators: tuple[Any, ...]
     members: tuple[tuple[int, ...], ...]
 
     @property
-    def swept(self) -> bool:
-        """Whether they can be fitted together (:func:`fit_together`); if not there is one, to be fitted as it is."""
-        return _swept(self.estimators[0]) is not None
+    def shares_fit(self) -> bool:
+        """Whether they can be fitted together (:func:`fit_together`); if not, there is only one."""
+        return _shared_parameters(self.estimators[0]) is not None
 
 
 def grouped(estimators: Sequence[Any]) -> list[Group]:
-    """Groups of estimators that one fit answers, in the order in which they are met; equal ones are found once.
+    """Groups of estimators that one fit serves, in order of their first members; equal estimators appear once.
 
     Examples
     --------
@@ -183,47 +157,36 @@ def grouped(estimators: Sequence[Any]) -> list[Group]:
     for place, estimator in enumerate(estimators):
         found.setdefault(shared_signature(estimator), {}).setdefault(signature(estimator), []).append(place)
     return [
-        Group(tuple(estimators[places[0]] for places in answers.values()), tuple(map(tuple, answers.values())))
-        for answers in found.values()
+        Group(tuple(estimators[places[0]] for places in equals.values()), tuple(map(tuple, equals.values())))
+        for equals in found.values()
     ]
 
 
-def _swept(estimator: Any) -> tuple[str, ...] | None:
-    """Parameters of which one fit answers many values; None for a kind that has to be fitted for each.
-
-    A class of one's own whose ``fit`` does more than that of the base is left to it.
-    """
+def _shared_parameters(estimator: Any) -> tuple[str, ...] | None:
+    """Parameters of which one fit serves many values; None for a class without any, or with a ``fit`` of its own."""
     if type(estimator) in _READ_LATER:
         return tuple(_READ_LATER[type(estimator)])
-    plain = isinstance(estimator, Sweep) and type(estimator).fit.__module__.startswith("tamis.base.")  # type: ignore[attr-defined]
-    return estimator.sweeps if plain else None
+    plain = isinstance(estimator, SharedFit) and type(estimator).fit.__module__.startswith("tamis.base.")  # type: ignore[attr-defined]
+    return estimator.shared_parameters if plain else None
 
 
 def shared_signature(estimator: Any) -> Hashable:
-    """What is equal for estimators that one fit answers."""
-    swept = _swept(estimator)
-    if swept is None:
+    """A key that is equal for estimators that one fit serves."""
+    shared = _shared_parameters(estimator)
+    if shared is None:
         return signature(estimator)
-    return signature(estimator, without=swept), estimator._alike() if isinstance(estimator, Sweep) else ()
+    return signature(estimator, without=shared), estimator._input_key() if isinstance(estimator, SharedFit) else ()
 
 
 def signature(estimator: Any, *, without: Sequence[str] = ()) -> Hashable:
-    """What an unfitted estimator is: its class and its parameters, nested ones too. Equal ones are fitted alike.
-
-    Parameters
-    ----------
-    estimator : estimator
-    without : sequence of str
-        Parameters to leave out.
-    """
-    parameters = estimator.get_params(deep=False)
-    kept = tuple((name, _value(value)) for name, value in sorted(parameters.items()) if name not in without)
-    output = getattr(estimator, "_sklearn_output_config", None)
-    return (type(estimator), kept, _value(output))
+    """A key of an unfitted estimator: its class and parameters, nested ones too, `without` some."""
+    parameters = sorted(estimator.get_params(deep=False).items())
+    values = tuple((name, _value(value)) for name, value in parameters if name not in without)
+    return (type(estimator), values, _value(getattr(estimator, "_sklearn_output_config", None)))
 
 
 def _value(value: Any) -> Hashable:
-    """A value as something to compare; whole numbers, fractions and truth values are different things."""
+    """A hashable form of a value, in which 1, 1.0 and True differ."""
     if isinstance(value, BaseEstimator) or (hasattr(value, "get_params") and not isinstance(value, type)):
         return signature(value)
     if isinstance(value, dict):
@@ -233,15 +196,11 @@ def _value(value: Any) -> Hashable:
     if isinstance(value, np.ndarray):
         return (value.shape, value.dtype.str, value.tobytes() if value.dtype != object else _value(value.tolist()))
     if isinstance(value, str | bool | int | float | np.generic | None):
-        # repr tells 1 from 1.0 and from True, and one NaN from no other.
+        # By repr, NaN equals NaN.
         return (type(value), repr(value))
-    # Anything else is itself alone: what it does cannot be seen.
-    return (type(value), _identity(value))
-
-
-def _identity(value: Any) -> Hashable:
+    # Anything else equals only itself: what it does cannot be seen.
     try:
         hash(value)
     except TypeError:
-        return id(value)
-    return value
+        return (type(value), id(value))
+    return (type(value), value)

@@ -1,8 +1,7 @@
-"""What an entry answers for one data set, judged by the measures of the NIPS 2003 challenge."""
+"""An entry's predictions for one data set, scored by the measures of the NIPS 2003 challenge."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import PurePath
 from typing import Any
 
@@ -18,18 +17,18 @@ from tamis.validation.metrics import Answers, all_metrics, standard_error
 
 @dataclass(frozen=True, eq=False)
 class Submission:
-    """An entry's answers for one data set.
+    """An entry's predictions for one data set.
 
     Attributes
     ----------
     name : str
-        The data set's, and the start of the files' names.
+        The data set's name, and the start of the files' names.
     labels : mapping of part to array of -1 and +1
         By "train", "valid" and "test".
     confidences : mapping of part to array
-        Zero and above; for any of the parts that have labels.
+        Zero and above; for any of the parts with labels.
     features : int array, optional
-        Columns used, from 0, the most important first; None when all are.
+        Columns used, from 0, the most important first; None for all.
     """
 
     name: str
@@ -53,7 +52,7 @@ class Submission:
 
 @dataclass(frozen=True, eq=False)
 class EntryScore:
-    """How well an entry did on one data set.
+    """The score of an entry on one data set.
 
     Attributes
     ----------
@@ -62,11 +61,11 @@ class EntryScore:
     auc : float
         Area under the ROC curve; 1 - BER when the entry came without confidences.
     wrong : bool array of shape (n_rows,)
-        The rows that were answered wrongly.
+        The rows with a wrong label.
     n_used, n_features : int
-        Features used, and features there are.
+        Features used, and all features.
     n_probes : int or None
-        Probes among the features used; None when it is not known which features are probes.
+        Probes among the features used; None when the probes are not known.
     """
 
     ber: float
@@ -78,27 +77,17 @@ class EntryScore:
     n_probes: int | None = None
 
     @property
-    def used_share(self) -> Fraction:
-        """F_feat without rounding."""
-        return Fraction(self.n_used, self.n_features)
-
-    @property
-    def probe_share(self) -> Fraction | None:
-        """F_probe without rounding; None when the probes are not known."""
-        return None if self.n_probes is None else Fraction(self.n_probes, self.n_used)
-
-    @property
     def f_feat(self) -> float:
-        """Share of the features that are used."""
-        return float(self.used_share)
+        """F_feat, the share of the features that are used."""
+        return self.n_used / self.n_features
 
     @property
     def f_probe(self) -> float | None:
-        """Share of probes among the features used; None when the probes are not known."""
-        return None if self.probe_share is None else float(self.probe_share)
+        """F_probe, the share of probes among the features used; None when the probes are not known."""
+        return None if self.n_probes is None else self.n_probes / self.n_used
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain facts, for JSON; of the rows only their number and the number of wrong ones."""
+        """Plain values, for JSON, with the numbers of rows and of errors in place of the rows."""
         return {
             "rows": self.wrong.size,
             "errors": int(self.wrong.sum()),
@@ -116,7 +105,7 @@ class EntryScore:
 def score_entry(
     truth: Any, labels: Any, confidences: Any = None, features: Any = None, *, n_features: int, probes: Any = None
 ) -> EntryScore:
-    """Judge an entry's answers on one data set by the rules of the NIPS 2003 challenge.
+    """Score predictions for one data set by the rules of the NIPS 2003 challenge.
 
     BER = 1/2 (fn / (tp + fn) + fp / (tn + fp)), with sd(BER) = 1/2 sqrt(p+ (1 - p+) / n+ + p- (1 - p-) / n-);
     AUC ranks the rows by label times confidence, and is 1 - BER without confidences; F_feat = used / all;
@@ -125,15 +114,24 @@ def score_entry(
     Parameters
     ----------
     truth, labels : arrays of -1 and +1 of shape (n_rows,)
-        The true classes, both of which must occur, and the entry's.
+        The true classes, both of which must occur, and the predicted ones.
     confidences : array of shape (n_rows,), optional
-        Zero and above; larger means more certain of the label given.
+        Zero and above; larger means more certain of the label.
     features : array of int, optional
-        Columns used, from 0. All of them when not given.
+        Columns used, from 0. By default all.
     n_features : int
         Columns of the data.
     probes : bool array of shape (n_features,), optional
         The columns known to be useless.
+
+    Returns
+    -------
+    EntryScore
+
+    See Also
+    --------
+    score_submission : Scores a :class:`Submission` against a data set.
+    tamis.challenge.tournament.tournament : Compares entries.
 
     References
     ----------
@@ -146,13 +144,13 @@ def score_entry(
     (0.25, 1.0, 0.25, None)
     """
     check_whole("n_features", n_features, 1)
-    true, said = _as_signs("truth", truth), _as_signs("labels", labels)
-    if said.size != true.size:
-        raise TamisError(f"labels must be one for each of the {true.size} rows; got {said.size}")
+    true, predicted = _as_signs("truth", truth), _as_signs("labels", labels)
+    if predicted.size != true.size:
+        raise TamisError(f"labels must be one for each of the {true.size} rows; got {predicted.size}")
     if np.unique(true).size < 2:
         raise TamisError("truth must hold both -1 and +1: the balanced error rate needs rows of both classes")
-    scores = None if confidences is None else said * _as_confidences("confidences", confidences, said.size)
-    answers = Answers((true > 0).astype(np.intp), (said > 0).astype(np.intp), 2, scores)
+    scores = None if confidences is None else predicted * _as_confidences("confidences", confidences, predicted.size)
+    answers = Answers((true > 0).astype(np.intp), (predicted > 0).astype(np.intp), 2, scores)
     used = _as_features("features", np.arange(n_features) if features is None else features, n_features)
     known = None if probes is None else np.asarray(probes)
     if known is not None and (known.dtype != bool or known.shape != (n_features,)):
@@ -162,7 +160,7 @@ def score_entry(
         ber=ber(answers),
         ber_error=standard_error(ber, answers),
         auc=all_metrics["auc"](answers),
-        wrong=true != said,
+        wrong=true != predicted,
         n_used=used.size,
         n_features=int(n_features),
         n_probes=None if known is None else int(known[used].sum()),
@@ -170,7 +168,7 @@ def score_entry(
 
 
 def score_submission(submission: Submission, dataset: Dataset, part: str = "valid") -> EntryScore:
-    """Judge the answers for one part of a data set; see :func:`score_entry`."""
+    """Score the predictions for one part, "train", "valid" or "test", of a data set; see :func:`score_entry`."""
     truth = true_labels(dataset, part)
     if part not in submission.labels:
         raise TamisError(f"the entry has no labels for the {part} rows of {dataset.name}")
@@ -185,7 +183,7 @@ def score_submission(submission: Submission, dataset: Dataset, part: str = "vali
 
 
 def average(scores: Mapping[str, EntryScore]) -> dict[str, float | None]:
-    """The means over data sets; F_probe only when it is known for all, and the error of a mean of independent BERs."""
+    """Means over data sets: F_probe if known for all, and the standard error of a mean of independent BERs."""
     if not scores:
         raise TamisError("scores is empty: there is no data set to average over")
     each = list(scores.values())
@@ -200,7 +198,7 @@ def average(scores: Mapping[str, EntryScore]) -> dict[str, float | None]:
 
 
 def _as_signs(what: str, values: Any) -> np.ndarray:
-    """The labels as an int array, refused unless they are -1 and +1 alone; `what` names them in the message."""
+    """Labels as an int array of -1 and +1 only; `what` names them in the error message."""
     signs = np.asarray(values)
     if signs.ndim != 1 or signs.size == 0:
         raise TamisError(f"{what} must be a list of -1 and +1; got an array of shape {signs.shape}")
@@ -211,7 +209,7 @@ def _as_signs(what: str, values: Any) -> np.ndarray:
 
 
 def _as_confidences(what: str, values: Any, size: int) -> np.ndarray:
-    """The confidences as a float array, refused unless there are `size` and all are finite and zero or above."""
+    """Confidences as a float array of `size` finite values of zero or above."""
     given = np.asarray(values, dtype=np.float64)
     if given.shape != (size,):
         raise TamisError(f"{what} must be one for each of the {size} rows; got an array of shape {given.shape}")
@@ -222,7 +220,7 @@ def _as_confidences(what: str, values: Any, size: int) -> np.ndarray:
 
 
 def _as_features(what: str, values: Any, n_features: int) -> np.ndarray:
-    """The columns as an int array, refused unless they are distinct columns from 0 and at least one."""
+    """Column numbers as an int array of one or more distinct columns from 0."""
     columns = np.asarray(values)
     if columns.ndim != 1 or columns.size == 0 or columns.dtype.kind not in "iu":
         got = f"shape {columns.shape} of {columns.dtype}"
@@ -236,25 +234,25 @@ def _as_features(what: str, values: Any, n_features: int) -> np.ndarray:
 
 
 def official_parts(dataset: Dataset) -> np.ndarray:
-    """The official part of each labelled row; all are "train" where there is no official split."""
+    """The official part of each labelled row; "train" without an official split."""
     return np.full(dataset.n_rows, "train") if dataset.split is None else dataset.split
 
 
-def judged(dataset: Dataset) -> list[str]:
-    """The official parts that entries can be scored on: those with rows of both classes."""
+def scorable_parts(dataset: Dataset) -> list[str]:
+    """The official parts with rows of both classes, on which entries can be scored."""
     parts = official_parts(dataset)
     return [part for part in PARTS if np.unique(dataset.y[parts == part]).size == 2]
 
 
 def true_labels(dataset: Dataset, part: str) -> np.ndarray:
-    """The classes of one official part as -1 and +1: the smaller label, or the first word in sorted order, is -1."""
+    """The classes of one official part as -1 and +1; the first in sorted order is -1."""
     classes, parts = dataset.classes, official_parts(dataset)
     if classes.size != 2:
         raise DataError(f"{dataset.name}: has {classes.size} classes, the challenge is about two")
     rows = parts == part
     if not rows.any():
-        there = ", ".join(dict.fromkeys(parts.tolist()))
-        raise DataError(f"{dataset.name}: has no {part} rows whose classes are known, only {there}")
+        known = ", ".join(dict.fromkeys(parts.tolist()))
+        raise DataError(f"{dataset.name}: has no {part} rows whose classes are known, only {known}")
     if np.unique(dataset.y[rows]).size < 2:
         raise DataError(f"{dataset.name}: its {part} rows are all of class {dataset.y[rows][0]!s}, both are needed")
     return np.where(dataset.y[rows] == classes[1], 1, -1)

@@ -1,8 +1,8 @@
-"""An entry's files, one data set at a time: made by a model, written to an archive and read back.
+"""The files of an entry, one data set at a time: predicted by a model, written to an archive and read back.
 
 For a data set NAME they are ``NAME_train.resu``, ``NAME_valid.resu`` and ``NAME_test.resu`` (one -1 or +1 a line, in
-the order of the rows), ``.conf`` files of the same names (one confidence a line, zero or above, larger for more certain
-of the label given) and ``NAME.feat`` (the features used, counted from 1, one a line, the most important first). The
+the order of the rows), ``.conf`` files of the same names (one confidence a line, zero or above, larger for a more
+certain label) and ``NAME.feat`` (the features used, counted from 1, one a line, the most important first). The
 confidences may be left out, and so may the features when all are used.
 """
 
@@ -17,11 +17,11 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from threadpoolctl import threadpool_limits
 
 from tamis.base.errors import DataError, TamisError
-from tamis.base.feature_tracking import kept, traced
-from tamis.base.predictions import ask
+from tamis.base.feature_tracking import trace_columns, used_features
+from tamis.base.parallel import one_thread
+from tamis.base.predictions import predict_rows
 from tamis.base.seeds import seeded, spawn
 from tamis.base.selector import Selector
 from tamis.challenge.score import Submission, official_parts, true_labels
@@ -30,6 +30,7 @@ from tamis.data.challenge_files import parse_labels
 from tamis.data.dataset import Dataset
 from tamis.data.index_value import index, number, quoted
 from tamis.data.matrices import PARTS
+from tamis.data.readers.source import decode
 from tamis.data.write import whole
 
 #: Archives that unpack to more are refused; the five data sets of the challenge need less than a hundredth.
@@ -37,27 +38,36 @@ _MOST_BYTES = 256 * 2**20
 
 _ENDINGS = (".resu", ".conf", ".feat")
 
-#: What zipfile lets through on damaged and on encrypted archives, beside its own error.
+#: What zipfile raises on damaged and on encrypted archives.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError, OverflowError, OSError)
 
 
 def make_submission(
     model: Any, dataset: Dataset, *, train: Literal["train", "pooled"] = "train", seed: int = 0
 ) -> Submission:
-    """Fit a model on the official training rows and let it answer for every part there is.
+    """Fit a model on the official training rows and predict every part of a data set.
 
-    Open ``random_state`` parameters are set as :func:`tamis.validate` sets them for the official split, so its test
-    error and the score of these answers agree.
+    A ``random_state`` of None is set as :func:`tamis.validate` does for the official split, so its test error and the
+    score of these predictions agree.
 
     Parameters
     ----------
     model : estimator or str
-        A scikit-learn estimator that ends in a classifier, or a recipe. It is copied before it is fitted.
+        A scikit-learn estimator that ends in a classifier, or a recipe. A copy is fitted.
     dataset : Dataset
-        Of two classes. Without an official split all rows are "train".
+        With two classes. Without an official split all rows are "train".
     train : {"train", "pooled"}, default="train"
-        The rows to learn from: the training part, or the training and the validation part together.
+        The rows to fit on: the training part, or the training and the validation part together.
     seed : int, default=0
+
+    Returns
+    -------
+    Submission
+
+    See Also
+    --------
+    write_submission, read_submission : The files of an entry.
+    tamis.challenge.score.score_submission : The score of an entry.
 
     Examples
     --------
@@ -72,37 +82,40 @@ def make_submission(
     parts = official_parts(dataset)
     if train not in ("train", "pooled"):
         raise TamisError(f"train must be train or pooled; got {train!r}")
-    learnt = np.isin(parts, ("train", "valid") if train == "pooled" else ("train",))
+    fit_rows = np.isin(parts, ("train", "valid") if train == "pooled" else ("train",))
     true_labels(dataset, "train")
     if train == "pooled" and dataset.split is not None and "valid" not in parts:
-        raise DataError(f"{dataset.name}: has no valid rows whose classes are known, to learn from with the train rows")
-    rows = dataset.rows(learnt)
+        raise DataError(f"{dataset.name}: has no valid rows whose classes are known, to fit on with the train rows")
+    rows = dataset.rows(fit_rows)
     labels: dict[str, np.ndarray] = {}
     confidences: dict[str, np.ndarray] = {}
-    # As in validation: what the linear algebra libraries add up may depend on the number of threads.
-    with threadpool_limits(1):
+    # As in validation: sums of the linear algebra libraries may depend on the number of threads.
+    with one_thread():
         fitted = seeded(clone(model), spawn(seed, 0, 0)).fit(rows.X, rows.y)
         for part in PARTS:
             X = dataset.rows(parts == part).X if (parts == part).any() else dataset.unlabelled.get(part)
             if X is not None:
-                labels[part], certainty = _answers(fitted, X, dataset.classes)
+                labels[part], certainty = _predicted(fitted, X, dataset.classes)
                 if certainty is not None:
                     confidences[part] = certainty
     return Submission(_file_name(dataset), labels, confidences, _features_used(fitted, dataset.n_features))
 
 
 def write_submission(submission: Submission, path: str | os.PathLike[str], *, add: bool = False) -> list[str]:
-    """Write an entry as a zip archive, and return the names of the files that went into it.
-
-    The archive appears whole or not at all; equal entries give equal bytes.
+    """Write an entry as a zip archive, whole or not at all; equal entries give equal bytes.
 
     Parameters
     ----------
     submission : Submission
     path : str or path
     add : bool, default=False
-        Put the files into an archive that may be there already; those it has of the same data set are replaced and all
-        others stay. Without it an archive that is there is refused.
+        Add the files to an archive that may exist; its files of the same data set are replaced, all others stay.
+        Without it an existing archive is an error.
+
+    Returns
+    -------
+    list of str
+        The names of the files written.
     """
     path = Path(path)
     texts = _texts(submission)
@@ -110,7 +123,8 @@ def write_submission(submission: Submission, path: str | os.PathLike[str], *, ad
     if path.exists():
         if not add:
             raise DataError(f"{path}: is already there; to put this data set into it, add to it")
-        own = _all_names(submission.name)
+        own = {f"{submission.name}_{part}{ending}" for part in PARTS for ending in _ENDINGS[:2]}
+        own.add(f"{submission.name}.feat")
         members |= {name: raw for name, raw in _zipped(path).items() if PurePosixPath(name).name not in own}
     with whole(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(members):
@@ -122,7 +136,7 @@ def write_submission(submission: Submission, path: str | os.PathLike[str], *, ad
 
 
 def read_submission(path: str | os.PathLike[str], dataset: Dataset, *, needed: Iterable[str] = ()) -> Submission:
-    """The answers for a data set in an entry, checked against its rows and columns.
+    """Read the predictions for a data set from an entry, checked against its rows and columns.
 
     Parameters
     ----------
@@ -130,7 +144,11 @@ def read_submission(path: str | os.PathLike[str], dataset: Dataset, *, needed: I
         A zip archive, or a folder of the files.
     dataset : Dataset
     needed : iterable of str
-        The parts whose labels must be there.
+        The parts whose labels are required.
+
+    Returns
+    -------
+    Submission
     """
     path, name = Path(path), _file_name(dataset)
     files = _in_folder(path) if path.is_dir() else _in_archive(path)
@@ -139,19 +157,19 @@ def read_submission(path: str | os.PathLike[str], dataset: Dataset, *, needed: I
     sizes |= {part: int((parts == part).sum()) for part in np.unique(parts).tolist()}
     labels, confidences = {}, {}
     for part in PARTS:
-        answers, certain = f"{name}_{part}.resu", f"{name}_{part}.conf"
-        if answers in files:
-            labels[part] = parse_labels(_text(files[answers], path / answers), path / answers)
-            _check_size(labels[part].size, sizes.get(part), path / answers, f"{part} rows")
-            if certain in files:
-                confidences[part] = _parse_confidences(_text(files[certain], path / certain), path / certain)
-                _check_size(confidences[part].size, labels[part].size, path / certain, "labels")
-        elif part in needed or certain in files:
-            raise DataError(f"{path}: has no file {answers}{_holds(files)}")
+        resu, conf = f"{name}_{part}.resu", f"{name}_{part}.conf"
+        if resu in files:
+            labels[part] = parse_labels(decode(files[resu], path / resu), path / resu)
+            _check_size(labels[part].size, sizes.get(part), path / resu, f"{part} rows")
+            if conf in files:
+                confidences[part] = _parse_confidences(decode(files[conf], path / conf), path / conf)
+                _check_size(confidences[part].size, labels[part].size, path / conf, "labels")
+        elif part in needed or conf in files:
+            raise DataError(f"{path}: has no file {resu}{_holds(files)}")
     if not labels:
         raise DataError(f"{path}: has no file {name}_train.resu, nor of another part{_holds(files)}")
     feat = f"{name}.feat"
-    features = _parse_features(_text(files[feat], path / feat), path / feat, dataset) if feat in files else None
+    features = _parse_features(decode(files[feat], path / feat), path / feat, dataset) if feat in files else None
     return Submission(name, labels, confidences, features)
 
 
@@ -169,39 +187,35 @@ def _texts(submission: Submission) -> dict[str, str]:
 
 
 def _file_name(dataset: Dataset) -> str:
-    """The data set's name as the start of file names: names of data sets may hold folders, those of files may not."""
+    """The data set's name as the start of file names, without folders."""
     return dataset.name.replace("/", "-").replace("\\", "-")
 
 
-def _all_names(name: str) -> set[str]:
-    return {f"{name}_{part}{ending}" for part in PARTS for ending in (".resu", ".conf")} | {f"{name}.feat"}
-
-
-def _answers(model: Any, X: Any, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Labels -1 and +1, and the confidence in each where the model tells."""
-    said = ask(model, X)
-    signs = np.where(said.labels == classes[1], 1, -1)
-    if said.decision is not None:
-        evidence = said.decision.astype(np.float64)
-    elif said.probabilities is not None:
-        evidence = said.probabilities[:, 1].astype(np.float64) - said.probabilities[:, 0]
+def _predicted(model: Any, X: Any, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Labels -1 and +1, and the confidence in each if the model has one."""
+    found = predict_rows(model, X)
+    signs = np.where(found.labels == classes[1], 1, -1)
+    if found.decision is not None:
+        evidence = found.decision.astype(np.float64)
+    elif found.probabilities is not None:
+        evidence = found.probabilities[:, 1].astype(np.float64) - found.probabilities[:, 0]
     else:
         return signs, None
-    # A label against the evidence, as a shifted threshold gives, has no confidence to speak of.
+    # A label against the evidence, as from a shifted threshold, has confidence 0.
     return signs, np.clip(evidence * signs, 0.0, np.finfo(np.float64).max)
 
 
 def _features_used(model: Any, n_features: int) -> np.ndarray:
-    """Columns that the model uses, in the order of its last ranking of columns; those that it lacks come after."""
-    mask = kept(model, n_features)
+    """Columns that the model uses, in the order of its last ranking; those without a rank come after."""
+    mask = used_features(model, n_features)
     if mask is None:
         return np.arange(n_features)
     place = np.full(n_features, n_features)
     for before, (_, step) in enumerate(model.steps if isinstance(model, Pipeline) else ()):
-        reaching = traced(model[:before], n_features)
+        reaching = trace_columns(model[:before], n_features)
         if isinstance(step, Selector) and reaching is not None:
             ranked = reaching[step.order_]
-            # Backwards, so that a column that was split into several has the place of the best of them.
+            # Backwards, so that a column with several copies has the place of the best.
             place[ranked[::-1]] = np.arange(ranked.size)[::-1]
     used = np.flatnonzero(mask)
     return used[np.argsort(place[used], kind="stable")]
@@ -215,11 +229,11 @@ def _in_folder(path: Path) -> dict[str, bytes]:
 
 
 def _in_archive(path: Path) -> dict[str, bytes]:
-    """The answer files of an archive by name, whatever folder of it they are in."""
+    """The files of an entry in an archive by name, in any of its folders."""
     files: dict[str, bytes] = {}
     for member, raw in _zipped(path).items():
         name = PurePosixPath(member)
-        # Some systems keep notes of their own under the same endings.
+        # Some systems add files of their own with the same endings.
         if name.suffix in _ENDINGS and "__MACOSX" not in name.parts and not name.name.startswith("."):
             if name.name in files:
                 raise DataError(f"{path}: holds two files called {quoted(name.name)}")
@@ -228,7 +242,7 @@ def _in_archive(path: Path) -> dict[str, bytes]:
 
 
 def _zipped(path: Path) -> dict[str, bytes]:
-    """Everything in a zip archive, by name; nothing is unpacked to disk."""
+    """All files of a zip archive, by name; nothing is unpacked to disk."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = [info for info in archive.infolist() if not info.is_dir()]
@@ -252,21 +266,13 @@ def _zipped(path: Path) -> dict[str, bytes]:
         raise DataError(f"{path}: is not a zip archive, or is a damaged one") from None
 
 
-def _text(raw: bytes, where: Path) -> str:
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{where}, line {raw[: error.start].count(10) + 1}: is not UTF-8 text") from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _words(text: str) -> list[str]:
+def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.rstrip().split("\n")]
 
 
 def _parse_confidences(text: str, where: Path) -> np.ndarray:
     values = []
-    for count, word in enumerate(_words(text), start=1):
+    for count, word in enumerate(_lines(text), start=1):
         values.append(number(word, f"confidence {quoted(word)}", f"{where}, line {count}"))
         if values[-1] < 0:
             raise DataError(f"{where}, line {count}: confidence {quoted(word)} is negative")
@@ -277,7 +283,7 @@ def _parse_features(text: str, where: Path, dataset: Dataset) -> np.ndarray:
     if not text.strip():
         raise DataError(f"{where}: is empty; leave it out when all features are used")
     seen: dict[int, int] = {}
-    for count, word in enumerate(_words(text), start=1):
+    for count, word in enumerate(_lines(text), start=1):
         feature = index(word, f"{where}, line {count}")
         if feature > dataset.n_features:
             raise DataError(f"{where}, line {count}: feature {feature} is past the last of {dataset.n_features}")
@@ -294,4 +300,4 @@ def _check_size(found: int, wanted: int | None, where: Path, what: str) -> None:
 
 def _holds(files: Mapping[str, bytes]) -> str:
     names = sorted({name.rsplit("_", 1)[0] for name in files if name.endswith(".resu")})
-    return f"; it has answers for {', '.join(map(quoted, names[:5]))}{', ...' * (len(names) > 5)}" if names else ""
+    return f"; it has predictions for {', '.join(map(quoted, names[:5]))}{', ...' * (len(names) > 5)}" if names else ""

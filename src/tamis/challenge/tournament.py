@@ -1,4 +1,4 @@
-"""The tournament of the NIPS 2003 challenge: on every data set every entry meets every other."""
+"""The tournament of the NIPS 2003 challenge: every entry against every other, on every data set."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,29 +14,29 @@ from tamis.base.types import FloatArray
 from tamis.challenge.score import EntryScore
 from tamis.validation.comparison.mcnemar import Test, mcnemar
 
-#: The rules in the order in which they are asked.
+#: The rules in the order in which they are applied.
 RULES = ("mcnemar", "features", "probes", "draw")
 
-#: Chance at which a difference in errors counts as one.
+#: Significance level of a difference in errors.
 _LEVEL = 0.05
 
-#: Shares of features or of probes decide when they are more than this apart.
+#: Shares of features or of probes decide when they differ by more.
 _APART = Fraction(1, 20)
 
-#: BERs closer than this differ by rounding alone: with n+ and n- rows two of them are at least 1 / (2 n+ n-) apart.
+#: BERs closer than this differ by rounding alone: with n+ and n- rows the least difference is 1 / (2 n+ n-).
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Match:
-    """How two entries did against each other on one data set.
+    """The result of two entries against each other on one data set.
 
     Attributes
     ----------
     result : int
         +1 when the first wins, -1 when the second does, 0 for a draw.
     rule : {"mcnemar", "features", "probes", "draw"}
-        What decided.
+        The rule that decided.
     """
 
     result: int
@@ -44,15 +44,15 @@ class Match:
 
 
 def match(first: EntryScore, second: EntryScore, *, test: Test = "exact") -> Match:
-    """Let two entries meet on one data set.
+    """Compare two entries on one data set.
 
-    1. McNemar's test finds their errors apart at 5 %: the lower BER wins. The test counts errors and the BER weighs
-       them by class, so with uneven classes the winner may be the one with more errors. Equal BERs decide nothing.
-    2. Else their shares of features used are more than 0.05 apart: the lower wins.
-    3. Else their shares of probes are more than 0.05 apart: the lower wins. Not asked when either is unknown.
+    1. If McNemar's test finds their errors different at 5 %, the lower BER wins. The test counts errors and the BER
+       weighs them by class, so with uneven classes the winner may have more errors. Equal BERs decide nothing.
+    2. Else, if their shares of features used differ by more than 0.05, the lower wins.
+    3. Else, if their shares of probes are known and differ by more than 0.05, the lower wins.
     4. Else it is a draw.
 
-    Shares are compared as fractions of whole numbers: 0.05 apart exactly is not more than 0.05.
+    Shares are compared as exact fractions: a difference of exactly 0.05 is not more than 0.05.
 
     Parameters
     ----------
@@ -61,9 +61,13 @@ def match(first: EntryScore, second: EntryScore, *, test: Test = "exact") -> Mat
     test : {"exact", "chi2"}, default="exact"
         The form of McNemar's test, see :func:`tamis.validation.comparison.mcnemar.mcnemar`.
 
+    Returns
+    -------
+    Match
+
     Examples
     --------
-    Both are right everywhere; one uses 1 feature of 10 and the other all.
+    Neither has errors; one uses 1 feature of 10 and the other all.
 
     >>> from tamis.challenge.score import score_entry
     >>> few = score_entry([-1, 1], [-1, 1], features=[3], n_features=10)
@@ -75,18 +79,18 @@ def match(first: EntryScore, second: EntryScore, *, test: Test = "exact") -> Mat
     difference = mcnemar(first.wrong, second.wrong, test=test)
     if difference.significant(_LEVEL) and abs(first.ber - second.ber) > _ROUNDING:
         return Match(1 if first.ber < second.ber else -1, "mcnemar")
-    for rule, a, b in (
-        ("features", first.used_share, second.used_share),
-        ("probes", first.probe_share, second.probe_share),
-    ):
-        if a is not None and b is not None and abs(a - b) > _APART:
+    shares = [("features", Fraction(first.n_used, first.n_features), Fraction(second.n_used, second.n_features))]
+    if first.n_probes is not None and second.n_probes is not None:
+        shares.append(("probes", Fraction(first.n_probes, first.n_used), Fraction(second.n_probes, second.n_used)))
+    for rule, a, b in shares:
+        if abs(a - b) > _APART:
             return Match(1 if a < b else -1, rule)
     return Match(0, "draw")
 
 
 @dataclass(frozen=True, eq=False)
 class Standings:
-    """The outcome of a tournament.
+    """The result of a tournament.
 
     Attributes
     ----------
@@ -94,10 +98,9 @@ class Standings:
     data : tuple of str
         The data sets.
     results : mapping of data set to int array of shape (n_entries, n_entries)
-        +1 where the entry of the row beats that of the column, -1 the other way round, 0 for a draw and on the
-        diagonal.
+        +1 where the entry of the row beats that of the column, -1 where it loses, 0 for a draw and on the diagonal.
     rules : mapping of data set to str array of shape (n_entries, n_entries)
-        What decided each match; "" on the diagonal.
+        The rule that decided each match; "" on the diagonal.
     """
 
     entries: tuple[str, ...]
@@ -122,7 +125,7 @@ class Standings:
 
     @property
     def ranks(self) -> np.ndarray:
-        """Places by the overall score, from 1; equals share the better place."""
+        """Ranks by the overall score, from 1; equals share the better rank."""
         return rankdata(-self._total(), method="min").astype(np.intp)
 
     def decided(self) -> dict[str, int]:
@@ -132,7 +135,7 @@ class Standings:
         return {rule: int((all_rules == rule).sum()) for rule in RULES}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain facts, for JSON: the standings from the first place down, and every match."""
+        """Plain values, for JSON: the standings from the first rank down, and every match."""
         order = np.argsort(self.ranks, kind="stable")
         return {
             "standings": [
@@ -162,12 +165,12 @@ class Standings:
         }
 
     def _total(self) -> np.ndarray:
-        # Whole numbers: equal standings stay equal, whatever the order of the data sets.
+        # Whole numbers, so that ties do not depend on the order of the data sets.
         return np.sum(list(self.points.values()), axis=0)
 
 
 def tournament(entries: Mapping[str, Mapping[str, EntryScore]], *, test: Test = "exact") -> Standings:
-    """Let every entry meet every other on every data set.
+    """Compare every entry with every other on every data set.
 
     The winner of a match (see :func:`match`) gets a point, the loser loses one. On each data set the points of N
     entries are scaled, 100 * points / (N - 1); the overall score is the mean over the data sets.
@@ -178,6 +181,10 @@ def tournament(entries: Mapping[str, Mapping[str, EntryScore]], *, test: Test = 
         Every entry must have all the data sets that any of them has.
     test : {"exact", "chi2"}, default="exact"
         The form of McNemar's test.
+
+    Returns
+    -------
+    Standings
 
     Examples
     --------
@@ -193,11 +200,10 @@ def tournament(entries: Mapping[str, Mapping[str, EntryScore]], *, test: Test = 
         raise TamisError(f"a tournament needs at least two entries; got {len(entries)}")
     data = tuple(dict.fromkeys(name for scores in entries.values() for name in scores))
     if not data:
-        raise TamisError("the entries hold no data set to meet on")
+        raise TamisError("entries must hold at least one data set; got none")
     for entry, scores in entries.items():
-        lacking = [name for name in data if name not in scores]
-        if lacking:
-            raise TamisError(f"entry {entry!r} has nothing on {lacking[0]!r}: all must answer for the same data sets")
+        if lacking := [name for name in data if name not in scores]:
+            raise TamisError(f"entry {entry!r} has no score on {lacking[0]!r}: all entries need the same data sets")
     results, rules = {}, {}
     for name in data:
         results[name] = np.zeros((len(entries), len(entries)), dtype=np.intp)

@@ -12,7 +12,7 @@ from tamis.base.errors import TamisError
 from tamis.base.meta_estimators import EstimatorList, MetaClassifier, check_classifier
 from tamis.base.parallel import run_all
 from tamis.base.part import Arguments, Part, enumerated
-from tamis.base.predictions import Said, as_probabilities, ask
+from tamis.base.predictions import Predicted, as_probabilities, predict_rows
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.types import FloatArray
 from tamis.classify.knn.knn import KNN
@@ -121,7 +121,7 @@ class Blend(EstimatorList, MetaClassifier):
         self.weights_ = weights[weights > 0]
 
     def _decision(self, X: Any) -> FloatArray:
-        said = [ask(member, X) for member in self.estimators_]
+        said = [predict_rows(member, X) for member in self.estimators_]
         # Not every classifier of others' making tells its classes.
         told = [one if one.classes is not None else one._replace(classes=self.classes_) for one in said]
         return blended(told, self.weights_, self.classes_.shape[0])
@@ -136,12 +136,12 @@ class Blend(EstimatorList, MetaClassifier):
         return list(self.estimators)
 
 
-def blended(said: Sequence[Said], weights: Sequence[float] | FloatArray | None, n_classes: int) -> FloatArray:
+def blended(said: Sequence[Predicted], weights: Sequence[float] | FloatArray | None, n_classes: int) -> FloatArray:
     """Probabilities of a blend, from the answers of its members.
 
     Parameters
     ----------
-    said : sequence of Said
+    said : sequence of Predicted
         What each member says of the same rows.
     weights : sequence of float or None
         One a member, zero or more and not all zero; None counts all the same. Their sum does not matter.
@@ -154,8 +154,8 @@ def blended(said: Sequence[Said], weights: Sequence[float] | FloatArray | None, 
 
     Examples
     --------
-    >>> sure = Said(np.array([1]), np.array([[0.0, 1.0]]), None, None)
-    >>> doubting = Said(np.array([0]), None, np.array([0.0]), None)
+    >>> sure = Predicted(np.array([1]), np.array([[0.0, 1.0]]), None, None)
+    >>> doubting = Predicted(np.array([0]), None, np.array([0.0]), None)
     >>> blended([sure, doubting], None, 2)
     array([[0.25, 0.75]])
     """

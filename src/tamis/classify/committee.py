@@ -13,7 +13,7 @@ from tamis.base.inner_cv import inner_folds
 from tamis.base.meta_estimators import MetaClassifier, check_classifier, in_words
 from tamis.base.parallel import run_all
 from tamis.base.part import Arguments, Part
-from tamis.base.predictions import accuracy, ask, balanced_accuracy
+from tamis.base.predictions import accuracy, balanced_accuracy, predict_rows
 from tamis.base.search_range import choice
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.types import Codes, FloatArray
@@ -177,7 +177,7 @@ class Committee(MetaClassifier):
 
     def _answers(self, member: Any, X: Any) -> tuple[Codes, FloatArray | None]:
         """The classes that a member names and its evidence for each class, if it gives any."""
-        found = ask(member, X)
+        found = predict_rows(member, X)
         codes = self._codes(found.labels)
         if found.probabilities is not None:
             said = np.asarray(found.probabilities, dtype=np.float64)

@@ -9,7 +9,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.errors import TamisError
-from tamis.base.meta_estimators import LibraryClassifier, mask_of
+from tamis.base.feature_tracking import mask_of
+from tamis.base.meta_estimators import LibraryClassifier
 from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray, Matrix

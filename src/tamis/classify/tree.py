@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.classifier import WeightedClassifier
-from tamis.base.inner_cv import CAUTION, dealt, most_confident
+from tamis.base.inner_cv import CAUTION, most_confident, weighted_folds
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.validation import column_names
 from tamis.margins.kernel import squared_norms
@@ -34,7 +34,7 @@ def _phrase(a: Arguments) -> str:
     return "a decision tree by balanced error" if a.pop("criterion") == "balanced_error" else "an SSV decision tree"
 
 
-class SSVTree(Sweep, TakesNominal, WeightedClassifier):
+class SSVTree(SharedFit, TakesNominal, WeightedClassifier):
     """Decision tree of splits that separate most pairs of rows of different classes.
 
     The split of a node is the best of all columns (see :func:`tamis.trees.split.best_splits` for the criteria and
@@ -110,7 +110,7 @@ class SSVTree(Sweep, TakesNominal, WeightedClassifier):
     gives_probabilities = True
     accepts_missing = True
     #: One full tree serves every degree of pruning.
-    sweeps = ("prune",)
+    shared_parameters = ("prune",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "criterion": [StrOptions(set(CRITERIA))],
         "prune": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"}), None],
@@ -138,7 +138,7 @@ class SSVTree(Sweep, TakesNominal, WeightedClassifier):
         self.random_state = random_state
 
     def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
-        self._answer(self._prepare([self], X, y, sample_weight))
+        self._finish(self._prepare([self], X, y, sample_weight))
 
     def _prepare(
         self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
@@ -146,7 +146,7 @@ class SSVTree(Sweep, TakesNominal, WeightedClassifier):
         X, y, weight = counted(X, y, sample_weight)
         return self._grow(X, y, weight), X, y, weight
 
-    def _answer(self, prepared: tuple[Tree, Matrix, Codes, FloatArray]) -> None:
+    def _finish(self, prepared: tuple[Tree, Matrix, Codes, FloatArray]) -> None:
         grown, X, y, given = prepared
         if self.prune is None:
             self.prune_ = -np.inf
@@ -203,7 +203,7 @@ class SSVTree(Sweep, TakesNominal, WeightedClassifier):
 
     def _try_all(self, X: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
         """Accuracy of every degree of pruning in each fold; one tree a fold serves all of them."""
-        parts = dealt(_lengths(X), y, weight, self.cv, self.random_state, 'SSVTree: prune="auto"')
+        parts = weighted_folds(_lengths(X), y, weight, self.cv, self.random_state, 'SSVTree: prune="auto"')
         accuracy = np.zeros((len(parts), self.degrees_.shape[0]))
         for fold, part in enumerate(parts):
             train, test = np.flatnonzero(part.train), np.flatnonzero(part.test)

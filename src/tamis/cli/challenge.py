@@ -43,7 +43,7 @@ def submit(
 ) -> None:
     """Fit RECIPE on the training rows of DATA and write its answers for every part as an entry."""
     from tamis.base.errors import DataError
-    from tamis.challenge.score import judged, score_submission
+    from tamis.challenge.score import scorable_parts, score_submission
     from tamis.challenge.submission import make_submission, write_submission
     from tamis.compose.recipe import completed, parse
 
@@ -63,7 +63,7 @@ def submit(
             "part": part,
             "rows": len(labels),
             "file": f"{made.name}_{part}.resu",
-            "ber": score_submission(made, dataset, part).ber if part in judged(dataset) else None,
+            "ber": score_submission(made, dataset, part).ber if part in scorable_parts(dataset) else None,
             "fitted": part in learnt,
         }
         for part, labels in made.labels.items()

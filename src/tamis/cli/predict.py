@@ -34,7 +34,7 @@ def predict(
     """
     from tamis.base.errors import DataError
     from tamis.data.load import Sought
-    from tamis.validation.predict import load_classifier, predict_rows
+    from tamis.validation.predict import load_classifier, predict_dataset
 
     if output is not None and not output.name.lower().endswith(".csv"):
         raise DataError(f"{output}: the name must end in .csv")
@@ -43,7 +43,7 @@ def predict(
     dataset = load_data(data, Sought(target or card.target, card.nominal))
     if target is not None and not dataset.n_rows:
         raise DataError(f"{data}: no column is called {target!r}, or nothing is in it")
-    found = predict_rows(fitted, card, dataset)
+    found = predict_dataset(fitted, card, dataset)
     if output is not None:
         found.write_csv(output)
     for note in found.notes:

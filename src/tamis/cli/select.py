@@ -47,7 +47,7 @@ def select(
     The list comes without an estimate of error: 'tamis validate' gives one, and fits the recipe anew in each fold.
     """
     from tamis.base.errors import TamisError
-    from tamis.base.feature_tracking import kept
+    from tamis.base.feature_tracking import used_features
     from tamis.base.seeds import seeded
     from tamis.compose.catalog import entry
     from tamis.compose.recipe import parse
@@ -67,7 +67,7 @@ def select(
     chain = completed_for(dataset, written)
     with progress("fitting"):
         model = seeded(chain.build(), seed).fit(dataset.X, dataset.y)
-    mask = kept(model, dataset.n_features)
+    mask = used_features(model, dataset.n_features)
     if mask is None:
         raise TamisError(f"{chain}: what it uses cannot be traced back to the columns of the data")
     features = _features(model, mask, dataset)

@@ -1,4 +1,4 @@
-"""New rows brought under the columns that a saved model was learnt from."""
+"""New rows aligned with the columns that a saved model was fitted on."""
 
 from typing import Any, NamedTuple
 
@@ -11,30 +11,38 @@ from tamis.compose.model_card import Card
 from tamis.data.matrices import numbered
 
 
-class LinedUp(NamedTuple):
-    """Rows as the model takes them, and what had to be done that one should know."""
+class AlignedColumns(NamedTuple):
+    """Rows as the model takes them, and notes on columns and levels that differ from training."""
 
     X: Any
     notes: list[str]
 
 
-def line_up(card: Card, X: Any, feature_names: Any, where: str) -> LinedUp:
-    """Put columns in the model's order, by name.
+def align_columns(card: Card, X: Any, feature_names: Any, where: str) -> AlignedColumns:
+    """Put columns in the order of the model, by name.
 
-    Columns that the model was not learnt from are left out. A column on which its answers do not depend may be
-    missing, or have missing values: zeros, or empty words, stand in for it. One on which they do must be there, and of
-    the kind it was. Words not seen in training stay; what they count for is up to the model
-    (:class:`tamis.transform.Encode`). Columns without names, x1, x2, ... of a matrix, are taken in their order, and
-    their number must be the model's; only a sparse matrix may have fewer or more, which then count as zeros, or not.
+    Columns unknown to the model are left out. A column on which its predictions do not depend may be absent, or have
+    missing values: zeros, or empty text, replace it. Any other must be there, numeric or nominal as in training. New
+    levels of a nominal column stay; their meaning is up to the model (:class:`tamis.transform.Encode`). Columns without
+    names, x1, x2, ... of a matrix, are taken in their order, and their number must be the model's; only a sparse matrix
+    may have fewer, which count as zeros, or more, which are left out.
 
     Parameters
     ----------
     card : Card
     X : array, CSR matrix or polars.DataFrame
-        As in a data set.
     feature_names : array of str
     where : str
-        The data, for messages.
+        Names the data in messages.
+
+    Returns
+    -------
+    AlignedColumns
+        The rows, `X`, and a list of `notes`.
+
+    See Also
+    --------
+    tamis.compose.model_file.load_model : The model and its card.
     """
     names = _known_as(card, X, [str(name) for name in feature_names], where)
     notes = []
@@ -42,7 +50,7 @@ def line_up(card: Card, X: Any, feature_names: Any, where: str) -> LinedUp:
     absent = [name for name in card.columns if name not in place]
     lost = [name for name in absent if name in card.needs]
     if lost and sp.issparse(X) and set(names) | set(absent) <= set(numbered(max(len(names), len(card.columns)))):
-        # A sparse file does not tell of columns of zeros at its end.
+        # A sparse file does not show columns of zeros at its end.
         lost = []
     if lost:
         raise DataError(f"{where}: lacks {len(lost)} of the {len(card.needs)} columns the model uses: {_listed(lost)}")
@@ -52,9 +60,9 @@ def line_up(card: Card, X: Any, feature_names: Any, where: str) -> LinedUp:
     if absent:
         notes.append(f"{_counted(absent)} not in the data and counted as zeros or empty: {_listed(absent)}")
     if not card.nominal and not hasattr(X, "schema"):
-        return LinedUp(_matrix(card, X, place), notes)
+        return AlignedColumns(_matrix(card, X, place), notes)
     frame, unseen = _frame(card, X, place, where)
-    return LinedUp(frame if card.nominal else frame.to_numpy(), notes + unseen)
+    return AlignedColumns(frame if card.nominal else frame.to_numpy(), notes + unseen)
 
 
 def _known_as(card: Card, X: Any, names: list[str], where: str) -> list[str]:
@@ -71,18 +79,15 @@ def _known_as(card: Card, X: Any, names: list[str], where: str) -> list[str]:
 
 def _matrix(card: Card, X: Any, place: dict[str, int]) -> Any:
     """Numeric columns in order; zeros for those that are absent, or missing and without effect."""
-    names = list(card.columns)
+    names, needs = list(card.columns), card.needs
     there = np.array([j for j, name in enumerate(names) if name in place], dtype=np.intp)
     source = np.array([place[names[j]] for j in there], dtype=np.intp)
-    needs = card.needs
     idle = np.array([name not in needs for name in names])
     shape = (X.shape[0], len(names))
     if sp.issparse(X):
         taken = sp.csr_array(X[:, source])
         found = sp.csr_array((taken.data, there[taken.indices], taken.indptr), shape=shape)
-        lost = np.isnan(found.data) & idle[found.indices]
-        if lost.any():
-            found.data[lost] = 0.0
+        found.data[np.isnan(found.data) & idle[found.indices]] = 0.0
         return found
     if X.shape == shape and np.array_equal(source, np.arange(len(names))):
         found = X
@@ -97,7 +102,7 @@ def _matrix(card: Card, X: Any, place: dict[str, int]) -> Any:
 
 
 def _frame(card: Card, X: Any, place: dict[str, int], where: str) -> tuple[pl.DataFrame, list[str]]:
-    """Columns of both kinds in order, and what is to be said of new words."""
+    """Columns of both kinds in order, and notes on new levels."""
     if sp.issparse(X):
         raise DataError(f"{where}: is sparse, and the model takes nominal columns ({_listed(sorted(card.nominal))})")
     columns, notes, needs = [], [], card.needs
@@ -107,19 +112,17 @@ def _frame(card: Card, X: Any, place: dict[str, int], where: str) -> tuple[pl.Da
         if name not in place:
             column = pl.Series(name, [empty], dtype=pl.String if nominal else pl.Float64).new_from_index(0, len(X))
         else:
-            column = _of_kind(_column(X, place[name]), name, nominal, where)
+            j = place[name]
+            series = X.to_series(j) if isinstance(X, pl.DataFrame) else pl.Series(X[:, j], nan_to_null=True)
+            column = _of_kind(series, name, nominal, where)
         columns.append((column if name in needs else column.fill_null(empty)).alias(name))
         if nominal and name in place and name in needs:
-            notes += _new_words(column, name, card.levels.get(name, []))
+            notes += _new_levels(column, name, card.levels.get(name, []))
     return pl.DataFrame(columns), notes
 
 
-def _column(X: Any, j: int) -> pl.Series:
-    return X.to_series(j) if isinstance(X, pl.DataFrame) else pl.Series(X[:, j], nan_to_null=True)
-
-
 def _of_kind(column: pl.Series, name: str, nominal: bool, where: str) -> pl.Series:
-    """The column as words or as numbers."""
+    """The column as text or as numbers."""
     is_text = not column.dtype.is_numeric()
     if column.null_count() == len(column):
         return pl.Series(name, [None] * len(column), dtype=pl.String if nominal else pl.Float64)
@@ -133,14 +136,14 @@ def _of_kind(column: pl.Series, name: str, nominal: bool, where: str) -> pl.Seri
     return column
 
 
-def _new_words(column: pl.Series, name: str, known: list[str]) -> list[str]:
+def _new_levels(column: pl.Series, name: str, known: list[str]) -> list[str]:
     new = column.drop_nulls()
     new = new.filter(~new.is_in(known))
     if not len(new):
         return []
-    words = new.unique(maintain_order=True).to_list()
+    levels = new.unique(maintain_order=True).to_list()
     rows = "1 row" if len(new) == 1 else f"{len(new)} rows"
-    return [f"column {name!r} has words in {rows} that were not there in training: {_listed(words)}"]
+    return [f"column {name!r} has words in {rows} that were not there in training: {_listed(levels)}"]
 
 
 def _listed(names: list[str]) -> str:

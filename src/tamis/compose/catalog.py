@@ -1,8 +1,7 @@
 """The catalog: every part, its parameters, what they take and what the search may try.
 
 Nothing is listed by hand. A part is any estimator class in the rooms ``transform``, ``discretize``, ``select`` and
-``classify`` that carries a card (:class:`tamis.base.part.Part`), and any score: the score's name then stands for a
-ranking by it.
+``classify`` that has a card (:class:`tamis.base.part.Part`), and any score, whose name stands for a ranking by it.
 """
 
 import inspect
@@ -20,7 +19,7 @@ from tamis.base.search_range import Choice, Range
 from tamis.compose.constraint_text import in_words
 from tamis.select.ranking import Ranking
 
-#: The rooms that hold parts, in the order of a chain, and what one part of each is called.
+#: The rooms that hold parts, in the order of a chain, and the kind of their parts.
 KINDS = {"transform": "transform", "score": "score", "select": "selector", "classify": "classifier"}
 
 _CUTS = ("k", "fraction", "threshold", "fdr", "at_least")
@@ -28,7 +27,7 @@ _CUTS = ("k", "fraction", "threshold", "fdr", "at_least")
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a part: its default and what it may be."""
+    """One parameter of a part: its default and its constraints."""
 
     name: str
     default: Any
@@ -36,11 +35,11 @@ class Parameter:
 
     @property
     def takes(self) -> str:
-        """What it may be, in words."""
+        """The values it takes, in words."""
         return in_words(self.constraints)
 
     def refusal(self, value: Any, part: str) -> str | None:
-        """Why `value` cannot be used, or None when it can."""
+        """Why `value` is refused, or None when it is accepted."""
         try:
             validate_parameter_constraints({self.name: self.constraints}, {self.name: value}, part)
         except InvalidParameterError:
@@ -50,49 +49,33 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Entry:
-    """One part of the catalog.
-
-    Attributes
-    ----------
-    card : Part
-        What stands beside the part itself.
-    kind : str
-        "transform", "score", "selector" or "classifier".
-    summary : str
-        The first line of its documentation.
-    parameters : mapping of str to Parameter
-        In the order in which a recipe prints them.
-    make : callable
-        Parameters in, estimator out.
-    score : Score, optional
-        The score behind a ranking.
-    takes_nominal : bool
-        Whether nominal columns may come as they are, without encoding in front.
-    takes_missing : bool
-        Whether missing values may come as they are, without imputation in front.
-    """
+    """One part of the catalog: its card, kind ("transform", "score", "selector" or "classifier") and first doc line."""
 
     card: Part
     kind: str
     summary: str
+    #: In the order in which a recipe prints them.
     parameters: Mapping[str, Parameter]
+    #: Parameters in, estimator out.
     make: Callable[..., Any] = field(repr=False)
+    #: The score behind a ranking.
     score: Score | None = None
+    #: Whether it takes nominal columns without encoding, and missing values without imputation.
     takes_nominal: bool = False
     takes_missing: bool = False
 
     @property
     def name(self) -> str:
-        """The word users type."""
+        """The recipe word."""
         return self.card.name
 
     @property
     def class_name(self) -> str:
-        """The class that stands behind the recipe word."""
+        """The class behind the recipe word."""
         return Ranking.__name__ if self.score is not None else str(getattr(self.make, "__name__", ""))
 
     def positional_name(self, index: int, value: Any) -> str | None:
-        """The parameter meant by the argument at a place, or None when there are too many."""
+        """The parameter of the argument at a place, or None when there are too many."""
         if self.score is not None and index == 0:
             first = value.values()[0] if isinstance(value, (Range, Choice)) else value
             return "fraction" if isinstance(first, float) else "k"
@@ -102,7 +85,7 @@ class Entry:
         return known[-1] if known and known[-1].startswith("*") else None
 
     def takes_recipes(self, parameter: str) -> bool:
-        """Whether a parameter stands for an estimator or a list of them, so that a bare word is the name of a part."""
+        """Whether a parameter is an estimator or a list of them, so that a bare word names a part."""
         constraints = self.parameters[parameter].constraints
         return f"*{parameter}" in self.card.positional or any(isinstance(c, HasMethods) for c in constraints)
 
@@ -117,17 +100,16 @@ def catalog() -> dict[str, Entry]:
                 found[score.name] = _score_entry(score)
         for cls in estimators(f"tamis.{room}").values():
             if cls is not Ranking:
-                # Discretisation is a transform in a room of its own.
+                # Discretizers are transforms in a room of their own.
                 _add(found, _class_entry(cls, KINDS.get(room, "transform")))
     return found
 
 
 def entry(name: str) -> Entry:
     """The part of that name."""
-    try:
-        return catalog()[name]
-    except KeyError:
-        raise TamisError(f"no part is called {name!r}; 'tamis list' shows them all") from None
+    if name not in catalog():
+        raise TamisError(f"no part is called {name!r}; 'tamis list' shows them all")
+    return catalog()[name]
 
 
 def part_for(role: Role) -> Entry:
@@ -147,20 +129,25 @@ def score_for(role: Role) -> Score:
 
 
 def register(cls: type, kind: str) -> type:
-    """Add an estimator class of your own, with a card, to the catalog of this process.
+    """Add an estimator class of your own to the catalog of this process.
 
     Parameters
     ----------
     cls : type
-        An estimator with a class attribute ``part`` and ``_parameter_constraints``.
+        An estimator with class attributes ``part``, its card, and ``_parameter_constraints``.
     kind : {"transform", "selector", "classifier"}
+
+    Returns
+    -------
+    type
+        The class.
     """
     _add(catalog(), _class_entry(cls, kind))
     return cls
 
 
 def entry_of(estimator: Any) -> Entry | None:
-    """The catalog's entry for an estimator instance, or None for one that is not a part."""
+    """The entry of an estimator instance, or None for one that is not a part."""
     if isinstance(estimator, Ranking):
         return catalog().get(estimator.by if isinstance(estimator.by, str) else getattr(estimator.by, "name", ""))
     part = vars(type(estimator)).get("part")
@@ -175,15 +162,9 @@ def _add(found: dict[str, Entry], new: Entry) -> None:
 
 def _class_entry(cls: Any, kind: str) -> Entry:
     signature = inspect.signature(cls).parameters
-    return Entry(
-        cls.part,
-        kind,
-        _summary(cls),
-        {n: Parameter(n, p.default, cls._parameter_constraints[n]) for n, p in signature.items()},
-        cls,
-        takes_nominal=getattr(cls, "takes_nominal", False),
-        takes_missing=getattr(cls, "accepts_missing", False),
-    )
+    parameters = {n: Parameter(n, p.default, cls._parameter_constraints[n]) for n, p in signature.items()}
+    takes = getattr(cls, "takes_nominal", False), getattr(cls, "accepts_missing", False)
+    return Entry(cls.part, kind, _summary(cls), parameters, cls, None, *takes)
 
 
 def _score_entry(score: Score) -> Entry:
@@ -202,16 +183,9 @@ def _score_entry(score: Score) -> Entry:
         options = {name: given.pop(name) for name in score.options if name in given}
         return Ranking(score.name, **given, options=options or None)
 
-    return Entry(
-        replace(score.part, positional=("k",), search=Ranking.part.search),
-        "score",
-        _summary(score),
-        parameters,
-        make,
-        score,
-        takes_nominal=score.takes_nominal,
-        takes_missing=Ranking.accepts_missing,
-    )
+    card = replace(score.part, positional=("k",), search=Ranking.part.search)
+    takes = score.takes_nominal, Ranking.accepts_missing
+    return Entry(card, "score", _summary(score), parameters, make, score, *takes)
 
 
 def _summary(documented: Any) -> str:

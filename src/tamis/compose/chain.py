@@ -1,4 +1,4 @@
-"""A recipe read: parts with their arguments in a chain, printable and ready to build."""
+"""A parsed recipe: a chain of parts with their arguments, which prints as text and builds an estimator."""
 
 import keyword
 import math
@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from tamis.base.errors import RecipeError
 from tamis.base.search_range import Choice, Range
-from tamis.compose.catalog import Entry, entry, entry_of
+from tamis.compose.catalog import entry, entry_of
 
 #: Words of the language that stand for a value.
 CONSTANTS = {"true": True, "false": False, "none": None, "inf": math.inf}
@@ -20,7 +20,7 @@ CONSTANTS = {"true": True, "false": False, "none": None, "inf": math.inf}
 
 @dataclass(frozen=True)
 class Call:
-    """One part with its arguments, bound to parameter names and in the part's own order."""
+    """One part with its arguments, bound to parameter names and in the order of the part."""
 
     name: str
     arguments: tuple[tuple[str, Any], ...] = ()
@@ -30,7 +30,7 @@ class Call:
         texts: list[str] = []
         named = False
         for name, value in self.arguments:
-            # An argument goes without its name in the first place, and further on when it is a recipe.
+            # The first argument goes without its name, and further ones that are recipes.
             slot = None if named else part.positional_name(len(texts), value)
             if slot == f"*{name}" and isinstance(value, list | tuple) and value:
                 texts += [as_text(v) for v in value]
@@ -45,14 +45,14 @@ class Call:
         """The estimator."""
         given = {name: _built(value) for name, value in self.arguments}
         made = entry(self.name).make(**given)
-        # What was written, so that a default the user spelled out is printed back.
+        # So that a default which the user spelled out is printed back.
         made._written = tuple(given)
         return made
 
 
 @dataclass(frozen=True)
 class Chain:
-    """A recipe: parts in order, each a call or a set of chains. Equal chains print the same text, and conversely.
+    """A recipe: parts in order, each a call or a set of chains. Chains are equal if and only if their texts are.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Chain:
 
     def build(self) -> Any:
         """A scikit-learn estimator: a ``Pipeline``, or the part itself when there is only one."""
-        if any(True for _ in self._open()):
+        if self.is_open:
             raise RecipeError(f"{self} stands for {len(list(self.variants()))} recipes, where one is needed")
         calls = [part for part in self.parts if isinstance(part, Call)]
         if len(calls) == 1:
@@ -80,24 +80,34 @@ class Chain:
         return Pipeline(steps)
 
     def variants(self) -> Iterator["Chain"]:
-        """Every single recipe this one stands for; itself when it has no sets and ranges."""
+        """Every single recipe this one stands for; itself when it has no sets or ranges."""
         options = [variants_of(part) for part in self.parts]
         for parts in product(*options):
-            # A part that was one of a set may be a chain of its own.
+            # An option of a set may be a chain of several parts.
             yield Chain(tuple(call for part in parts for call in (part.parts if isinstance(part, Chain) else (part,))))
 
-    def _open(self) -> Iterator[Any]:
-        for part in self.parts:
-            if isinstance(part, Choice):
-                yield part
-            else:
-                yield from (v for _, v in part.arguments if _is_open(v))
+    @property
+    def is_open(self) -> bool:
+        """Whether it has sets or ranges, and so stands for many recipes."""
+        return any(isinstance(part, Choice) or any(_is_open(v) for _, v in part.arguments) for part in self.parts)
 
 
 def to_text(estimator: Any) -> str:
-    """Print an estimator as a recipe; one that is no part of the catalog prints as Python shows it.
+    """The recipe of an estimator; one that is not in the catalog prints as its ``repr``.
 
     Parameters at their default are left out, unless the recipe it was built from spelled them out.
+
+    Parameters
+    ----------
+    estimator : estimator
+
+    Returns
+    -------
+    str
+
+    See Also
+    --------
+    tamis.compose.recipe.recipe : The inverse.
 
     Examples
     --------
@@ -110,23 +120,17 @@ def to_text(estimator: Any) -> str:
     found = entry_of(estimator)
     if found is None:
         return " ".join(repr(estimator).split())
-    return str(_call_of(estimator, found))
-
-
-def _call_of(estimator: Any, found: Entry) -> Call:
     given = estimator.get_params(deep=False)
-    parameters = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in given.items()}
     if found.score is not None:
-        parameters = {**parameters, **(parameters.pop("options") or {})}
+        given = {**given, **(given.pop("options") or {})}
+    values = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in given.items()}
     written = getattr(estimator, "_written", ())
-    return Call(
-        found.name,
-        tuple(
-            (name, parameters[name])
-            for name, known in found.parameters.items()
-            if name in parameters and (name in written or parameters[name] != known.default)
-        ),
-    )
+    shown = [
+        name
+        for name, parameter in found.parameters.items()
+        if name in values and (name in written or values[name] != parameter.default)
+    ]
+    return str(Call(found.name, tuple((name, values[name]) for name in shown)))
 
 
 def _built(value: Any) -> Any:
@@ -136,15 +140,13 @@ def _built(value: Any) -> Any:
 
 
 def _is_open(value: Any) -> bool:
-    if isinstance(value, Chain):
-        return any(True for _ in value._open())
     if isinstance(value, tuple):
         return any(_is_open(v) for v in value)
-    return isinstance(value, (Choice, Range))
+    return value.is_open if isinstance(value, Chain) else isinstance(value, (Choice, Range))
 
 
 def variants_of(value: Any) -> list[Any]:
-    """Every closed value an open one stands for."""
+    """Every single value that a value with sets and ranges stands for."""
     if isinstance(value, (Choice, Range)):
         return [v for option in value.values() for v in variants_of(option)]
     if isinstance(value, Chain):

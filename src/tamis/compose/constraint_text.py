@@ -1,4 +1,4 @@
-"""What a parameter takes, in words: scikit-learn's constraints read aloud."""
+"""What a parameter takes, in words: scikit-learn's constraints as text."""
 
 from numbers import Integral
 from typing import Any
@@ -36,19 +36,15 @@ def _one(constraint: Any) -> str:
     if constraint is np.random.Generator:
         return "a seed"
     if isinstance(constraint, HasMethods):
-        return (
-            "a recipe that ends in a classifier" if "predict" in constraint.methods else "a recipe without a classifier"
-        )
+        return "a recipe " + ("that ends in" if "predict" in constraint.methods else "without") + " a classifier"
     return "text" if constraint is str else str(make_constraint(constraint)).removeprefix("an instance of ")
 
 
 def _interval(interval: Interval) -> str:
     number = "a whole number" if interval.type is Integral else "a number"
     ends = []
-    if interval.left is not None:
-        closed = interval.closed in ("left", "both")
-        ends.append(f"of {interval.left:g} or more" if closed else f"above {interval.left:g}")
-    if interval.right is not None:
-        closed = interval.closed in ("right", "both")
-        ends.append(f"up to {interval.right:g}" if closed else f"below {interval.right:g}")
+    if (low := interval.left) is not None:
+        ends.append(f"of {low:g} or more" if interval.closed in ("left", "both") else f"above {low:g}")
+    if (high := interval.right) is not None:
+        ends.append(f"up to {high:g}" if interval.closed in ("right", "both") else f"below {high:g}")
     return " ".join([number, " and ".join(ends)]).strip()

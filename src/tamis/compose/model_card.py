@@ -1,4 +1,4 @@
-"""The card of a saved model: what it is, what it was learnt from, what it needs and how well it does."""
+"""The card of a saved model: its recipe, its training data, the columns it needs and its error."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from sklearn.impute import KNNImputer
 from sklearn.preprocessing import Normalizer
 
 from tamis.base.errors import TamisError
-from tamis.base.feature_tracking import kept
+from tamis.base.feature_tracking import used_features
 from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.base.part import Part
 from tamis.compose.chain import to_text
@@ -22,10 +22,10 @@ from tamis.data.dataset import Dataset
 from tamis.data.fingerprint import fingerprint
 from tamis.data.matrices import numbered
 
-#: The number of this way to write a card; a file with another is refused.
+#: The version of this layout of a card; a file with another is refused.
 LAYOUT = 1
 
-#: Steps of scikit-learn that give a column for a column and yet look at the whole row.
+#: One-to-one transforms of scikit-learn whose output depends on the whole row.
 _WHOLE_ROWS = (Normalizer, KNNImputer)
 
 
@@ -35,7 +35,7 @@ class CardError(Exception):
 
 @dataclass(frozen=True)
 class Card:
-    """What is known of a saved model.
+    """The description of a saved model.
 
     Attributes
     ----------
@@ -43,22 +43,20 @@ class Card:
     columns : mapping of str to str
         The input columns in order, by name: "numeric" or "nominal".
     levels : mapping of str to list of str
-        For each nominal column the words that occur in it.
+        The values of each nominal column.
     uses : list of str, or None
-        The columns that the model uses (:func:`tamis.base.feature_tracking.kept`); None where that cannot be said.
+        The columns that the model uses (:func:`tamis.base.feature_tracking.used_features`); None where unknown.
     needs_all : bool
-        Whether its answers depend on every column all the same, as they do when rows are divided by their length.
+        Whether its predictions depend on every column anyway, as when rows are divided by their length.
     classes : list of str, int or float
         In the order of the model's own; empty for a model that does not predict.
-    target : str
-        What the classes are called.
-    data : str
-        What the training data is called.
+    target, data : str
+        The names of the classes' column and of the training data.
     rows : int
     fingerprint : str
         Of the training data (:func:`tamis.data.fingerprint.fingerprint`).
     error : dict, or None
-        The honest error: metric, estimate, standard error and how they were found. None when there is none.
+        The honest error: metric, estimate, standard error and the splits. None when there is none.
     versions : mapping of str to str
         Of tamis, Python and the libraries.
     created : str
@@ -81,39 +79,39 @@ class Card:
 
     @property
     def needs(self) -> set[str]:
-        """The columns on which answers depend."""
+        """The columns on which predictions depend."""
         return set(self.columns if self.needs_all or self.uses is None else self.uses)
 
     @property
     def nominal(self) -> set[str]:
-        """The columns that hold words."""
+        """The nominal columns."""
         return {name for name, kind in self.columns.items() if kind == "nominal"}
 
     def to_json(self) -> str:
         """The card as a JSON document."""
-        told = {"layout": LAYOUT, **asdict(self), "error": _plain(self.error)}
+        fields = {"layout": LAYOUT, **asdict(self), "error": _plain(self.error)}
         try:
-            return json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False)
+            return json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False)
         except (TypeError, ValueError):
-            raise TamisError("the card of a model takes numbers, words, lists and mappings only") from None
+            raise TamisError("the card of a model takes numbers, text, lists and mappings only") from None
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
         """Read a card; raises :class:`CardError`."""
         try:
-            told = json.loads(text)
+            found = json.loads(text)
         except (ValueError, RecursionError):
             raise CardError("its card is not JSON") from None
-        if not isinstance(told, dict) or "layout" not in told:
+        if not isinstance(found, dict) or "layout" not in found:
             raise CardError("its card is not that of a model")
-        if told.pop("layout") != LAYOUT:
+        if found["layout"] != LAYOUT:
             raise CardError(
                 f"its card has another layout than {LAYOUT}, the one read here; use the tamis that wrote it"
             )
-        for name, takes in _FIELDS.items():
-            if name not in told or not takes(told[name]):
+        for name, accepts in _FIELDS.items():
+            if name not in found or not accepts(found[name]):
                 raise CardError(f"its card has no usable {name!r}")
-        return cls(**{name: told[name] for name in _FIELDS})
+        return cls(**{name: found[name] for name in _FIELDS})
 
 
 def card_of(
@@ -138,53 +136,57 @@ def card_of(
     feature_names : array of str, optional
         By default those of a data frame, else x1, x2, ....
     target, data : str
-        What the labels and the data are called.
+        The names of the labels and of the data.
     recipe : str, optional
-        By default what the model prints as.
+        By default the text of the model.
     error : dict, optional
-        The honest error, of plain values: ``metric``, ``estimate``, ``standard_error`` and ``split``, how it was found.
+        The honest error, of plain values: ``metric``, ``estimate``, ``standard_error`` and ``split``.
+
+    Returns
+    -------
+    Card
+
+    See Also
+    --------
+    tamis.compose.model_file.save_model : Writes the model with its card.
     """
-    made_of = fingerprint(X, y, feature_names=feature_names)
+    data_fingerprint = fingerprint(X, y, feature_names=feature_names)
     if isinstance(X, Dataset):
         feature_names, target, data, X = X.feature_names, X.target, X.name, X.X
     X = X if hasattr(X, "shape") else np.asarray(X)
     if feature_names is None:
         feature_names = getattr(X, "columns", numbered(X.shape[1]))
     names = [str(name) for name in feature_names]
-    words = _levels(X)
-    columns = {name: "nominal" if place in words else "numeric" for place, name in enumerate(names)}
+    levels = _levels(X)
+    columns = {name: "nominal" if place in levels else "numeric" for place, name in enumerate(names)}
     if len(columns) < len(names):
         raise TamisError("a model is saved with the names of its columns, and two columns have one name")
-    mask = kept(model, len(names))
+    mask = used_features(model, len(names))
     return Card(
         recipe=to_text(model) if recipe is None else recipe,
         columns=columns,
-        levels={names[place]: found for place, found in words.items()},
+        levels={names[place]: found for place, found in levels.items()},
         uses=None if mask is None else [name for name, used in zip(names, mask, strict=True) if used],
-        needs_all=_looks_at_whole_rows(model),
-        classes=_classes(model).tolist(),
+        needs_all=_needs_whole_rows(model),
+        classes=np.asarray(getattr(model, "classes_", []) if hasattr(model, "predict") else []).tolist(),
         target=target,
         data=data,
         rows=int(X.shape[0]),
-        fingerprint=made_of,
+        fingerprint=data_fingerprint,
         error=error,
     )
 
 
 def _levels(X: Any) -> dict[int, list[str]]:
-    """The words of each nominal column, by its place."""
+    """The values of each nominal column, by its place."""
     if sp.issparse(X) or only_numbers(X):
         return {}
     columns = enumerate(columns_of(X, "a model card"))
     return {j: column.drop_nulls().unique().sort().to_list() for j, column in columns if column.dtype == pl.String}
 
 
-def _classes(model: Any) -> np.ndarray:
-    return np.asarray(getattr(model, "classes_", []) if hasattr(model, "predict") else [])
-
-
-def _looks_at_whole_rows(model: Any) -> bool:
-    """Whether any estimator inside, fitted or not, looks at whole rows."""
+def _needs_whole_rows(model: Any) -> bool:
+    """Whether the output of any estimator inside, fitted or not, depends on whole rows."""
     waiting, seen = [model], set()
     while waiting:
         held = waiting.pop()
@@ -202,7 +204,7 @@ def _looks_at_whole_rows(model: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Values of numpy as Python's own, and None for a number that does not exist."""
+    """numpy's values as Python's, and NaN as None."""
     if isinstance(value, Mapping):
         return {str(name): _plain(one) for name, one in value.items()}
     if isinstance(value, np.generic | np.ndarray):
@@ -212,27 +214,31 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and value != value else value
 
 
-def _is_words(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(word, str) for word in value)
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
-def _is_mapping_of_words(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(word, str) for word in value.values())
+def _is_list_of_text(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
 
 
-#: What each entry must be.
+def _is_mapping_of_text(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_text, value.values()))
+
+
+#: Which values each entry accepts.
 _FIELDS: dict[str, Callable[[Any], bool]] = {
-    "recipe": lambda value: isinstance(value, str),
-    "columns": lambda value: _is_mapping_of_words(value) and set(value.values()) <= {"numeric", "nominal"},
-    "levels": lambda value: isinstance(value, dict) and all(_is_words(words) for words in value.values()),
-    "uses": lambda value: value is None or _is_words(value),
+    "recipe": _is_text,
+    "columns": lambda value: _is_mapping_of_text(value) and set(value.values()) <= {"numeric", "nominal"},
+    "levels": lambda value: isinstance(value, dict) and all(map(_is_list_of_text, value.values())),
+    "uses": lambda value: value is None or _is_list_of_text(value),
     "needs_all": lambda value: isinstance(value, bool),
     "classes": lambda value: isinstance(value, list) and all(isinstance(one, str | int | float) for one in value),
-    "target": lambda value: isinstance(value, str),
-    "data": lambda value: isinstance(value, str),
+    "target": _is_text,
+    "data": _is_text,
     "rows": lambda value: isinstance(value, int),
-    "fingerprint": lambda value: isinstance(value, str),
+    "fingerprint": _is_text,
     "error": lambda value: value is None or isinstance(value, dict),
-    "versions": _is_mapping_of_words,
-    "created": lambda value: isinstance(value, str),
+    "versions": _is_mapping_of_text,
+    "created": _is_text,
 }

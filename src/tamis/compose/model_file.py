@@ -1,4 +1,4 @@
-"""A model in a file: one archive of the fitted estimator and its card, which can be loaded without running code."""
+"""Model files: one archive of the fitted estimator and its card, which loads without running code."""
 
 import json
 import os
@@ -15,6 +15,7 @@ from tamis.compose.model_card import Card, CardError, card_of
 from tamis.compose.sound import UnsoundError, check_sound
 from tamis.compose.trusted import RefusedError, check_types, trusted_types
 from tamis.compose.versions import made_with
+from tamis.data.readers.source import read_bytes
 from tamis.data.write import whole
 
 __all__ = ["Card", "card_of", "load_model", "save_model"]
@@ -23,16 +24,20 @@ _MODEL, _CARD = "model.skops", "card.json"
 
 
 def save_model(path: str | os.PathLike[str], model: Any, card: Card) -> None:
-    """Write a fitted model and its card to a file, which appears whole or not at all.
+    """Write a fitted model and its card to a file, whole or not at all.
 
-    A model that could not be loaded again, because it holds a function or a type that is not trusted, is refused.
+    A model that holds a function or an untrusted type, and so could not be loaded again, is refused.
 
     Parameters
     ----------
     path : str or path
     model : fitted estimator
     card : Card
-        As :func:`card_of` makes it.
+        From :func:`card_of`.
+
+    See Also
+    --------
+    load_model : Reads the file.
 
     Examples
     --------
@@ -47,7 +52,7 @@ def save_model(path: str | os.PathLike[str], model: Any, card: Card) -> None:
     ('cc(5) | knn(3)', 5, [-1, 1])
     """
     path = Path(path)
-    told = card.to_json()
+    described = card.to_json()
     try:
         packed = skops.io.dumps(model)
         check_types(packed)
@@ -56,53 +61,59 @@ def save_model(path: str | os.PathLike[str], model: Any, card: Card) -> None:
     except Exception as error:
         raise TamisError(f"{path}: the model cannot be saved ({str(error).partition('. ')[0]})") from error
     with whole(path) as partial, ZipFile(partial, "w", ZIP_STORED) as archive:
-        archive.writestr(_CARD, told)
+        archive.writestr(_CARD, described)
         archive.writestr(_MODEL, packed)
 
 
 def load_model(path: str | os.PathLike[str]) -> tuple[Any, Card]:
-    """The fitted model and the card of a file that :func:`save_model` wrote.
+    """Load the fitted model and the card of a file that :func:`save_model` wrote.
 
-    A file from anywhere may be given: what it can hold is the estimators of the catalog and of scikit-learn and the
-    arrays in them. Everything else is refused before it is made, and nothing that the file says is called.
+    The file need not be trusted: it can hold the estimators of the catalog and of scikit-learn and their arrays.
+    Anything else is refused before it is made, and nothing named in the file is called. Warns when the file was written
+    with other versions of the libraries on which predictions depend.
 
-    Warns when the file was written with other versions of the libraries on which answers depend.
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    model : fitted estimator
+    card : Card
+
+    See Also
+    --------
+    save_model : Writes the file.
+    tamis.compose.align_columns.align_columns : New rows in the model's order of columns.
     """
     path = Path(path)
-    raw = _content(path)
+    raw = read_bytes(path)
     try:
         members = _members(raw)
         card = Card.from_json(members[_CARD])
         check_types(members[_MODEL])
-        model = _made(members[_MODEL])
+        with warnings.catch_warnings():
+            # The card's versions are compared instead.
+            warnings.simplefilter("ignore")
+            model = skops.io.loads(members[_MODEL], trusted=trusted_types())
+        check_sound(model)
         _check_fit(model, card)
     except (CardError, RefusedError, UnsoundError) as refusal:
-        said = f"its model cannot be used: {refusal}" if isinstance(refusal, UnsoundError) else str(refusal)
-        raise DataError(f"{path}: {said}") from None
+        unsound = "its model cannot be used: " if isinstance(refusal, UnsoundError) else ""
+        raise DataError(f"{path}: {unsound}{refusal}") from None
     except skops.io.exceptions.UntrustedTypesFoundException as refusal:
-        said = str(refusal).partition("\n")[0].rstrip(".")
-        raise DataError(f"{path}: is not loaded ({said[0].lower()}{said[1:]})") from None
+        reason = str(refusal).partition("\n")[0].rstrip(".")
+        raise DataError(f"{path}: is not loaded ({reason[0].lower()}{reason[1:]})") from None
     except MemoryError:
         raise DataError(f"{path}: its model needs more memory than there is") from None
-    except Exception:  # whatever is made of foreign bytes, the file is at fault
+    except Exception:  # whatever fails on foreign bytes, the file is at fault
         raise DataError(f"{path}: its model is damaged, or was not written by tamis") from None
     _compare_versions(path, card)
     return model, card
 
 
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise DataError(f"{path}: is a folder, not a file") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
-
-
 def _members(raw: bytes) -> dict[str, bytes]:
-    """The two parts of the file."""
+    """The card and the model in the file."""
     try:
         with ZipFile(BytesIO(raw)) as archive:
             names = sorted(member.filename for member in archive.infolist())
@@ -118,30 +129,19 @@ def _members(raw: bytes) -> dict[str, bytes]:
         raise RefusedError("is not a model file, or it is damaged or cut short") from None
 
 
-def _made(packed: bytes) -> Any:
-    with warnings.catch_warnings():
-        # Other versions are told of once, by the card.
-        warnings.simplefilter("ignore")
-        model = skops.io.loads(packed, trusted=trusted_types())
-    check_sound(model)
-    return model
-
-
 def _check_fit(model: Any, card: Card) -> None:
     """Refuse a card that is not the model's."""
     if not hasattr(model, "get_params") or not (hasattr(model, "predict") or hasattr(model, "transform")):
         raise RefusedError("holds no model")
     if getattr(model, "n_features_in_", len(card.columns)) != len(card.columns):
-        raise RefusedError(f"its card tells of {len(card.columns)} columns and its model of {model.n_features_in_}")
+        raise RefusedError(f"its card has {len(card.columns)} columns and its model {model.n_features_in_}")
     if hasattr(model, "predict") and json.loads(json.dumps(model.classes_.tolist())) != card.classes:
-        raise RefusedError("its card and its model tell of different classes")
+        raise RefusedError("its card and its model have different classes")
 
 
 def _compare_versions(path: Path, card: Card) -> None:
-    here = made_with()
-    other = [f"{name} {card.versions.get(name, '?')}" for name in here if name != "python"]
-    mine = [f"{name} {here[name]}" for name in here if name != "python"]
-    differ = [(then, now) for then, now in zip(other, mine, strict=True) if then != now]
+    here, saved = made_with(), card.versions
+    differ = [name for name in here if name != "python" and saved.get(name) != here[name]]
     if differ:
-        then, now = (", ".join(pair) for pair in zip(*differ, strict=True))
-        warnings.warn(f"{path}: was saved with {then}; here is {now}, and answers may differ", stacklevel=3)
+        then, now = (", ".join(f"{name} {found.get(name, '?')}" for name in differ) for found in (saved, here))
+        warnings.warn(f"{path}: was saved with {then}; here is {now}, and predictions may differ", stacklevel=3)

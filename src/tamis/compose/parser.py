@@ -1,9 +1,10 @@
-"""The reader of recipes: Python's own grammar for expressions, and nothing is evaluated."""
+"""The parser of recipes: Python's own grammar for expressions, and nothing is evaluated."""
 
 import ast
 import difflib
 import math
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 from tamis.base.errors import RecipeError
@@ -16,7 +17,7 @@ _CUTS = ("k", "fraction", "threshold", "fdr")
 
 
 def parse(text: str) -> Chain:
-    """Read a recipe without building it; a refusal points at the place in the text.
+    """Parse a recipe without building it; an error points at its place in the text.
 
     Examples
     --------
@@ -29,14 +30,23 @@ def parse(text: str) -> Chain:
 
 
 def _last_calls(part: Call | Choice) -> list[Call]:
-    """What a part of a chain may end in."""
+    """The last call of a part of a chain, or of each option of a set."""
     if isinstance(part, Call):
         return [part]
     return [call for option in part.options for call in _last_calls(option.parts[-1])]
 
 
+def _nearest(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _count(number: int) -> str:
+    return "no argument" if number == 0 else "one argument" if number == 1 else f"{number} arguments"
+
+
 class _Parser:
-    """Reads one recipe; every refusal points at the place in the text."""
+    """Parses one recipe; every error points at its place in the text."""
 
     def __init__(self, text: str) -> None:
         self.text = " ".join(text.split())
@@ -48,7 +58,7 @@ class _Parser:
                 tree = ast.parse(self.text, mode="eval")
         except SyntaxError as error:
             place = max((error.offset or 1) - 1, 0)
-            raise self._refusal("the recipe cannot be read here", place, place + 1) from None
+            raise self._error("the recipe cannot be read here", place, place + 1) from None
         except (ValueError, RecursionError, MemoryError):
             raise RecipeError("the recipe cannot be read: it is nested too deeply or is not text") from None
         try:
@@ -80,61 +90,60 @@ class _Parser:
 
     def _bind(self, place: ast.expr, name: str, args: list[ast.expr], keywords: list[ast.keyword]) -> Call:
         if name not in catalog():
-            raise self._at(place, f"no part is called {name!r}{self._nearest(name, catalog())}")
+            raise self._at(place, f"no part is called {name!r}{_nearest(name, catalog())}")
         part = entry(name)
         bound: dict[str, Any] = {}
         for index, node in enumerate(args):
             parameter = part.positional_name(index, self._value(node))
             if parameter is None:
-                raise self._at(node, f"{name} takes {self._count(len(part.card.positional))} without a name")
+                raise self._at(node, f"{name} takes {_count(len(part.card.positional))} without a name")
             if parameter.startswith("*"):
-                self._keep(bound, part, parameter[1:], tuple(self._recipe(n, part) for n in args[index:]), node)
+                self._set(bound, part, parameter[1:], tuple(self._recipe(n, part) for n in args[index:]), node)
                 break
-            self._keep(bound, part, parameter, self._value(node, recipe=part.takes_recipes(parameter)), node)
+            self._set(bound, part, parameter, self._value(node, recipe=part.takes_recipes(parameter)), node)
         for item in keywords:
             if item.arg is None or item.arg not in part.parameters:
                 known = f"; it takes: {', '.join(part.parameters)}" if part.parameters else ""
-                nearest = self._nearest(item.arg or "", part.parameters)
+                nearest = _nearest(item.arg or "", part.parameters)
                 raise self._at(item, f"{name} has no parameter {item.arg!r}{nearest or known}")
             value = self._value(item.value, recipe=part.takes_recipes(item.arg))
-            self._keep(bound, part, item.arg, value, item)
+            self._set(bound, part, item.arg, value, item)
         cuts = [cut for cut in _CUTS if part.score is not None and cut in bound]
         if len(cuts) > 1:
             raise self._at(place, f"{name} takes one cut; got {' and '.join(cuts)}")
         return Call(name, tuple((p, bound[p]) for p in part.parameters if p in bound))
 
-    def _keep(self, bound: dict[str, Any], part: Entry, parameter: str, value: Any, place: ast.AST) -> None:
+    def _set(self, bound: dict[str, Any], part: Entry, parameter: str, value: Any, place: ast.AST) -> None:
         if parameter in bound:
             raise self._at(place, f"{part.name} gets {parameter} twice")
         for single in variants_of(value):
-            refusal = self._refused(part, parameter, single)
-            if refusal:
+            if refusal := self._refused(part, parameter, single):
                 raise self._at(place, refusal)
         bound[parameter] = value
 
     def _refused(self, part: Entry, parameter: str, value: Any) -> str | None:
-        """Why a closed value cannot be used, or None when it can."""
+        """Why a value without sets and ranges is refused, or None when it is accepted."""
         if f"*{parameter}" in part.card.positional and value is not None:
             wrong = [v for v in value if not isinstance(v, Chain)] if isinstance(value, tuple) else [value]
             return f"{part.name}: {parameter} takes a list of recipes; got {as_text(wrong[0])}" if wrong else None
         known = part.parameters[parameter]
         if isinstance(value, Chain):
-            said = known.refusal(value.build(), part.name)
-            return said and f"{part.name}: {parameter} takes {known.takes}; got {value}"
+            refused = known.refusal(value.build(), part.name)
+            return refused and f"{part.name}: {parameter} takes {known.takes}; got {value}"
         return known.refusal(list(value) if isinstance(value, tuple) else value, part.name)
 
     def _recipe(self, node: ast.expr, part: Entry) -> Any:
-        """The recipe, or set of recipes, written at a place where nothing else may stand."""
+        """The recipe, or set of recipes, at a place where nothing else is allowed."""
         value = self._value(node, recipe=True)
         for single in variants_of(value):
             if isinstance(single, str):
-                raise self._at(node, f"no part is called {single!r}{self._nearest(single, catalog())}")
+                raise self._at(node, f"no part is called {single!r}{_nearest(single, catalog())}")
             if not isinstance(single, Chain):
                 raise self._at(node, f"{part.name} takes recipes here; got {as_text(single)}")
         return value
 
     def _value(self, node: ast.expr, *, recipe: bool = False) -> Any:
-        """The value written at a place; where a recipe is due a bare word that names a part is one."""
+        """The value at a place; with `recipe` a bare word that names a part is a recipe."""
         if isinstance(node, ast.Constant) and type(node.value) in (int, float, str, bool, type(None)):
             return node.value
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
@@ -167,18 +176,11 @@ class _Parser:
             raise self._at(node, "geom needs both ends above zero")
         return Range(spacing, low, high, count)
 
-    def _nearest(self, name: str, known: Any) -> str:
-        close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-        return f"; did you mean {close[0]!r}?" if close else ""
-
-    def _count(self, number: int) -> str:
-        return "no argument" if number == 0 else "one argument" if number == 1 else f"{number} arguments"
-
     def _at(self, node: Any, message: str) -> RecipeError:
         raw = self.text.encode()
         start = len(raw[: node.col_offset].decode(errors="ignore"))
         end = len(raw[: node.end_col_offset].decode(errors="ignore"))
-        return self._refusal(message, start, end)
+        return self._error(message, start, end)
 
-    def _refusal(self, message: str, start: int, end: int) -> RecipeError:
+    def _error(self, message: str, start: int, end: int) -> RecipeError:
         return RecipeError(f"{message}\n  {self.text}\n  {' ' * start}{'^' * max(end - start, 1)}")

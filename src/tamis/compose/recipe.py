@@ -1,9 +1,9 @@
 """Recipes: a complex model as text, read to a scikit-learn estimator and printed back.
 
 A recipe is a chain of parts, ``standardize | cc(700) | svm(gaussian, C=1000)``. Its syntax is a subset of Python's
-expressions, read with :mod:`ast`; nothing is evaluated. Arguments are numbers, ``true``, ``false``, ``none``, ``inf``,
-bare words (``linear``), quoted text, or recipes. A set ``{1, 10}`` or a range ``geom(50, 5000, 10)``, ``lin(0, 1, 5)``
-stands for many values, and the recipe then for many recipes; so does a set of parts, ``cc(50) | {knn(5), svm}``.
+expressions, parsed with :mod:`ast`; nothing is evaluated. Arguments are numbers, ``true``, ``false``, ``none``,
+``inf``, bare words (``linear``), quoted text, or recipes. A set ``{1, 10}``, a range ``geom(50, 5000, 10)`` or
+``lin(0, 1, 5)``, or a set of parts, ``cc(50) | {knn(5), svm}``, makes the recipe stand for many recipes.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,20 @@ __all__ = ["Chain", "completed", "parse", "recipe", "to_text"]
 
 
 def recipe(text: str) -> Any:
-    """Read a recipe and build the scikit-learn estimator it describes.
+    """Parse a recipe and build the scikit-learn estimator it describes.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    estimator
+        A ``Pipeline``, or the part itself when there is only one.
+
+    See Also
+    --------
+    tamis.compose.chain.to_text : The inverse.
 
     Examples
     --------
@@ -29,15 +42,10 @@ def recipe(text: str) -> Any:
 
 
 def completed(chain: Chain, *, nominal: bool, missing: bool) -> Chain:
-    """The recipe with imputation and encoding put in front where the data needs them and it has none.
+    """The recipe, with imputation and encoding in front where the data needs them and the recipe has none.
 
-    Neither is put before parts that all take such columns as they are, recipes among their arguments included.
-
-    Parameters
-    ----------
-    chain : Chain
-    nominal, missing : bool
-        Whether the data has nominal columns, and missing values.
+    Data with `missing` values or `nominal` columns needs them unless all parts, those of recipes among their arguments
+    included, take such columns.
 
     Examples
     --------
@@ -56,7 +64,7 @@ def completed(chain: Chain, *, nominal: bool, missing: bool) -> Chain:
 
 
 def _all_take(value: Any, takes: Callable[[Entry], bool]) -> bool:
-    """Whether it holds of every part of a recipe and of the recipes within; a value that is none has no part."""
+    """Whether `takes` holds for every part of a recipe and of recipes within; other values have no parts."""
     if isinstance(value, Chain):
         return all(
             takes(entry(part.name)) and all(_all_take(argument, takes) for _, argument in part.arguments)

@@ -1,4 +1,4 @@
-"""Whether a loaded model can be used: indices that compiled code follows without looking lie inside their arrays."""
+"""Whether a loaded model is safe to use: indices that compiled code follows unchecked lie inside their arrays."""
 
 from typing import Any
 
@@ -13,17 +13,11 @@ from tamis.classify.knn.symbols import MixedSpace
 from tamis.classify.nrbf.nrbf import NRBF
 from tamis.trees.tree import Tree
 
-#: They check the number of columns once and hand rows to their trees unseen.
-_OWNERS = (
-    ensemble.ExtraTreesClassifier,
-    ensemble.ExtraTreesRegressor,
-    ensemble.GradientBoostingClassifier,
-    ensemble.GradientBoostingRegressor,
-    ensemble.HistGradientBoostingClassifier,
-    ensemble.HistGradientBoostingRegressor,
-    ensemble.RandomForestClassifier,
-    ensemble.RandomForestRegressor,
-    ensemble.RandomTreesEmbedding,
+#: They check the number of columns once and pass rows to their trees unchecked.
+_OWNERS = tuple(
+    getattr(ensemble, name)
+    for name in ensemble.__all__
+    if name.startswith(("ExtraTrees", "GradientBoosting", "HistGradientBoosting", "RandomForest", "RandomTrees"))
 )
 
 _SklearnTree, _TreePredictor = tree_types()
@@ -34,10 +28,10 @@ class UnsoundError(Exception):
 
 
 def check_sound(model: Any) -> None:
-    """Look at every tree and sparse matrix that a model holds; raises :class:`UnsoundError`.
+    """Check every tree and sparse matrix that a model holds; raises :class:`UnsoundError`.
 
-    Types can be told from the file. That the numbers fit together cannot, and a tree whose child lies outside the tree
-    would have compiled code read memory that is not its own.
+    The file shows types, not whether numbers are consistent: with a child outside the tree, compiled code would read
+    memory that is not its own.
 
     Examples
     --------
@@ -74,13 +68,15 @@ def check_sound(model: Any) -> None:
 
 
 def _check_rows(model: BaseEstimator, width: int | None) -> None:
-    """Training rows that a model compares others with are as wide as those will be."""
-    if isinstance(model, KNN) and hasattr(model, "_rows"):
+    """Check that stored training rows are as wide as the input."""
+    rows: Any = getattr(model, "_rows", None)
+    if isinstance(model, KNN) and rows is not None:
         space: MixedSpace = model._space
         vectors = [size + 1 for size in space.n_levels] if space.shares is None else [len(s[0]) for s in space.shares]
-        if model._rows.shape[1] != (np.count_nonzero(~space.nominal) + sum(vectors) if vectors else width):
-            raise UnsoundError("its training rows are of another width than its input")
-    if isinstance(model, NRBF) and sp.issparse(getattr(model, "_rows", None)) and model._rows.shape[1] != width:
+        width = int(np.count_nonzero(~space.nominal)) + sum(vectors) if vectors else width
+    elif not (isinstance(model, NRBF) and sp.issparse(rows)):
+        return
+    if rows.shape[1] != width:
         raise UnsoundError("its training rows are of another width than its input")
 
 
@@ -92,7 +88,7 @@ def _check_sparse(matrix: Any) -> None:
 
 
 def _check_nodes(left: Any, right: Any, feature: Any, leaf: Any, width: int | None) -> None:
-    """A child comes after its parent, so that every way down ends; and a node looks at a column that there is."""
+    """Check that a child comes after its parent, so that every path ends, and that a node uses an existing column."""
     inner = np.flatnonzero(~leaf)
     if left.size == 0:
         raise UnsoundError("a tree has no nodes")
@@ -101,7 +97,7 @@ def _check_nodes(left: Any, right: Any, feature: Any, leaf: Any, width: int | No
             raise UnsoundError("a tree has a branch that leads out of it")
     columns = feature[inner].astype(np.int64)
     if not isinstance(width, int) or ((columns < 0) | (columns >= width)).any():
-        raise UnsoundError("a tree looks at columns that the data does not have")
+        raise UnsoundError("a tree uses columns that the data does not have")
 
 
 def _check_tree(tree: Tree, width: int | None) -> None:

@@ -1,4 +1,4 @@
-"""Which types a model file may hold: told from what the file says, before anything in it is made."""
+"""Which types a model file may hold: checked in the text of the file, before any object is made."""
 
 import inspect
 import json
@@ -14,23 +14,19 @@ from tamis.compose.catalog import catalog
 from tamis.select.ranking import Ranking
 from tamis.trees.tree import Tree
 
-#: Classes of this library that fitted parts hold and that are no parts themselves.
+#: Classes of this library that fitted parts hold and that are not parts themselves.
 _HELPERS = (MixedSpace, Tree)
 
 _SPARSE = {f"scipy.sparse._{form}.{form}_{kind}" for form in ("csr", "csc") for kind in ("array", "matrix")}
 _SKLEARN_TREE = "sklearn.tree._tree.Tree"
-#: What skops leaves to us. Trees and sparse matrices are looked at again once they are made
-#: (:mod:`tamis.compose.sound`), since compiled code follows the indices in them without looking.
-_LEFT_TO_US = {
-    *_SPARSE,
-    _SKLEARN_TREE,
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    "numpy.dtype",
-}
+#: Types that skops does not trust itself. Trees and sparse matrices are checked again once they are made
+#: (:mod:`tamis.compose.sound`), since compiled code follows the indices in them unchecked.
+_TREE_PREDICTOR = "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"
+_LEFT_TO_US = {*_SPARSE, _SKLEARN_TREE, _TREE_PREDICTOR, "numpy.dtype"}
 _SCALARS = {f"numpy.{kind.__name__}" for kind in np.sctypeDict.values()} - {"numpy.object_"}
 
-#: Ways in which skops makes a thing, and of what types. Whatever calls a function that the file names is no such way.
-_WAYS: dict[str, set[str]] = {
+#: The nodes of skops that are allowed, and their types. Nodes that call a function named in the file are not.
+_NODES: dict[str, set[str]] = {
     "JsonNode": {"builtins.str"},
     "DictNode": {"builtins.dict"},
     "ListNode": {"builtins.list"},
@@ -45,22 +41,22 @@ _WAYS: dict[str, set[str]] = {
     "SparseMatrixNode": _SPARSE,
     "TreeNode": {_SKLEARN_TREE},
 }
-#: Ways in which skops itself knows which of scikit-learn's types are harmless.
+#: Nodes for which skops itself knows the harmless types of scikit-learn.
 _OF_SKLEARN = ("ObjectNode", "LossNode")
 
-#: Unpacked, a model may be so many times the size of its file, and so many bytes at any rate.
+#: Unpacked, a model may have this many times the size of its file, or this many bytes.
 _MOST_TIMES, _ALWAYS = 100, 2**28
 
 
 class RefusedError(Exception):
-    """Why a model is not to be loaded or saved: the end of a sentence about its file."""
+    """Why a model is not loaded or saved: the end of a sentence about its file."""
 
 
 def trusted_types() -> list[str]:
-    """The types that may be loaded beside those that skops itself takes for harmless.
+    """The types that may be loaded beside those that skops trusts itself.
 
-    They are the estimators of the catalog, those registered in this process included, what fitted ones hold, and a few
-    of scipy's and scikit-learn's.
+    They are the estimators of the catalog, registered ones included, what fitted ones hold, and a few of scipy and
+    scikit-learn.
     """
     return sorted(_own_types() | _LEFT_TO_US)
 
@@ -71,24 +67,24 @@ def _own_types() -> set[str]:
 
 
 def check_types(packed: bytes) -> None:
-    """Refuse the bytes of a skops file that names a type, or a way to make a thing, that models have no use for.
+    """Refuse the bytes of a skops file with a type or a node that models do not need.
 
-    skops looks at the types too. This comes first, before a module is imported because a file names it, and depends
-    neither on skops' version nor, outside scikit-learn, on what it trusts of its own accord.
+    skops checks types too. This check comes first, before a module named in the file is imported, and depends neither
+    on the version of skops nor, outside scikit-learn, on what skops trusts.
     """
     with ZipFile(BytesIO(packed)) as archive:
         _check_size(archive, len(packed))
-        told = json.loads(archive.read("schema.json"))
+        schema = json.loads(archive.read("schema.json"))
     own = _own_types()
-    for way, kind in sorted(set(_nodes(told))):
-        known = kind in _WAYS.get(way, ()) or (way == "ObjectNode" and kind in own)
-        if not known and not (way in _OF_SKLEARN and kind.startswith("sklearn.")):
-            raise RefusedError(f"holds {kind[:100]!r} (as {way[:40]}), which is nothing that models are made of")
+    for node, kind in sorted(set(_nodes(schema))):
+        known = kind in _NODES.get(node, ()) or (node == "ObjectNode" and kind in own)
+        if not known and not (node in _OF_SKLEARN and kind.startswith("sklearn.")):
+            raise RefusedError(f"holds {kind[:100]!r} (as {node[:40]}), which is no part of a model")
 
 
-def _nodes(told: Any) -> Iterator[tuple[str, str]]:
-    """How each thing is made, and of what type it is; what is told of a thing may lie anywhere in what is told."""
-    waiting = [told]
+def _nodes(schema: Any) -> Iterator[tuple[str, str]]:
+    """The node and the type of each object, anywhere in the schema."""
+    waiting = [schema]
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
@@ -103,7 +99,7 @@ def _check_size(archive: ZipFile, size: int) -> None:
     """Refuse what is small as a file and large in memory."""
     members = archive.infolist()
     if len({member.filename for member in members}) < len(members):
-        raise RefusedError("holds two things of one name")
+        raise RefusedError("holds two entries of one name")
     total = sum(member.file_size for member in members)
     if any(member.compress_type != ZIP_STORED for member in members) or total > size:
         raise RefusedError("is packed in another way than models are")

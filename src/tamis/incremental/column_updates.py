@@ -1,4 +1,4 @@
-"""Judges that update what they know of each column, a block of columns at a time."""
+"""Evaluators that update statistics of each column, a block of columns at a time."""
 
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -7,39 +7,35 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.incremental.fallback import DoubtingJudge
+from tamis.incremental.fallback import EvaluatorWithFallback
 
 #: Numbers held for a block of columns.
 NUMBERS = 4_000_000
 
-#: What a judge knows of columns: arrays whose first axis runs over these.
+#: Statistics of columns: a named tuple of arrays whose first axis runs over the columns.
 Prepared = TypeVar("Prepared", bound=tuple[Any, ...])
 
 
-class UpdatingJudge(DoubtingJudge, Generic[Prepared]):
-    """Base of the judges that update something known of each column: write `_prepare` and `_changed`."""
+class ColumnUpdatingEvaluator(EvaluatorWithFallback, Generic[Prepared]):
+    """Base of the evaluators that update statistics of each column: write `_prepare` and `_evaluate`."""
 
     def __init__(self, model: Any, X: Matrix, y: Codes, Z: Matrix) -> None:
         super().__init__(model, X, y, Z)
         self.n_classes = int(y.max()) + 1
-        #: The spacing of the numbers with which scikit-learn computes.
+        #: The machine epsilon of the precision in which scikit-learn computes.
         self.precision = float(np.finfo(np.float32 if np.float32 in (X.dtype, Z.dtype) else np.float64).eps)
         self._whole: Prepared | None = None
 
-    def add(self, columns: np.ndarray, candidates: np.ndarray) -> Codes:
-        """Classes named for the test rows when each candidate alone joins `columns`."""
-        return np.concatenate([super(UpdatingJudge, self).add(columns, some) for some in self._blocks(candidates)])
-
-    def remove(self, columns: np.ndarray, candidates: np.ndarray) -> Codes:
-        """Classes named for the test rows when each candidate alone leaves `columns`."""
-        return np.concatenate([super(UpdatingJudge, self).remove(columns, some) for some in self._blocks(candidates)])
+    def _certain(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> Codes:
+        certain = super()._certain
+        return np.concatenate([certain(columns, some, joining=joining) for some in self._blocks(candidates)])
 
     @abstractmethod
     def _prepare(self, columns: np.ndarray) -> Prepared:
-        """What updates need to know of some columns."""
+        """The statistics of some columns that updates need."""
 
     def _prepared(self, columns: np.ndarray) -> Prepared:
-        """What updates need to know of some columns; a small table is prepared but once."""
+        """The statistics of some columns; those of a small table are computed once."""
         if (self.X.shape[0] + self.Z.shape[0]) * self.X.shape[1] > NUMBERS:
             return self._prepare(columns)
         if self._whole is None:
@@ -47,13 +43,13 @@ class UpdatingJudge(DoubtingJudge, Generic[Prepared]):
         return type(self._whole)(*(part[columns] for part in self._whole))
 
     def _blocks(self, columns: np.ndarray) -> list[np.ndarray]:
-        """Columns, as many at a time as memory is meant for: training rows, and some arrays for the test rows."""
+        """Blocks of columns that fit in memory: their training rows, and some arrays over the test rows."""
         width = max(1, NUMBERS // (self.X.shape[0] + 8 * self.Z.shape[0]))
         return [columns[start : start + width] for start in range(0, max(columns.size, 1), width)]
 
 
 def leaders(scores: Iterable[FloatArray]) -> tuple[Codes, FloatArray]:
-    """The class with the highest score, the first of equals, and its lead over the next; one array for each class."""
+    """The class with the highest score, the first of equals, and its lead over the next; one array per class."""
     remaining = iter(scores)
     best = next(remaining)
     second = np.full_like(best, -np.inf)

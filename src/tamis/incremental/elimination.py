@@ -1,4 +1,4 @@
-"""Backward elimination by rounds: weigh the columns that remain, drop the lightest, and weigh again."""
+"""Backward elimination in rounds: weigh the remaining columns, drop the lightest, weigh again."""
 
 from collections.abc import Callable
 from numbers import Integral
@@ -18,14 +18,14 @@ class Weighed(NamedTuple):
 
 
 class Round(NamedTuple):
-    """How many columns were weighed, and those that were dropped after it."""
+    """The number of columns weighed, and those dropped after it."""
 
     size: int
     gone: Weighed
 
 
 class Path(NamedTuple):
-    """Rounds of an elimination, and for those in which a size that was asked is met all their columns."""
+    """Rounds of an elimination; of a round that reaches a wanted size, all columns."""
 
     rounds: list[Round]
     whole: dict[int, Weighed]
@@ -38,21 +38,13 @@ class Path(NamedTuple):
         return self.rounds[: last + 1], Weighed(columns, weights)
 
 
-def eliminate(weigh: Callable[[np.ndarray], FloatArray], n_columns: int, step: float, asked: set[int]) -> Path:
-    """Drop columns round by round, until there are as few as the smallest size asked.
+def eliminate(weigh: Callable[[np.ndarray], FloatArray], n_columns: int, step: float, sizes: set[int]) -> Path:
+    """Drop columns round by round, down to the smallest of the wanted `sizes`.
 
-    Where rounds end depends on `step` and the number of columns alone: one path serves every size. Of columns that
-    weigh the same but for rounding the later go first.
-
-    Parameters
-    ----------
-    weigh : callable
-        Weights, zero or more, of the columns with the given numbers, which are in ascending order.
-    n_columns : int
-    step : int or float
-        Columns to drop in a round: a number, or a share of those that remain, rounded down but at least one.
-    asked : set of int
-        Numbers of columns to stop at.
+    `weigh` returns the weights, zero or more, of columns given in ascending order. `step` is the number of columns to
+    drop in a round, or a share of those that remain, rounded down but at least one. The sizes of the rounds depend on
+    `step` and `n_columns` alone: one path serves every size. Of columns whose weights differ by rounding alone, the
+    later are dropped first.
 
     Examples
     --------
@@ -68,17 +60,17 @@ def eliminate(weigh: Callable[[np.ndarray], FloatArray], n_columns: int, step: f
         left = max(1, size - drop)
         weights = weigh(columns)
         order = rank((weights / (weights.max() or 1.0)).astype(np.float32).astype(np.float64))
-        if any(left <= one <= size for one in asked):
+        if any(left <= one <= size for one in sizes):
             path.whole[len(path.rounds)] = Weighed(columns[order], weights[order])
         gone = order[left:]
         path.rounds.append(Round(size, Weighed(columns[gone], weights[gone])))
-        if left <= min(asked):
+        if left <= min(sizes):
             return path
         columns = np.sort(columns[order[:left]])
 
 
 def size_to_keep(k: int | None, fraction: float | None, n_features: int) -> int:
-    """How many columns an elimination leaves: `k`, or a share of all, rounded up; a half when neither is given.
+    """The number of columns an elimination selects: `k`, or a share of all, rounded up; by default a half.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Judges that know when rounding might decide: those answers they leave to the classifier itself."""
+"""Evaluators that refit the classifier wherever rounding could decide a prediction."""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -13,19 +13,11 @@ from tamis.base.parallel import run_all
 from tamis.base.types import Codes, Mask, Matrix
 
 
-class DoubtingJudge(ABC):
-    """Base of a judge: write `_changed`, which says what it found and where it is sure.
+class EvaluatorWithFallback(ABC):
+    """Base of an evaluator: write `_evaluate`, which predicts and reports where its predictions are certain.
 
-    Parameters
-    ----------
-    model : estimator
-        The classifier, not fitted.
-    X : dense array or CSC matrix
-        Training rows.
-    y : int array
-        Their class codes, from 0 on, each of them present.
-    Z : dense array or CSC matrix
-        Test rows.
+    It is made from an unfitted classifier, training rows `X`, their class codes `y`, from 0 on and all present, and
+    test rows `Z`; rows are dense or CSC.
     """
 
     def __init__(self, model: Any, X: Matrix, y: Codes, Z: Matrix) -> None:
@@ -33,44 +25,42 @@ class DoubtingJudge(ABC):
         self.X, self.y, self.Z = X, y, Z
 
     def add(self, columns: np.ndarray, candidates: np.ndarray) -> Codes:
-        """Classes named for the test rows when each candidate alone joins `columns`."""
-        columns, candidates = (np.ascontiguousarray(given, dtype=np.intp) for given in (columns, candidates))
-        said, sure = self._changed(columns, candidates, joining=True)
-        if not sure.all():
-            self._ask(said, {i: np.append(columns, candidates[i]) for i in np.flatnonzero(~sure)})
-        return said
+        """Classes of the test rows when each candidate alone joins `columns`."""
+        return self._certain(columns, candidates, joining=True)
 
     def remove(self, columns: np.ndarray, candidates: np.ndarray) -> Codes:
-        """Classes named for the test rows when each candidate alone leaves `columns`."""
-        columns, candidates = (np.ascontiguousarray(given, dtype=np.intp) for given in (columns, candidates))
-        said, sure = self._changed(columns, candidates, joining=False)
-        if not sure.all():
-            self._ask(said, {i: columns[columns != candidates[i]] for i in np.flatnonzero(~sure)})
-        return said
+        """Classes of the test rows when each candidate alone leaves `columns`."""
+        return self._certain(columns, candidates, joining=False)
 
     @abstractmethod
-    def _changed(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> tuple[Codes, Mask]:
-        """Classes named when each candidate joins or leaves, a row for each, and for which they are certain."""
+    def _evaluate(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> tuple[Codes, Mask]:
+        """Predicted classes when each candidate joins or leaves, a row each, and whether each row is certain."""
 
-    def _ask(self, said: Codes, sets: dict[Any, np.ndarray]) -> None:
-        """Put the answers of the classifier itself in the place of those for some sets."""
-        fits = [(self.model, self.X[:, columns], self.y, self.Z[:, columns]) for columns in sets.values()]
-        said[list(sets)] = run_all(refitted, fits)
+    def _certain(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> Codes:
+        """Predicted classes, with a refit in place of each row that is not certain."""
+        columns, candidates = (np.ascontiguousarray(given, dtype=np.intp) for given in (columns, candidates))
+        predicted, certain = self._evaluate(columns, candidates, joining=joining)
+        open_rows = np.flatnonzero(~certain)
+        if open_rows.size:
+            sets = [np.append(columns, j) if joining else columns[columns != j] for j in candidates[open_rows]]
+            fits = [(self.model, self.X[:, some], self.y, self.Z[:, some]) for some in sets]
+            predicted[open_rows] = run_all(refitted, fits)
+        return predicted
 
 
-def refitted(model: Any, learn: Matrix, labels: np.ndarray, judged: Matrix) -> np.ndarray:
-    """Labels that a classifier, taught on some rows, names for others.
+def refitted(model: Any, train: Matrix, labels: np.ndarray, test: Matrix) -> np.ndarray:
+    """Labels that a copy of the classifier, fitted on the training rows, predicts for the test rows.
 
-    Rows are handed over in one form, whatever the form they come in, because sums may depend on it.
+    Rows are passed on in one memory layout, whatever theirs, because sums may depend on it.
     """
-    if sp.issparse(learn) and get_tags(model).input_tags.sparse:
-        learn, judged = learn.tocsr(), judged.tocsr()
-    elif sp.issparse(learn):
-        learn, judged = learn.toarray(), judged.toarray()
-    learn, judged = (np.ascontiguousarray(M) if isinstance(M, np.ndarray) else M for M in (learn, judged))
+    if sp.issparse(train) and get_tags(model).input_tags.sparse:
+        train, test = train.tocsr(), test.tocsr()
+    elif sp.issparse(train):
+        train, test = train.toarray(), test.toarray()
+    train, test = (np.ascontiguousarray(M) if isinstance(M, np.ndarray) else M for M in (train, test))
     try:
-        return np.asarray(clone(model).fit(learn, labels).predict(judged))
+        return np.asarray(clone(model).fit(train, labels).predict(test))
     except Exception as error:
-        said = str(error).strip().partition("\n")[0] or type(error).__name__
-        name, width = type(model).__name__, learn.shape[1]
-        raise TamisError(f"{name} cannot learn from a set of {width} columns: {said}") from error
+        reason = str(error).strip().partition("\n")[0] or type(error).__name__
+        name, width = type(model).__name__, train.shape[1]
+        raise TamisError(f"{name} cannot be fitted on a set of {width} columns: {reason}") from error

@@ -1,4 +1,4 @@
-"""Linear discriminants and ridge, one column more or less: the inverse of the scatter is bordered, not found anew."""
+"""Linear discriminants and ridge, one column more or less: the inverse of the scatter is bordered, not recomputed."""
 
 from dataclasses import dataclass
 from numbers import Real
@@ -11,49 +11,32 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import RidgeClassifier
 
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
-from tamis.incremental.column_updates import UpdatingJudge, leaders
-from tamis.incremental.evaluator import Judge, dense_columns
+from tamis.incremental.column_updates import ColumnUpdatingEvaluator, leaders
+from tamis.incremental.evaluator import IncrementalEvaluator, dense_columns
 
-#: Relative differences of scores below this are ties whatever the precision.
+#: Scores with a smaller relative difference are ties in any precision.
 _TIE = 1e-11
 
-#: Rounding of a solution in units of the precision and of the condition.
+#: Rounding error of a solution, in units of the precision times the condition number.
 _ROUNDING = 8.0
 
-#: A solution with a larger relative error is not trusted at all.
+#: A solution with a larger relative error is never trusted.
 _WORST = 1e-3
 
 
-def lda_judge(model: Any, X: Matrix, y: Codes, Z: Matrix) -> Judge | None:
-    r"""What linear discriminant analysis says when a column joins or leaves; None for what is not covered.
+def lda_evaluator(model: Any, X: Matrix, y: Codes, Z: Matrix) -> IncrementalEvaluator | None:
+    r"""scikit-learn's ``LinearDiscriminantAnalysis`` with solver "svd" or "lsqr" and no shrinkage, or None.
 
-    With the class means m, the priors p and the scatter S within classes the class is the one with the largest
+    With class means m, priors p and scatter S within classes, the predicted class has the largest
 
     .. math:: (z - \bar m)' S^{-1} (m_k - \bar m) - (m_k - \bar m)' S^{-1} (m_k - \bar m) / 2 + \log p_k.
 
     A column c that joins a set, with scatter r to the set and v of its own, changes both products by a term of rank
     one: :math:`a' S^{-1} b` grows by :math:`(a_c - a'g)(b_c - b'g) / (v - r'g)` where :math:`g = S^{-1} r`.
 
-    Parameters
-    ----------
-    model : estimator
-        scikit-learn's ``LinearDiscriminantAnalysis`` with solver "svd" or "lsqr" and no shrinkage.
-    X, y, Z : training rows, their class codes and test rows
-        As for :class:`~tamis.incremental.fallback.DoubtingJudge`.
-
     References
     ----------
     Golub and Van Loan (2013), "Matrix Computations", section 2.1.4.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-    >>> X, y = np.array([[0.0, 5.0], [1.0, 6.0], [4.0, 5.5], [5.0, 6.5]]), np.array([0, 0, 1, 1])
-    >>> judge = lda_judge(LinearDiscriminantAnalysis(), X, y, np.array([[0.5, 9.0], [4.0, 2.0]]))
-    >>> judge.add(np.array([], dtype=int), np.array([0, 1]))
-    array([[0, 1],
-           [1, 0]])
     """
     if type(model) is not LinearDiscriminantAnalysis or model.solver not in ("svd", "lsqr"):
         return None
@@ -64,65 +47,47 @@ def lda_judge(model: Any, X: Matrix, y: Codes, Z: Matrix) -> Judge | None:
     if count.size < 2 or y.size <= count.size or not (_is_number(model.tol) and model.tol <= 0.1):
         return None
     priors = count / y.size if model.priors is None else np.asarray(model.priors, dtype=np.float64)
-    # Priors that scikit-learn would refuse, mend or take the logarithm of zero of are left to it.
+    # Priors that scikit-learn refuses, normalizes or takes the logarithm of zero of are left to it.
     if priors.shape != count.shape or not priors.min() > 0 or abs(priors.sum() - 1.0) > 1e-6:
         return None
-    return _DiscriminantJudge(model, X, y, Z, priors)
+    return _DiscriminantEvaluator(model, X, y, Z, priors)
 
 
-def ridge_judge(model: Any, X: Matrix, y: Codes, Z: Matrix) -> Judge | None:
-    r"""What a ridge classifier says when a column joins or leaves; None for what is not covered.
+def ridge_evaluator(model: Any, X: Matrix, y: Codes, Z: Matrix) -> IncrementalEvaluator | None:
+    r"""scikit-learn's ``RidgeClassifier`` with an exact solver and class weights none or "balanced", or None.
 
-    With targets t of 1 for the class and -1 for the others the class is the one with the largest
+    The solvers "auto", "cholesky" and "svd" are exact on dense rows, "cholesky" without intercept on sparse ones. With
+    targets t of 1 for the class and -1 for the others, the predicted class has the largest
 
     .. math:: \bar t_k + (z - \bar x)' (X'X + \alpha I)^{-1} X' t_k
 
-    (X centred), and a column changes the product as in :func:`lda_judge`.
-
-    Parameters
-    ----------
-    model : estimator
-        scikit-learn's ``RidgeClassifier`` with a solver that is exact: "auto", "cholesky" or "svd" on dense rows,
-        "cholesky" without intercept on sparse ones; class weights none or "balanced".
-    X, y, Z : training rows, their class codes and test rows
-        As for :class:`~tamis.incremental.fallback.DoubtingJudge`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import RidgeClassifier
-    >>> X, y = np.array([[0.0, 5.0], [1.0, 6.0], [4.0, 5.5], [5.0, 6.5]]), np.array([0, 0, 1, 1])
-    >>> judge = ridge_judge(RidgeClassifier(), X, y, np.array([[0.5, 9.0], [4.0, 2.0]]))
-    >>> judge.add(np.array([], dtype=int), np.array([0, 1]))
-    array([[0, 1],
-           [1, 0]])
+    (X centred), and a column changes the product as in :func:`lda_evaluator`.
     """
     if type(model) is not RidgeClassifier or model.positive or not (_is_number(model.alpha) and model.alpha >= 0):
         return None
-    # On sparse rows the others stop at a tolerance, short of the solution.
+    # On sparse rows the other solvers stop at a tolerance, short of the solution.
     exact = ("auto", "cholesky", "svd") if not sp.issparse(X) else () if model.fit_intercept else ("cholesky",)
     if model.solver not in exact or int(y.max()) < 1:
         return None
-    if model.class_weight is not None and not (
-        isinstance(model.class_weight, str) and model.class_weight == "balanced"
-    ):
+    weighting = model.class_weight
+    if weighting is not None and not (isinstance(weighting, str) and weighting == "balanced"):
         return None
-    return _RidgeJudge(model, X, y, Z)
+    return _RidgeEvaluator(model, X, y, Z)
 
 
 class _Column(NamedTuple):
-    """Columns, each a row here: centred, and scaled to the same scatter where the judge does so."""
+    """Columns as rows: centred, and scaled to the same scatter where the evaluator does so."""
 
-    learn: FloatArray
-    judged: FloatArray
+    train: FloatArray
+    test: FloatArray
     #: The right side of the equations, for each class.
     target: FloatArray
     #: The diagonal of the scatter.
     norm: FloatArray
-    #: The largest value met, and the largest distance of a test row from the centre.
+    #: The largest absolute value, and the largest distance of a test row from the centre.
     top: FloatArray
     reach: FloatArray
-    #: How many deviations the largest value is; where there is nothing but rounding, infinity.
+    #: The largest value in deviations; infinite where the deviation is nothing but rounding.
     stretch: FloatArray
 
 
@@ -132,37 +97,37 @@ class _State:
 
     columns: np.ndarray
     own: _Column
-    #: Inverse of the scatter's Cholesky factor, and what it makes of the test rows and the targets: an update by these
-    #: halves loses the digits that the scatter's condition costs once, one by the inverse twice.
+    #: Inverse of the scatter's Cholesky factor, and its products with the test rows and the targets. Updates by these
+    #: halves lose the digits of the scatter's condition number once, updates by the inverse twice.
     half_inverse: FloatArray
-    half_judged: FloatArray
+    half_test: FloatArray
     half_target: FloatArray
     inverse: FloatArray
     weights: FloatArray
     usable: bool
 
 
-class _LinearJudge(UpdatingJudge[_Column]):
+class _LinearEvaluator(ColumnUpdatingEvaluator[_Column]):
     """Scores ``constant + z' S^-1 b - half * b' S^-1 b``, with targets b and scatter S, bordered by a column."""
 
-    #: The share of the second term.
+    #: The factor of the second term.
     half = 0.0
-    #: Whether columns are brought to the same scatter first, as scikit-learn does or as if it did.
+    #: Whether columns are scaled to the same scatter first, as scikit-learn does or as if it did.
     scaled = True
-    #: The trace of the inverse, in units of the mean scatter, up to which scikit-learn drops no direction for certain.
+    #: Up to this trace of the inverse, in units of the mean scatter, scikit-learn certainly drops no direction.
     limit = 1e12
-    #: How many terms of the size of a value are added up to a target.
+    #: The number of terms of the size of a value that sum to a target.
     terms = 1.0
     constant: FloatArray
-    #: The size of the terms that the constants are made of.
+    #: The size of the terms of the constants.
     offset: float
     _state: _State | None = None
 
     def _solved(self, columns: np.ndarray) -> _State:
-        """The solution for the set itself, from scratch: rounding cannot build up from step to step."""
+        """The solution for the set itself, from scratch, so that rounding does not accumulate over steps."""
         if self._state is None or not np.array_equal(self._state.columns, columns):
             own = self._prepared(columns)
-            scatter = own.learn @ own.learn.T
+            scatter = own.train @ own.train.T
             np.fill_diagonal(scatter, own.norm)
             half, usable = np.zeros_like(scatter), bool(np.isfinite(own.stretch).all())
             if usable and columns.size:
@@ -171,61 +136,61 @@ class _LinearJudge(UpdatingJudge[_Column]):
                 except np.linalg.LinAlgError:
                     usable = False
             inverse = half.T @ half
-            halves = half, half @ own.judged, half @ own.target
+            halves = half, half @ own.test, half @ own.target
             self._state = _State(columns, own, *halves, inverse, half.T @ halves[2], usable)
         return self._state
 
-    def _changed(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> tuple[Codes, Mask]:
-        # What overflows is no answer to be sure of.
+    def _evaluate(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> tuple[Codes, Mask]:
+        # A prediction that overflows is not certain.
         with np.errstate(all="ignore"):
             state = self._solved(columns)
             if state.usable:
-                return self._joined(state, candidates) if joining else self._left(state, candidates)
+                return self._added(state, candidates) if joining else self._removed(state, candidates)
         return np.zeros((candidates.size, self.Z.shape[0]), dtype=np.intp), np.zeros(candidates.size, dtype=bool)
 
-    def _joined(self, state: _State, candidates: np.ndarray) -> tuple[Codes, Mask]:
+    def _added(self, state: _State, candidates: np.ndarray) -> tuple[Codes, Mask]:
         new = self._prepared(candidates)
-        cross = state.half_inverse @ (state.own.learn @ new.learn.T)
+        cross = state.half_inverse @ (state.own.train @ new.train.T)
         schur = new.norm - np.einsum("sc,sc->c", cross, cross)
-        judged, target = new.judged - cross.T @ state.half_judged, new.target - cross.T @ state.half_target
+        test, target = new.test - cross.T @ state.half_test, new.target - cross.T @ state.half_target
         part = state.half_inverse.T @ cross
-        return self._answers(state, 1.0, part, np.where(schur > 0, schur, np.nan), judged, target, new)
+        return self._predicted(state, 1.0, part, np.where(schur > 0, schur, np.nan), test, target, new)
 
-    def _left(self, state: _State, candidates: np.ndarray) -> tuple[Codes, Mask]:
+    def _removed(self, state: _State, candidates: np.ndarray) -> tuple[Codes, Mask]:
         place = np.array([np.flatnonzero(state.columns == j)[0] for j in candidates], dtype=np.intp)
         schur = 1.0 / state.inverse[place, place]
         part = -state.inverse[:, place] * schur
-        judged, target = -part.T @ state.own.judged, state.weights[place] * schur[:, None]
-        return self._answers(state, -1.0, part, schur, judged, target, None)
+        test, target = -part.T @ state.own.test, state.weights[place] * schur[:, None]
+        return self._predicted(state, -1.0, part, schur, test, target, None)
 
-    def _answers(
+    def _predicted(
         self,
         state: _State,
         sign: float,
         part: FloatArray,
         schur: FloatArray,
-        judged: FloatArray,
+        test: FloatArray,
         target: FloatArray,
         new: _Column | None,
     ) -> tuple[Codes, Mask]:
-        """Answers after each change, and which of them rounding cannot have touched."""
+        """Predictions after each change, and which of them rounding cannot have changed."""
         slope = sign * target / schur[:, None]
         gram = state.half_target.T @ state.half_target
-        base = state.half_target.T @ state.half_judged + (self.constant - self.half * gram.diagonal())[:, None]
-        said, lead = leaders(
-            base[k] + slope[:, k, None] * (judged - self.half * target[:, k, None]) for k in range(self.n_classes)
+        base = state.half_target.T @ state.half_test + (self.constant - self.half * gram.diagonal())[:, None]
+        predicted, lead = leaders(
+            base[k] + slope[:, k, None] * (test - self.half * target[:, k, None]) for k in range(self.n_classes)
         )
         error, blur = self._error(state, sign, part, schur, slope, new)
-        sure = (error < _WORST) & (lead.min(axis=1) > blur)
+        certain = (error < _WORST) & (lead.min(axis=1) > blur)
         size = state.columns.size + int(sign)
-        return said, sure & self._keeps_all(size, gram + slope[:, :, None] * target[:, None, :], error)
+        return predicted, certain & self._uses_all(size, gram + slope[:, :, None] * target[:, None, :], error)
 
     def _error(
         self, state: _State, sign: float, part: FloatArray, schur: FloatArray, slope: FloatArray, new: _Column | None
     ) -> tuple[FloatArray, FloatArray]:
         """Bounds, for each change, of the relative error of the solution and of the error of a score.
 
-        They are those of solving with the scatter, so wide enough for scikit-learn's own way to the scores too.
+        They are those of solving with the scatter, and so wide enough for scikit-learn's algorithm too.
         """
         own = state.own
         diagonal = np.maximum(state.inverse.diagonal()[:, None] + sign * part**2 / schur, 0.0)
@@ -235,7 +200,7 @@ class _LinearJudge(UpdatingJudge[_Column]):
         reach, top = own.reach @ root, own.top @ root
         stretch = np.full(schur.size, own.stretch.max(initial=1.0))
         if new is None:
-            # The way back leads through the set with the column, which may be worse off than the one without.
+            # The update starts from the set with the column, whose condition may be worse than without.
             condition = np.full(schur.size, state.inverse.trace() * own.norm.mean())
         else:
             condition = (diagonal.sum(axis=0) + 1.0 / schur) * (own.norm.sum() + new.norm) / (own.norm.size + 1)
@@ -246,28 +211,28 @@ class _LinearJudge(UpdatingJudge[_Column]):
         error = np.where(condition < self.limit, np.maximum(unit * condition * stretch, _TIE), np.inf)
         return error, error * (size + self.offset) + unit * self.terms * reach * top
 
-    def _keeps_all(self, size: int, gram: FloatArray, error: FloatArray) -> Mask | bool:
-        """Whether the classifier uses all that tells the classes apart."""
+    def _uses_all(self, size: int, gram: FloatArray, error: FloatArray) -> Mask | bool:
+        """Whether the classifier uses all directions between the class means."""
         return True
 
-    def _finished(
-        self, learn: FloatArray, judged: FloatArray, target: FloatArray, alpha: float, top: FloatArray
+    def _statistics(
+        self, train: FloatArray, test: FloatArray, target: FloatArray, alpha: float, top: FloatArray
     ) -> _Column:
-        """Columns in their units."""
-        norm = np.einsum("cn,cn->c", learn, learn) + alpha
+        """Statistics of columns, in units of their scatter."""
+        norm = np.einsum("cn,cn->c", train, train) + alpha
         stretch = np.where(norm > 0, top * np.sqrt(self.terms) / np.sqrt(norm), np.inf)
         unit = np.sqrt(np.where(norm > 0, norm, 1.0)) if self.scaled else np.ones_like(norm)
-        reach = np.abs(judged).max(axis=1) / unit
+        reach = np.abs(test).max(axis=1) / unit
         across = unit[:, None]
-        return _Column(learn / across, judged / across, target / across, norm / unit**2, top / unit, reach, stretch)
+        return _Column(train / across, test / across, target / across, norm / unit**2, top / unit, reach, stretch)
 
     def _dense(self, columns: np.ndarray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Training rows and test rows of some columns, each a row here, and their largest values."""
-        learn, judged = dense_columns(self.X, columns).T, dense_columns(self.Z, columns).T
-        return learn, judged, np.maximum(np.abs(learn).max(axis=1), np.abs(judged).max(axis=1))
+        """Training and test rows of some columns, transposed, and the largest absolute value of each column."""
+        train, test = dense_columns(self.X, columns).T, dense_columns(self.Z, columns).T
+        return train, test, np.maximum(np.abs(train).max(axis=1), np.abs(test).max(axis=1))
 
 
-class _DiscriminantJudge(_LinearJudge):
+class _DiscriminantEvaluator(_LinearEvaluator):
     """Targets are the class means, the scatter is that within classes."""
 
     half = 0.5
@@ -279,33 +244,33 @@ class _DiscriminantJudge(_LinearJudge):
         self.offset = float(np.abs(self.constant).max())
         count = np.bincount(y)
         self.share = np.eye(self.n_classes)[y] / count
-        # The solver "svd" is told the priors too, but its scatter is that of the rows as they come.
+        # The solver "svd" takes priors too, but its scatter ignores them.
         self.scaled = model.solver == "svd"
         self.root_weight = np.sqrt(np.full(y.size, 1 / y.size) if self.scaled else (priors / count)[y])
         if self.scaled and model.tol > 0:
-            # It drops directions of less than tol deviations; the smallest has 1 / trace of the inverse at least.
+            # It drops directions of less than tol deviations; the smallest has at least 1 / trace of the inverse.
             self.limit = 0.25 / model.tol**2
 
     def _prepare(self, columns: np.ndarray) -> _Column:
-        learn, judged, top = self._dense(columns)
-        means = learn @ self.share
-        # The solver "lsqr" centres nothing, which costs it digits.
+        train, test, top = self._dense(columns)
+        means = train @ self.share
+        # The solver "lsqr" does not centre, which costs digits.
         centre = (means @ self.priors if self.scaled else np.zeros(columns.size))[:, None]
-        return self._finished((learn - means[:, self.y]) * self.root_weight, judged - centre, means - centre, 0.0, top)
+        return self._statistics((train - means[:, self.y]) * self.root_weight, test - centre, means - centre, 0.0, top)
 
-    def _keeps_all(self, size: int, gram: FloatArray, error: FloatArray) -> Mask | bool:
-        """Whether the solver "svd" keeps all directions between means: it drops those far smaller than the first."""
+    def _uses_all(self, size: int, gram: FloatArray, error: FloatArray) -> Mask | bool:
+        """Whether the solver "svd" drops no direction between means: it drops those far smaller than the first."""
         rank = min(self.n_classes - 1, size)
         if not self.scaled or rank < 2:
             return True
         root = np.sqrt(self.priors)
         gram = np.where(np.isfinite(error)[:, None, None], gram * root[:, None] * root, 0.0)
         value = np.linalg.eigvalsh(gram)
-        kept: Mask = value[:, -rank] > np.maximum(4 * self.model.tol**2, error) * value[:, -1]
-        return kept
+        used: Mask = value[:, -rank] > np.maximum(4 * self.model.tol**2, error) * value[:, -1]
+        return used
 
 
-class _RidgeJudge(_LinearJudge):
+class _RidgeEvaluator(_LinearEvaluator):
     """Targets are the products of the columns with the classes, the scatter is about the mean, plus alpha."""
 
     def __init__(self, model: Any, X: Matrix, y: Codes, Z: Matrix) -> None:
@@ -318,15 +283,15 @@ class _RidgeJudge(_LinearJudge):
         self.root_weight = np.sqrt(weight)
         classes = 2.0 * np.eye(self.n_classes)[y] - 1.0
         self.constant = self.share @ classes
-        # A mean of ones and minus ones, each weighted: rounding adds up even where they cancel.
+        # A weighted mean of ones and minus ones: rounding accumulates even where they cancel.
         self.offset = float(np.sqrt(y.size)) if model.fit_intercept else 0.0
         self.classes = (classes - self.constant) * self.root_weight[:, None]
 
     def _prepare(self, columns: np.ndarray) -> _Column:
-        learn, judged, top = self._dense(columns)
-        centre = (learn @ self.share)[:, None]
-        learn = (learn - centre) * self.root_weight
-        return self._finished(learn, judged - centre, learn @ self.classes, self.alpha, top)
+        train, test, top = self._dense(columns)
+        centre = (train @ self.share)[:, None]
+        train = (train - centre) * self.root_weight
+        return self._statistics(train, test - centre, train @ self.classes, self.alpha, top)
 
 
 def _is_number(value: Any) -> bool:

@@ -8,61 +8,53 @@ import scipy.sparse as sp
 
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.incremental.evaluator import dense_columns
-from tamis.incremental.fallback import DoubtingJudge
+from tamis.incremental.fallback import EvaluatorWithFallback
 from tamis.kernels.incremental import add_squares, nearest_votes
 
 #: Numbers in a block of columns and in a block of distances.
 _BLOCK = 2_000_000
 
-#: Values from here on are left to the classifier, which may refuse them.
+#: Values from here on are left to the classifier, which may reject them.
 _LARGEST = 1e100
 
 _NO_ORDER = np.empty((0, 0), dtype=np.intp)
 
 
-class NearestJudge(DoubtingJudge):
+class NearestEvaluator(EvaluatorWithFallback):
     """Vote of the `k` nearest training rows by Euclidean distance.
 
-    A column joins by adding its squared differences to those of the set. The sums without a column are never made by
-    taking away, which would lose digits: the set is halved, the other half added, and so on down to single columns.
+    A column joins by adding its squared differences to those of the set. Sums without a column are not found by
+    subtraction, which would lose digits: the set is halved, the other half added, and so on down to single columns.
 
-    Parameters
-    ----------
-    model, X, y, Z
-        As for :class:`~tamis.incremental.fallback.DoubtingJudge`.
-    k : int
-        At most the number of training rows.
-    first : bool
-        Whether the classifier takes the earlier of training rows at the same distance, to twelve digits; if not,
-        nothing is known of its order, and where it decides the classifier is asked.
-    products : bool
-        Whether the classifier may get distances from inner products, with the rounding of the rows' lengths.
+    With `first` the classifier takes the earlier of training rows at the same distance, to twelve digits; otherwise its
+    order is unknown, and it is refitted where that decides. With `products` it may compute distances from inner
+    products, with the rounding of the rows' lengths. `k` is at most the number of training rows.
     """
 
     def __init__(self, model: Any, X: Matrix, y: Codes, Z: Matrix, k: int, *, first: bool, products: bool) -> None:
         super().__init__(model, X, y, Z)
         self.k, self.first, self.products = k, first, products
         self.n_classes = int(y.max()) + 1
-        self._kept: tuple[np.ndarray, FloatArray] | None = None
+        self._cached: tuple[np.ndarray, FloatArray] | None = None
 
-    def _changed(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> tuple[Codes, Mask]:
-        said = np.empty((candidates.size, self.Z.shape[0]), dtype=np.intp)
-        sure = np.ones(candidates.size, dtype=bool)
+    def _evaluate(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> tuple[Codes, Mask]:
+        predicted = np.empty((candidates.size, self.Z.shape[0]), dtype=np.intp)
+        certain = np.ones(candidates.size, dtype=bool)
         height = max(1, _BLOCK // self.X.shape[0])
         for top in range(0, self.Z.shape[0], height):
             rows = slice(top, top + height)
             change = self._with if joining else self._without
-            for places, heard, certain in change(rows, columns, candidates):
-                said[places, rows] = heard
-                sure[places] &= certain
-        return said, sure
+            for places, votes, unique in change(rows, columns, candidates):
+                predicted[places, rows] = votes
+                certain[places] &= unique
+        return predicted, certain
 
     def _with(
         self, rows: slice, columns: np.ndarray, candidates: np.ndarray
     ) -> Iterator[tuple[np.ndarray, Codes, Mask]]:
-        """Answers for some test rows, a block of candidates at a time, with the places of these."""
+        """Places of a block of candidates, the votes on some test rows with each, and whether they are certain."""
         squares, norms = self._squares(rows, columns), self._norms(rows, columns)
-        # In order of distance the search can stop early; without a column all distances are 0.
+        # In order of distance the kernel can stop early; without a column all distances are 0.
         order = np.argsort(squares, axis=1) if columns.size else _NO_ORDER
         squares = np.take_along_axis(squares, order, axis=1) if columns.size else squares
         for places in self._blocks(candidates):
@@ -80,7 +72,7 @@ class NearestJudge(DoubtingJudge):
     def _halved(
         self, rows: slice, leaving: np.ndarray, places: np.ndarray, squares: FloatArray, norms: FloatArray, left: int
     ) -> Iterator[tuple[np.ndarray, Codes, Mask]]:
-        """Answers without each of the `leaving` in turn, given the distances without all of them."""
+        """Votes without each of the `leaving` in turn, given the distances without all of them."""
         if leaving.size == 1:
             nothing = np.zeros((1, squares.shape[0])), np.zeros((1, squares.shape[1]))
             yield places, *self._votes(squares, _NO_ORDER, norms, left, *nothing)
@@ -94,38 +86,25 @@ class NearestJudge(DoubtingJudge):
     def _votes(
         self, squares: FloatArray, order: np.ndarray, norms: FloatArray, size: int, test: FloatArray, train: FloatArray
     ) -> tuple[Codes, Mask]:
-        """What the nearest rows vote for with each of some columns added, to make a set of `size`."""
-        said = np.empty((test.shape[0], test.shape[1]), dtype=np.intp)
-        sure = np.empty(test.shape[0], dtype=bool)
-        # Inner products: each of the three terms is off by `size` roundings of what is at most twice the length of
-        # the test row and the distance. Otherwise a sum of squares: twelve digits are more than certain.
+        """Votes of the nearest rows with each of some columns added, to make a set of `size`."""
+        predicted = np.empty((test.shape[0], test.shape[1]), dtype=np.intp)
+        certain = np.empty(test.shape[0], dtype=bool)
+        # Inner products: each of the three terms has the error of `size` roundings of at most twice the length of the
+        # test row and the distance. Sums of squares: twelve digits are more than certain.
         rounding = 8.0 * (size + 8) * np.finfo(np.float64).eps
         relative, absolute = (1e-12 + rounding, rounding) if self.products else (1e-11, 0.0)
-        nearest_votes(
-            squares,
-            order,
-            test,
-            train,
-            norms,
-            self.y,
-            self.k,
-            self.n_classes,
-            relative,
-            absolute,
-            self.first,
-            said,
-            sure,
-        )
-        return said, sure
+        settings = (self.y, self.k, self.n_classes, relative, absolute, self.first)
+        nearest_votes(squares, order, test, train, norms, *settings, predicted, certain)
+        return predicted, certain
 
     def _squares(self, rows: slice, columns: np.ndarray) -> FloatArray:
-        """Squared distances in the columns; those of a set that has grown are grown from the last ones."""
+        """Squared distances in the columns; for a set that has grown, the last ones are updated."""
         whole = self.Z.shape[0] * self.X.shape[0] <= _BLOCK
-        known, squares = self._kept if self._kept is not None and whole else (columns[:0], None)
+        known, squares = self._cached if self._cached is not None and whole else (columns[:0], None)
         if squares is None or known.size > columns.size or not np.array_equal(known, columns[: known.size]):
             known, squares = columns[:0], np.zeros((self._test(rows).shape[0], self.X.shape[0]))
         self._added(squares, rows, columns[known.size :])
-        self._kept = (columns.copy(), squares) if whole else None
+        self._cached = (columns.copy(), squares) if whole else None
         return squares
 
     def _added(self, squares: FloatArray, rows: slice, columns: np.ndarray) -> FloatArray:
@@ -134,7 +113,7 @@ class NearestJudge(DoubtingJudge):
         return squares
 
     def _norms(self, rows: slice, columns: np.ndarray) -> FloatArray:
-        """Squared lengths of test rows, where they matter."""
+        """Squared lengths of test rows, where rounding depends on them."""
         norms = np.zeros(self._test(rows).shape[0])
         for places in self._blocks(columns) if self.products else ():
             norms += (dense_columns(self._test(rows), columns[places]) ** 2).sum(axis=1)
@@ -145,7 +124,7 @@ class NearestJudge(DoubtingJudge):
         return (np.arange(start, min(start + width, columns.size)) for start in range(0, columns.size, width))
 
     def _dense(self, rows: slice, columns: np.ndarray) -> tuple[FloatArray, FloatArray]:
-        """Columns of the test rows and of the training rows, each a row here."""
+        """Columns of the test rows and of the training rows, transposed."""
         return dense_columns(self._test(rows), columns).T, dense_columns(self.X, columns).T
 
     def _test(self, rows: slice) -> Matrix:
@@ -153,6 +132,6 @@ class NearestJudge(DoubtingJudge):
 
 
 def too_large(*parts: Matrix) -> bool:
-    """Whether squares of the values might overflow, or one of them is missing."""
+    """Whether squares of the values might overflow, or a value is missing."""
     values = [M.data if sp.issparse(M) else M for M in parts]
     return any(v.size and not max(float(v.max()), -float(v.min())) < _LARGEST for v in values)

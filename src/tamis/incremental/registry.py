@@ -1,4 +1,4 @@
-"""Which classifiers have a judge: a search over sets of columns need not fit these again for every set."""
+"""Which classifiers have an incremental evaluator, so that a search need not refit them for every set of columns."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,38 +9,43 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from tamis.base.types import Codes, Matrix
-from tamis.incremental.centroid import centroid_judge
-from tamis.incremental.evaluator import Judge
-from tamis.incremental.gaussian_nb import naive_bayes_judge
-from tamis.incremental.knn import knn_judge
-from tamis.incremental.linear import lda_judge, ridge_judge
+from tamis.incremental.centroid import centroid_evaluator
+from tamis.incremental.evaluator import IncrementalEvaluator
+from tamis.incremental.gaussian_nb import naive_bayes_evaluator
+from tamis.incremental.knn import knn_evaluator
+from tamis.incremental.linear import lda_evaluator, ridge_evaluator
 
-#: Makes a judge for a classifier, training rows, their class codes and test rows; None for parameters not covered.
-Factory = Callable[[Any, Matrix, Codes, Matrix], Judge | None]
+#: From a classifier, training rows, class codes and test rows to an evaluator; None for parameters not covered.
+Factory = Callable[[Any, Matrix, Codes, Matrix], IncrementalEvaluator | None]
 
-#: scikit-learn's own. A subclass may do anything, so that only the very class counts.
+#: scikit-learn's own. A subclass may compute anything, so only the exact class counts.
 _FACTORIES: dict[type, Factory] = {
-    GaussianNB: naive_bayes_judge,
-    KNeighborsClassifier: knn_judge,
-    LinearDiscriminantAnalysis: lda_judge,
-    NearestCentroid: centroid_judge,
-    RidgeClassifier: ridge_judge,
+    GaussianNB: naive_bayes_evaluator,
+    KNeighborsClassifier: knn_evaluator,
+    LinearDiscriminantAnalysis: lda_evaluator,
+    NearestCentroid: centroid_evaluator,
+    RidgeClassifier: ridge_evaluator,
 }
 
 
-def judge_for(model: Any) -> Factory | None:
-    """What makes judges for a classifier, or None for one that has to be fitted for every set of columns.
+def evaluator_for(model: Any) -> Factory | None:
+    """The function that makes evaluators of a classifier, or None for one that is refitted for every set.
 
-    A classifier of one's own joins by a method ``_judge(X, y, Z)``, which returns a
-    :class:`~tamis.incremental.evaluator.Judge` or None; its subclasses must have their own.
+    A class of your own joins by a method ``_evaluator(X, y, Z)``, which returns an
+    :class:`~tamis.incremental.evaluator.IncrementalEvaluator` or None; subclasses do not inherit it.
 
     Examples
     --------
-    >>> judge_for(GaussianNB()) is naive_bayes_judge
-    True
+    >>> import numpy as np
+    >>> X, y = np.array([[0.0, 5.0], [1.0, 7.0], [4.0, 5.5], [5.0, 6.5]]), np.array([0, 0, 1, 1])
+    >>> model = GaussianNB()
+    >>> evaluator = evaluator_for(model)(model, X, y, np.array([[0.5, 6.4], [4.0, 4.9]]))
+    >>> evaluator.add(np.array([], dtype=int), np.array([0, 1]))
+    array([[0, 1],
+           [1, 0]])
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> judge_for(DecisionTreeClassifier()) is None
+    >>> evaluator_for(DecisionTreeClassifier()) is None
     True
     """
-    own: Factory | None = vars(type(model)).get("_judge")
+    own: Factory | None = vars(type(model)).get("_evaluator")
     return _FACTORIES.get(type(model)) if own is None else own

@@ -1,4 +1,4 @@
-"""What the sequential searches share: the walk from set to set, and how an answer is read from it."""
+"""What the sequential searches share: the path from set to set, and how a selection is read from it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,61 +7,56 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from tamis.base.selector import Selection
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray
-from tamis.incremental.subset_score import EQUAL, ByClassifier, Trial
+from tamis.incremental.subset_score import EQUAL, SubsetScore, SubsetSelector
 
 
-class Met(NamedTuple):
-    """A set of features that a search met."""
+class ScoredSubset(NamedTuple):
+    """A set of features and its score."""
 
     columns: np.ndarray
-    worth: float
+    score: float
+
+
+#: The sets of a search, each with the sizes that are settled with it: later sets do not count for these.
+Steps = Iterator[tuple[ScoredSubset, Sequence[int]]]
 
 
 @dataclass
 class Path:
-    """The best set of each size that a search met; it walks on when asked for a size that it has not settled.
+    """The best set of each size that a search found; `at` runs the search until the size is settled."""
 
-    Attributes
-    ----------
-    steps : iterator of (Met, sizes)
-        The search: sets, and with each the sizes for which the sets met so far are all that count. None when it is
-        over, or need not go on.
-    alone : float array
-        Worth of each feature alone; empty for a search that does not begin with these.
-    best : dict of int to Met
-    settled : set of int
-    """
-
-    steps: Iterator[tuple[Met, Sequence[int]]] | None
+    #: The search; None when it is over, or need not go on.
+    steps: Steps | None
+    #: Score of each feature alone; empty for a search that does not begin with these.
     alone: FloatArray
-    best: dict[int, Met] = field(default_factory=dict)
+    best: dict[int, ScoredSubset] = field(default_factory=dict)
     settled: set[int] = field(default_factory=set)
 
-    def at(self, size: int) -> Met:
+    def at(self, size: int) -> ScoredSubset:
         """The set found for a size."""
         while size not in self.settled and self.steps is not None:
             step = next(self.steps, None)
             if step is None:
                 self.steps = None
                 break
-            met, sizes = step
-            n = met.columns.size
-            if n not in self.settled and (n not in self.best or met.worth > self.best[n].worth + EQUAL):
-                self.best[n] = met
+            found, sizes = step
+            n = found.columns.size
+            if n not in self.settled and (n not in self.best or found.score > self.best[n].score + EQUAL):
+                self.best[n] = found
             self.settled.update(sizes)
         return self.best[size]
 
 
-class Sequential(Sweep, ByClassifier):
+class Sequential(SharedFit, SubsetSelector):
     """Base of the sequential searches: a subclass writes `_steps`, the search itself.
 
-    What the search meets does not depend on `k` or `tol`, and the answer for a size depends on nothing that is met
-    after that size is settled: one search, walked as far as the most demanding needs, answers for all.
+    The sets of a search do not depend on `k` or `tol`, and the best set of a size not on sets found after that size is
+    settled: one search, run as far as the most demanding estimator needs, serves all.
     """
 
-    sweeps = ("k", "tol")
+    shared_parameters = ("k", "tol")
     #: Whether sets grow, from one feature on, or shrink, from all of them on.
     _grows: ClassVar[bool] = True
 
@@ -86,25 +81,25 @@ class Sequential(Sweep, ByClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _steps(self, trial: Trial, alone: FloatArray, n_features: int) -> Iterator[tuple[Met, Sequence[int]]]:
-        """The sets that the search meets, each with the sizes that are settled then."""
+    def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:
+        """The sets of the search, each with the sizes that are settled with it."""
         raise NotImplementedError
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> tuple[Path, int]:
-        """The search, as far as any of those asked has to go."""
-        trial, n_features = self._trial(X, y), X.shape[1]
-        alone = trial.add(np.empty(0, dtype=np.intp), np.arange(n_features)) if self._grows else np.empty(0)
-        path = Path(self._steps(trial, alone, n_features), alone)
-        for one in asked:
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> tuple[Path, int]:
+        """The search, as far as any of the estimators needs it."""
+        score, n_features = self._subset_score(X, y), X.shape[1]
+        alone = score.add(np.empty(0, dtype=np.intp), np.arange(n_features)) if self._grows else np.empty(0)
+        path = Path(self._steps(score, alone, n_features), alone)
+        for one in estimators:
             one._sizes(path, n_features)
-        # What is left is plain data: it holds neither rows nor classifiers.
+        # Without the search the path is plain data: it holds neither rows nor classifiers.
         path.steps = None
         return path, n_features
 
-    def _answer(self, prepared: tuple[Path, int]) -> Selection:
+    def _finish(self, prepared: tuple[Path, int]) -> Selection:
         path, n_features = prepared
         sizes = self._sizes(path, n_features)
-        self.path_ = np.array([path.at(size).worth for size in sizes])
+        self.path_ = np.array([path.at(size).score for size in sizes])
         self.chosen_ = path.at(sizes[-1]).columns
         support = np.zeros(n_features, dtype=bool)
         support[self.chosen_] = True
@@ -118,7 +113,7 @@ class Sequential(Sweep, ByClassifier):
         return Selection(support, scores)
 
     def _sizes(self, path: Path, n_features: int) -> list[int]:
-        """Sizes from where the search begins to the one it is to answer with."""
+        """Sizes from the start of the search to the selected one."""
         sizes = list(range(1, n_features + 1) if self._grows else range(n_features, 0, -1))
         if self.k is not None:
             last = sizes.index(min(int(self.k), n_features))
@@ -131,30 +126,28 @@ class Sequential(Sweep, ByClassifier):
         return sizes[: last + 1]
 
     def _helps(self, path: Path, here: int, there: int) -> bool:
-        """Whether the next size is worth more, by more than `tol`; nothing is worth more than 1."""
-        enough = path.at(here).worth + self.tol + EQUAL
-        return enough < 1 and path.at(there).worth > enough
+        """Whether the next size scores higher by more than `tol`; no score is above 1."""
+        enough = path.at(here).score + self.tol + EQUAL
+        return enough < 1 and path.at(there).score > enough
 
 
-def joined(trial: Trial, columns: np.ndarray, n_features: int) -> Met:
+def best_addition(score: SubsetScore, columns: np.ndarray, n_features: int) -> ScoredSubset:
     """The best set with one feature more; of equals the one with the earliest."""
-    outside = np.ones(n_features, dtype=bool)
-    outside[columns] = False
-    rest = np.flatnonzero(outside)
-    worths = trial.add(columns, rest)
-    best = int(worths.argmax())
-    return Met(np.append(columns, rest[best]), float(worths[best]))
+    candidates = np.delete(np.arange(n_features), columns)
+    scores = score.add(columns, candidates)
+    best = int(scores.argmax())
+    return ScoredSubset(np.append(columns, candidates[best]), float(scores[best]))
 
 
-def left(trial: Trial, columns: np.ndarray) -> Met:
+def best_removal(score: SubsetScore, columns: np.ndarray) -> ScoredSubset:
     """The best set with one feature less; of equals the one without the earliest."""
-    leaving = np.sort(columns)
-    worths = trial.remove(columns, leaving)
-    best = int(worths.argmax())
-    return Met(columns[columns != leaving[best]], float(worths[best]))
+    candidates = np.sort(columns)
+    scores = score.remove(columns, candidates)
+    best = int(scores.argmax())
+    return ScoredSubset(columns[columns != candidates[best]], float(scores[best]))
 
 
-def first(alone: FloatArray) -> Met:
+def best_single(alone: FloatArray) -> ScoredSubset:
     """The best feature alone; of equals the earliest."""
     best = int(alone.argmax())
-    return Met(np.array([best], dtype=np.intp), float(alone[best]))
+    return ScoredSubset(np.array([best], dtype=np.intp), float(alone[best]))

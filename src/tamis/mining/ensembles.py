@@ -7,7 +7,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from tamis.base.predictions import Said, as_probabilities
+from tamis.base.predictions import Predicted, as_probabilities
 from tamis.base.types import FloatArray
 from tamis.compose.catalog import part_for
 from tamis.compose.chain import Call
@@ -117,7 +117,7 @@ def _answers(p: FloatArray, truth: Answers) -> Answers:
 
 
 def _probabilities(answers: Answers) -> FloatArray:
-    said = Said(answers.labels, answers.probabilities, answers.scores, np.arange(answers.n_classes))
+    said = Predicted(answers.labels, answers.probabilities, answers.scores, np.arange(answers.n_classes))
     return as_probabilities(said, answers.n_classes)
 
 

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from tamis.base._sklearn import _safe_indexing
 from tamis.base.errors import TamisError
-from tamis.base.feature_tracking import kept
+from tamis.base.feature_tracking import used_features
 from tamis.base.seeds import seeded, spawn
 from tamis.base.validation import check_number, check_whole
 from tamis.data.fingerprint import fingerprint
@@ -233,7 +233,7 @@ class _Session:
         found.recipe_ = choice.recipe
         found.classes_ = data.classes
         found.n_features_in_ = data.n_features
-        mask = kept(model, data.n_features)
+        mask = used_features(model, data.n_features)
         used = np.arange(data.n_features) if mask is None else np.flatnonzero(mask)
         found.selected_features_ = data.feature_names[used]
         if data.has_names:

@@ -268,7 +268,7 @@ def _leaders(search: Search) -> list[Candidate]:
 
 def _settings(tail: Calls) -> list[tuple[Calls, Calls]]:
     """A tail in the middle of its ranges, or all over them where one fit answers many values."""
-    form, swept = Form((), (), tail), getattr(entry(tail[-1].name).make, "sweeps", ())
+    form, swept = Form((), (), tail), getattr(entry(tail[-1].name).make, "shared_parameters", ())
     points = _POINTS if any(path[-1] in swept for path in slots(form)) else 1
     return [(tail, one.tail) for one in grid(form, points, points**2)]
 

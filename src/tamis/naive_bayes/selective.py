@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.nominal import TakesNominal
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import bearing_rows, class_prior
 from tamis.bins.cuts import Cuts
@@ -89,7 +89,7 @@ class Found(NamedTuple):
     steps: list[Step]
 
 
-class Selective(Sweep, TakesNominal, WeightedClassifier):
+class Selective(SharedFit, TakesNominal, WeightedClassifier):
     """Base of naive Bayes on columns that join one after another, as long as that helps.
 
     A subclass writes ``_worth(rows, evidence, candidates)``, the value of the measure when each candidate joins (or,
@@ -99,7 +99,7 @@ class Selective(Sweep, TakesNominal, WeightedClassifier):
     gives_probabilities = True
     accepts_missing = True
     #: The columns for a smaller number are the first of those for a larger one.
-    sweeps = ("k",)
+    shared_parameters = ("k",)
     k: int | None
     bins: str
     n_bins: int | None
@@ -112,7 +112,7 @@ class Selective(Sweep, TakesNominal, WeightedClassifier):
         """The measure, larger being better."""
 
     def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
-        self._answer(self._prepare([self], X, y, sample_weight))
+        self._finish(self._prepare([self], X, y, sample_weight))
 
     def _prepare(self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> Found:
         X, y, weight, _ = bearing_rows(X, y, sample_weight, self.classes_, self.part.name)
@@ -138,7 +138,7 @@ class Selective(Sweep, TakesNominal, WeightedClassifier):
             left = left[left != best]
         return steps
 
-    def _answer(self, prepared: Found) -> None:
+    def _finish(self, prepared: Found) -> None:
         rows, start, nothing, steps = prepared
         steps = steps[: self.k]
         self.level_states_ = rows.levels

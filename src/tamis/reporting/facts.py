@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from tamis.base.feature_tracking import kept
+from tamis.base.feature_tracking import used_features
 from tamis.compose.versions import made_with
 from tamis.data.dataset import Dataset
 from tamis.data.describe import describe
@@ -79,7 +79,7 @@ def mined_facts(
         What to run next.
     """
     validation = found.validation_
-    mask = kept(found.model, found.n_features_in_)
+    mask = used_features(found.model, found.n_features_in_)
     used = None if mask is None else np.flatnonzero(mask)
     told = models(found, results)
     sets = _picked_by_selectors(told["rows"], results)

@@ -132,7 +132,7 @@ def _measure(table: _Table, task: Task) -> dict[str, Any]:
         shared = perf_counter() - start
         for place in range(len(group)):
             start = perf_counter()
-            model = together.answer(place)
+            model = together.fitted(place)
             # Lines that differ in F alone share the projection and the elimination.
             fit = perf_counter() - start + shared / len(group)
             testing = min(_seconds(model.predict, rows.new) for _ in range(3))

@@ -14,13 +14,13 @@ from sklearn.utils import get_tags
 from tamis.base._sklearn import HasMethods, Interval
 from tamis.base.cut import Cut, cut_phrase, rank
 from tamis.base.errors import TamisError
-from tamis.base.feature_tracking import steps_of, traced
+from tamis.base.feature_tracking import steps_of, trace_columns
 from tamis.base.meta_estimators import check_classifier, in_words, takes_missing, takes_no_negative
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import geom
 from tamis.base.seeds import generator, seeded
 from tamis.base.selector import Selection, Selector
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import canonical
 from tamis.scores.variance import variance
@@ -42,7 +42,7 @@ def _phrase(a: Arguments) -> str:
     return f"ranks the features by the weights that they have in {model} and keeps {kept}"
 
 
-class FromModel(Sweep, Selector):
+class FromModel(SharedFit, Selector):
     """Keep the columns to which a fitted classifier gives the largest weights.
 
     The weight of a column is what the classifier says in ``feature_importances_``; failing that, the Euclidean norm of
@@ -107,7 +107,7 @@ class FromModel(Sweep, Selector):
         templates=("from_model(extra_trees, k={k})", "from_model(forest(class_weight=balanced), k={k})"),
     )
     #: One set of weights serves every cut.
-    sweeps = ("k", "fraction", "threshold")
+    shared_parameters = ("k", "fraction", "threshold")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "k": [Interval(Integral, 1, None, closed="left"), None],
@@ -141,10 +141,10 @@ class FromModel(Sweep, Selector):
         weights = _weights(fitted, X, in_words(steps_of(model)[-1]))
         return _Weighed(weights, rank(weights))
 
-    def _lasts(self) -> bool:
+    def _reusable(self) -> bool:
         return True
 
-    def _answer(self, prepared: _Weighed) -> Selection:
+    def _finish(self, prepared: _Weighed) -> Selection:
         weights, order = prepared
         used = weights > 0
         if used.any():
@@ -187,7 +187,7 @@ def _weights(model: Any, X: Matrix, who: str) -> FloatArray:
             "take a model that has feature_importances_ or coef_ once it is fitted"
         )
     given = _lengths(last.coef_) if linear else np.asarray(last.feature_importances_, dtype=np.float64)
-    reaching = traced(Pipeline([(f"step {i}", step) for i, step in enumerate(front)]), X.shape[1])
+    reaching = trace_columns(Pipeline([(f"step {i}", step) for i, step in enumerate(front)]), X.shape[1])
     if reaching is None or given.shape != reaching.shape:
         raise TamisError(
             f"from_model: the weights of {who} cannot be traced back to the input; a step before it mixes columns"

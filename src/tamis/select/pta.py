@@ -1,6 +1,5 @@
 """Plus l, take away r: add features, remove some of them, and again."""
 
-from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -11,8 +10,8 @@ from tamis.base.errors import TamisError
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.types import FloatArray
-from tamis.incremental.sequential import Met, Sequential, first, joined, left
-from tamis.incremental.subset_score import Trial
+from tamis.incremental.sequential import ScoredSubset, Sequential, Steps, best_addition, best_removal, best_single
+from tamis.incremental.subset_score import SubsetScore
 
 
 class PTA(Sequential):
@@ -101,21 +100,21 @@ class PTA(Sequential):
         self.plus = plus
         self.minus = minus
 
-    def _trial(self, X: Any, y: Any) -> Trial:
+    def _subset_score(self, X: Any, y: Any) -> SubsetScore:
         if self.plus <= self.minus:
             raise TamisError(f"pta: plus must be larger than minus; got plus={self.plus}, minus={self.minus}")
-        return super()._trial(X, y)
+        return super()._subset_score(X, y)
 
-    def _steps(self, trial: Trial, alone: FloatArray, n_features: int) -> Iterator[tuple[Met, Sequence[int]]]:
-        met = Met(np.empty(0, dtype=np.intp), 0.0)
+    def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:
+        met = ScoredSubset(np.empty(0, dtype=np.intp), 0.0)
         done = 0
         while done < n_features:
             for _ in range(min(self.plus, n_features - met.columns.size)):
-                met = joined(trial, met.columns, n_features) if met.columns.size else first(alone)
+                met = best_addition(score, met.columns, n_features) if met.columns.size else best_single(alone)
                 yield met, []
             full = met.columns.size == n_features
             for _ in range(min(self.minus, met.columns.size - 1)):
-                met = left(trial, met.columns)
+                met = best_removal(score, met.columns)
                 yield met, []
             # A turn that begins here does not meet this size again.
             done = n_features if full else met.columns.size

@@ -14,7 +14,7 @@ from tamis.base.part import Part
 from tamis.base.score import Score, Scored
 from tamis.base.search_range import geom
 from tamis.base.selector import Selection, Selector, WeightedSelector
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray
 
 
@@ -26,7 +26,7 @@ class _Ranked(NamedTuple):
     pvalues: FloatArray | None
 
 
-class Ranking(Sweep, TakesNominal, WeightedSelector):
+class Ranking(SharedFit, TakesNominal, WeightedSelector):
     """Keep the features with the highest scores.
 
     Nominal columns may come as they are when the score takes them (``ssv``, ``stump``, ``mi``, ``ig``, ``relieff``).
@@ -66,7 +66,7 @@ class Ranking(Sweep, TakesNominal, WeightedSelector):
     )
     accepts_missing = True
     #: One set of scores serves every cut.
-    sweeps = ("k", "fraction", "threshold", "fdr", "at_least")
+    shared_parameters = ("k", "fraction", "threshold", "fdr", "at_least")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "by": [str, callable],
         "k": [Interval(Integral, 1, None, closed="left"), None],
@@ -97,7 +97,7 @@ class Ranking(Sweep, TakesNominal, WeightedSelector):
         self.options = options
 
     def _select(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> Selection:
-        return self._answer(self._prepare([self], X, y, sample_weight))
+        return self._finish(self._prepare([self], X, y, sample_weight))
 
     def _prepare(self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> _Ranked:
         scored = self._score(X, y, sample_weight)
@@ -105,11 +105,11 @@ class Ranking(Sweep, TakesNominal, WeightedSelector):
         wanted = any(one.fdr is not None for one in asked)
         return _Ranked(values, rank(values), scored.pvalues if wanted else None)
 
-    def _lasts(self) -> bool:
+    def _reusable(self) -> bool:
         # With a rate of false discoveries p-values are prepared too.
         return self.fdr is None
 
-    def _answer(self, prepared: _Ranked) -> Selection:
+    def _finish(self, prepared: _Ranked) -> Selection:
         cut = Cut(self.k, self.fraction, self.threshold, self.fdr, self.at_least)
         return Selection(cut.apply(*prepared), prepared.values, prepared.order)
 

@@ -12,13 +12,13 @@ from sklearn.base import clone
 from tamis.base._sklearn import HasMethods, Interval
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
-from tamis.base.feature_tracking import Picks, picks
+from tamis.base.feature_tracking import SelectedColumns, selected_columns
 from tamis.base.meta_estimators import MetaSelector
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice, geom
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.select.ranking import Ranking
 
 
@@ -36,7 +36,7 @@ def _phrase(a: Arguments) -> str:
     return f"{times} times over, each time without the features taken before{most}, [{what}]"
 
 
-class Repeat(Sweep, MetaSelector, Selector):
+class Repeat(SharedFit, MetaSelector, Selector):
     """Run a selector again and again, each time without the features it has picked before.
 
     A selector that looks at features together drops an informative one that adds nothing to those it has picked; a
@@ -93,7 +93,7 @@ class Repeat(Sweep, MetaSelector, Selector):
         templates=("repeat(ssv_tree({k}), times={2, 3})",),
     )
     #: The rounds of a longer run begin with those of a shorter one.
-    sweeps = ("times",)
+    shared_parameters = ("times",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "transform"]), None],
         "times": [Interval(Integral, 1, None, closed="left")],
@@ -136,7 +136,7 @@ class Repeat(Sweep, MetaSelector, Selector):
             rest, left = rest[:, stay], left[stay]
         return after
 
-    def _answer(self, prepared: list[_After]) -> Selection:
+    def _finish(self, prepared: list[_After]) -> Selection:
         rounds, tail = prepared[min(self.times, len(prepared) - 1)]
         self.rounds_ = list(rounds)
         scores = np.zeros(self.n_features_in_)
@@ -144,7 +144,7 @@ class Repeat(Sweep, MetaSelector, Selector):
             scores[taken] = self.times - number - np.arange(taken.size) / taken.size
         return Selection(scores > 0, scores, np.concatenate([*rounds, tail]))
 
-    def _best(self, found: Picks, order: np.ndarray) -> np.ndarray:
+    def _best(self, found: SelectedColumns, order: np.ndarray) -> np.ndarray:
         """Of what the selector keeps, the best `k`, in order."""
         if self.k is not None and found.order is None:
             said = " ".join(repr(self.estimator).split())
@@ -155,7 +155,7 @@ class Repeat(Sweep, MetaSelector, Selector):
         return Ranking("cc", fraction=0.1)
 
 
-def _picked(selector: Any, X: Any, y: Any, *, first: bool) -> Picks | None:
+def _picked(selector: Any, X: Any, y: Any, *, first: bool) -> SelectedColumns | None:
     """What a selector picks; None when it keeps something by default alone, unless it is the first to run."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -164,4 +164,4 @@ def _picked(selector: Any, X: Any, y: Any, *, first: bool) -> Picks | None:
     for warning in warned:
         if first or not issubclass(warning.category, NothingPasses):
             warnings.warn(str(warning.message), warning.category, stacklevel=2)
-    return None if by_default and not first else picks(selector, X.shape[1], "repeat")
+    return None if by_default and not first else selected_columns(selector, X.shape[1], "repeat")

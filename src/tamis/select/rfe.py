@@ -12,7 +12,7 @@ from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.part import Arguments, Part, percent
 from tamis.base.search_range import geom
 from tamis.base.selector import Selection, WeightedSelector
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray
 from tamis.base.validation import bearing_rows, row_terms
 from tamis.incremental.elimination import Path, eliminate, size_to_keep
@@ -28,7 +28,7 @@ def _phrase(a: Arguments) -> str:
     )
 
 
-class RFE(Sweep, WeightedSelector):
+class RFE(SharedFit, WeightedSelector):
     """Keep the columns that a linear SVM gives the largest weights, the others dropped bit by bit with a refit each.
 
     Guyon, Weston, Barnhill and Vapnik's recursive feature elimination. A round fits a linear SVM on the columns that
@@ -94,7 +94,7 @@ class RFE(Sweep, WeightedSelector):
         suits=("wide",),
     )
     #: One elimination down to the smallest size serves all.
-    sweeps = ("k", "fraction")
+    shared_parameters = ("k", "fraction")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "fraction": [Interval(Real, 0, 1, closed="right"), None],
@@ -119,7 +119,7 @@ class RFE(Sweep, WeightedSelector):
         self.class_weight = class_weight
 
     def _select(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> Selection:
-        return self._answer(self._prepare([self], X, y, sample_weight))
+        return self._finish(self._prepare([self], X, y, sample_weight))
 
     def _prepare(
         self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
@@ -131,7 +131,7 @@ class RFE(Sweep, WeightedSelector):
         path = eliminate(machines, X.shape[1], self.step, {one._size(X.shape[1]) for one in asked})
         return path, machines.fits
 
-    def _answer(self, prepared: tuple[Path, list[Fit]]) -> Selection:
+    def _finish(self, prepared: tuple[Path, list[Fit]]) -> Selection:
         size = self._size(self.n_features_in_)
         path, fits = prepared
         rounds, (order, _) = path.down_to(size)

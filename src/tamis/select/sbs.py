@@ -1,6 +1,5 @@
 """Backward selection: remove one feature after another."""
 
-from collections.abc import Iterator, Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -10,8 +9,8 @@ from tamis.base._sklearn import Interval
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.types import FloatArray
-from tamis.incremental.sequential import Met, Sequential, left
-from tamis.incremental.subset_score import Trial
+from tamis.incremental.sequential import ScoredSubset, Sequential, Steps, best_removal
+from tamis.incremental.subset_score import SubsetScore
 
 
 class SBS(Sequential):
@@ -75,10 +74,10 @@ class SBS(Sequential):
         "tol": [Interval(Real, None, None, closed="neither")],
     }
 
-    def _steps(self, trial: Trial, alone: FloatArray, n_features: int) -> Iterator[tuple[Met, Sequence[int]]]:
+    def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:
         everything = np.arange(n_features)
-        met = Met(everything, trial.of(everything))
+        met = ScoredSubset(everything, score.of(everything))
         yield met, [n_features]
         while met.columns.size > 1:
-            met = left(trial, met.columns)
+            met = best_removal(score, met.columns)
             yield met, [met.columns.size]

@@ -1,6 +1,5 @@
 """Floating forward selection: add the best feature, then remove features as long as that helps."""
 
-from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -8,8 +7,8 @@ import numpy as np
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.types import FloatArray
-from tamis.incremental.sequential import Met, Sequential, first, joined, left
-from tamis.incremental.subset_score import EQUAL, Trial
+from tamis.incremental.sequential import Sequential, Steps, best_addition, best_removal, best_single
+from tamis.incremental.subset_score import EQUAL, SubsetScore
 
 #: How many features more a floating search tries before it answers for a size.
 _BEYOND = 2
@@ -69,24 +68,24 @@ class SFFS(Sequential):
         limits=Limits(columns=60),
     )
 
-    def _steps(self, trial: Trial, alone: FloatArray, n_features: int) -> Iterator[tuple[Met, Sequence[int]]]:
-        plain = met = first(alone)
+    def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:
+        plain = met = best_single(alone)
         best = {1: met}
         yield met, []
         while met.columns.size < n_features:
             size = met.columns.size + 1
-            new = joined(trial, met.columns, n_features)
+            new = best_addition(score, met.columns, n_features)
             if size not in best:
                 same = np.array_equal(plain.columns, met.columns)
-                plain = best[size] = new if same else joined(trial, plain.columns, n_features)
+                plain = best[size] = new if same else best_addition(score, plain.columns, n_features)
                 yield plain, range(1, size - _BEYOND + 1)
-            if new.worth > best[size].worth + EQUAL:
+            if new.score > best[size].score + EQUAL:
                 best[size] = new
             met = best[size]
             yield met, []
             while met.columns.size > 2:
-                fewer = left(trial, met.columns)
-                if fewer.worth <= best[fewer.columns.size].worth + EQUAL:
+                fewer = best_removal(score, met.columns)
+                if fewer.score <= best[fewer.columns.size].score + EQUAL:
                     break
                 met = best[fewer.columns.size] = fewer
                 yield met, []

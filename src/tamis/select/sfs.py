@@ -1,13 +1,12 @@
 """Forward selection: add one feature after another."""
 
-from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.types import FloatArray
-from tamis.incremental.sequential import Met, Sequential, first, joined
-from tamis.incremental.subset_score import Trial
+from tamis.incremental.sequential import Sequential, Steps, best_addition, best_single
+from tamis.incremental.subset_score import SubsetScore
 
 
 class SFS(Sequential):
@@ -86,9 +85,9 @@ class SFS(Sequential):
         limits=Limits(columns=60),
     )
 
-    def _steps(self, trial: Trial, alone: FloatArray, n_features: int) -> Iterator[tuple[Met, Sequence[int]]]:
-        met = first(alone)
+    def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:
+        met = best_single(alone)
         yield met, [1]
         while met.columns.size < n_features:
-            met = joined(trial, met.columns, n_features)
+            met = best_addition(score, met.columns, n_features)
             yield met, [met.columns.size]

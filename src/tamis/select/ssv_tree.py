@@ -12,7 +12,7 @@ from tamis.base.nominal import TakesNominal
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice, geom
 from tamis.base.selector import Selection, WeightedSelector
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray
 from tamis.trees.grow import grow
 from tamis.trees.prune import gains
@@ -32,7 +32,7 @@ def _phrase(a: Arguments) -> str:
     return f"keeps the best {'feature' if k == 1 else f'{k} features'} of an SSV decision tree"
 
 
-class SSVTreeSelector(Sweep, TakesNominal, WeightedSelector):
+class SSVTreeSelector(SharedFit, TakesNominal, WeightedSelector):
     """Keep the features that a full SSV tree uses; the last ones that pruning takes away are the best.
 
     Grabczewski and Jankowski's Algorithm 1. With E(N) the training rows that node N answers wrongly and
@@ -85,7 +85,7 @@ class SSVTreeSelector(Sweep, TakesNominal, WeightedSelector):
     )
     accepts_missing = True
     #: One tree ranks for every k.
-    sweeps = ("k", "at_least")
+    shared_parameters = ("k", "at_least")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "criterion": [StrOptions(set(CRITERIA))],
@@ -98,7 +98,7 @@ class SSVTreeSelector(Sweep, TakesNominal, WeightedSelector):
         self.at_least = at_least
 
     def _select(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> Selection:
-        return self._answer(self._prepare([self], X, y, sample_weight))
+        return self._finish(self._prepare([self], X, y, sample_weight))
 
     def _prepare(
         self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
@@ -108,10 +108,10 @@ class SSVTreeSelector(Sweep, TakesNominal, WeightedSelector):
         tree = grow(X, y, weight, n_classes=self.classes_.shape[0], criterion=self.criterion, nominal=nominal)
         return tree, _ranks(tree, X.shape[1])
 
-    def _lasts(self) -> bool:
+    def _reusable(self) -> bool:
         return True
 
-    def _answer(self, prepared: tuple[Tree, FloatArray]) -> Selection:
+    def _finish(self, prepared: tuple[Tree, FloatArray]) -> Selection:
         self.tree_, ranks = prepared
         order = rank(ranks)
         keep = Cut(at_least=self.at_least).apply(ranks, order)

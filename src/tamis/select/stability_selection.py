@@ -12,7 +12,7 @@ from sklearn.base import clone
 from tamis.base._sklearn import HasMethods, Interval, StrOptions, _safe_indexing
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import DataError, TamisError
-from tamis.base.feature_tracking import picks
+from tamis.base.feature_tracking import selected_columns
 from tamis.base.meta_estimators import MetaSelector
 from tamis.base.nominal import TakesNominal
 from tamis.base.parallel import run_all
@@ -20,7 +20,7 @@ from tamis.base.part import Arguments, Limits, Part, percent
 from tamis.base.search_range import choice
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.select.ranking import Ranking
 
 #: Where neither a threshold nor a number of false ones is given.
@@ -43,7 +43,7 @@ def _phrase(a: Arguments) -> str:
     return f"keeps what [{ranked}] keeps {often}"
 
 
-class StabilitySelection(Sweep, MetaSelector, TakesNominal, Selector):
+class StabilitySelection(SharedFit, MetaSelector, TakesNominal, Selector):
     """Keep the columns that a selector keeps in most of many fits, each on half of the rows.
 
     The rows are split into two halves at random, class by class, and the selector is fitted on both; this is done
@@ -126,7 +126,7 @@ class StabilitySelection(Sweep, MetaSelector, TakesNominal, Selector):
         slow=True,
     )
     #: One set of fits serves all.
-    sweeps = ("threshold", "max_false", "bound")
+    shared_parameters = ("threshold", "max_false", "bound")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "transform"]), None],
         "times": [Interval(Integral, 1, None, closed="left")],
@@ -169,10 +169,10 @@ class StabilitySelection(Sweep, MetaSelector, TakesNominal, Selector):
         pairs = run_all(_fit_pair, tasks, self.n_jobs)
         return _Counted(*(np.sum(one, axis=0) for one in zip(*pairs, strict=True)))
 
-    def _lasts(self) -> bool:
+    def _reusable(self) -> bool:
         return True
 
-    def _answer(self, prepared: _Counted) -> Selection:
+    def _finish(self, prepared: _Counted) -> Selection:
         counts, places = prepared
         n_fits = 2 * self.times
         self.frequency_ = counts / n_fits
@@ -272,7 +272,7 @@ def _fit_pair(
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             half.fit(_safe_indexing(X, rows), None if y is None else y[rows])
-        found = picks(half, X.shape[1], "stability_selection")
+        found = selected_columns(half, X.shape[1], "stability_selection")
         by_default = any(issubclass(warning.category, NothingPasses) for warning in warned)
         for warning in warned:
             if not issubclass(warning.category, NothingPasses):

@@ -11,13 +11,13 @@ from sklearn.base import clone
 from tamis.base._sklearn import Interval
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
-from tamis.base.feature_tracking import Picks, check_selector, picks
+from tamis.base.feature_tracking import SelectedColumns, check_selector, selected_columns
 from tamis.base.meta_estimators import EstimatorList, needs_classes, takes_missing, takes_no_negative
 from tamis.base.parallel import run_all
 from tamis.base.part import Arguments, Part, enumerated
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
-from tamis.base.shared_fit import Sweep, fit_together, grouped, signature
+from tamis.base.shared_fit import SharedFit, fit_together, grouped, signature
 from tamis.base.types import FloatArray
 from tamis.select.ranking import Ranking
 
@@ -37,7 +37,7 @@ def _phrase(a: Arguments) -> str:
     return f"keeps the features that at least {least} of {len(members)} selections keep {enumerated(members)}"
 
 
-class Vote(EstimatorList, Sweep, Selector):
+class Vote(EstimatorList, SharedFit, Selector):
     """Keep the features that at least so many of several selectors keep: a committee of selectors.
 
     A feature's score is the number of members that keep it. In a recipe the members are written one after another:
@@ -96,7 +96,7 @@ class Vote(EstimatorList, Sweep, Selector):
     #: As far as the members do.
     accepts_missing = True
     #: A member that stands in several votes is fitted once.
-    sweeps = ("estimators", "at_least")
+    shared_parameters = ("estimators", "at_least")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimators": [list, tuple, None],
         "at_least": [Interval(Integral, 1, None, closed="left"), None],
@@ -123,7 +123,7 @@ class Vote(EstimatorList, Sweep, Selector):
         every = [member for members in seeded_members.values() for member in members]
         labels = None if y is None else self.classes_[y]
         groups = grouped(every)
-        fitted = run_all(_fit_group, [(group.estimators, group.swept, X, labels) for group in groups], self.n_jobs)
+        fitted = run_all(_fit_group, [(group.estimators, group.shares_fit, X, labels) for group in groups], self.n_jobs)
         found: dict[int, _Member] = {}
         for group, answers in zip(groups, fitted, strict=True):
             for places, answer in zip(group.members, answers, strict=True):
@@ -131,7 +131,7 @@ class Vote(EstimatorList, Sweep, Selector):
         fits = (found[place] for place in range(len(every)))
         return {vote: [next(fits) for _ in members] for vote, members in seeded_members.items()}
 
-    def _answer(self, prepared: dict[Hashable, list[_Member]]) -> Selection:
+    def _finish(self, prepared: dict[Hashable, list[_Member]]) -> Selection:
         members = prepared[signature(self)]
         needed = len(members) // 2 + 1 if self.at_least is None else self.at_least
         if needed > len(members):
@@ -139,7 +139,9 @@ class Vote(EstimatorList, Sweep, Selector):
         for category, said in dict.fromkeys(warning for member in members for warning in member.warned):
             warnings.warn(said, category, stacklevel=2)
         self.estimators_ = [member.fitted for member in members]
-        found = [picks(m, self.n_features_in_, f"vote: member {i}") for i, m in enumerate(self.estimators_, 1)]
+        found = [
+            selected_columns(m, self.n_features_in_, f"vote: member {i}") for i, m in enumerate(self.estimators_, 1)
+        ]
         self.votes_ = np.sum([one.support for one in found], axis=0)
         order = np.lexsort((_mean_place(found), -self.votes_))
         return Selection(_elected(self.votes_, order, needed), self.votes_.astype(np.float64), order)
@@ -157,7 +159,7 @@ class Vote(EstimatorList, Sweep, Selector):
             check_selector(member, f"vote: member {number}")
         return list(self.estimators)
 
-    def _alike(self) -> Hashable:
+    def _input_key(self) -> Hashable:
         tags = self.__sklearn_tags__().input_tags
         return self._supervised(), tags.allow_nan, tags.positive_only
 
@@ -181,13 +183,13 @@ def _fit_group(members: Sequence[Any], swept: bool, X: Any, y: Any) -> list[_Mem
         found = []
         for place, member in enumerate(members):
             start = len(warned)
-            fitted = member.fit(X, y) if together is None else together.answer(place)
+            fitted = member.fit(X, y) if together is None else together.fitted(place)
             said = [(w.category, str(w.message)) for w in (*warned[:before], *warned[start:])]
             found.append(_Member(fitted, said))
     return found
 
 
-def _mean_place(found: list[Picks]) -> FloatArray:
+def _mean_place(found: list[SelectedColumns]) -> FloatArray:
     """Mean place of every feature in the rankings of the members that rank."""
     n_features = found[0].support.shape[0]
     places = []

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from tamis.base._sklearn import HasMethods, Interval, _safe_indexing
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
-from tamis.base.feature_tracking import picks
+from tamis.base.feature_tracking import selected_columns
 from tamis.base.meta_estimators import MetaSelector, in_words, needs_classes
 from tamis.base.nominal import Levels, TakesNominal
 from tamis.base.parallel import run_all
@@ -21,7 +21,7 @@ from tamis.base.part import Arguments, Limits, Part, percent
 from tamis.base.search_range import choice
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray
 from tamis.select.ranking import Ranking
 
@@ -40,7 +40,7 @@ def _phrase(a: Arguments) -> str:
     return f"keeps what [{ranked}] puts before permuted copies of the features, {rate} of it false at most"
 
 
-class WithProbes(Sweep, MetaSelector, TakesNominal, Selector):
+class WithProbes(SharedFit, MetaSelector, TakesNominal, Selector):
     """Keep as many columns as a selector ranks ahead of permuted copies, at a given rate of false discoveries.
 
     A probe is a copy of a column with its rows in another order: it looks like a column and has nothing to do with the
@@ -137,7 +137,7 @@ class WithProbes(Sweep, MetaSelector, TakesNominal, Selector):
         slow=True,
     )
     #: One set of fits serves every rate.
-    sweeps = ("fdr",)
+    shared_parameters = ("fdr",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "transform"]), None],
         "fdr": [Interval(Real, 0, 1, closed="neither")],
@@ -177,10 +177,10 @@ class WithProbes(Sweep, MetaSelector, TakesNominal, Selector):
         draws = run_all(_among_probes, tasks, self.n_jobs)
         return _Ranked(*(np.sum(one, axis=0) for one in zip(*draws, strict=True)))
 
-    def _lasts(self) -> bool:
+    def _reusable(self) -> bool:
         return True
 
-    def _answer(self, prepared: _Ranked) -> Selection:
+    def _finish(self, prepared: _Ranked) -> Selection:
         ahead, place, n_probes = prepared
         order = np.lexsort((place, ahead))
         counts = np.arange(1, ahead.shape[0] + 1)
@@ -218,7 +218,7 @@ def _among_probes(selector: Any, X: Any, y: np.ndarray, share: float, seed: int)
         # Its own cut is set aside.
         warnings.simplefilter("ignore", NothingPasses)
         fitted = seeded(clone(selector), spawn(seed, 0)).fit(joint, y)
-    order = picks(fitted, joint.shape[1], "with_probes").full_order
+    order = selected_columns(fitted, joint.shape[1], "with_probes").full_order
     real = order >= n_probes
     columns = order[real] - n_probes
     ahead, place = np.empty((2, X.shape[1]), dtype=np.int64)

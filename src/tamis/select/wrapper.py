@@ -13,10 +13,10 @@ from tamis.base.errors import TamisError
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.selector import Selection
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray
 from tamis.base.validation import named_columns
-from tamis.incremental.subset_score import EQUAL, ByClassifier, Trial
+from tamis.incremental.subset_score import EQUAL, SubsetScore, SubsetSelector
 
 #: Features tried at once by a classifier that is not fitted for each.
 _AHEAD = 32
@@ -31,7 +31,7 @@ class _Searched(NamedTuple):
     path: list[float]
 
 
-class Wrapper(Sweep, ByClassifier):
+class Wrapper(SharedFit, SubsetSelector):
     """Keep the features with which a classifier does best: rank them one by one, then add those that help.
 
     The worth of a set of features is the mean accuracy of the classifier on them over the folds of an internal
@@ -112,9 +112,9 @@ class Wrapper(Sweep, ByClassifier):
         limits=Limits(columns=200),
     )
     #: The features added for a smaller k are the first of those for a larger one.
-    sweeps = ("k",)
+    shared_parameters = ("k",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ByClassifier._parameter_constraints,
+        **SubsetSelector._parameter_constraints,
         "base": [Interval(Integral, 0, None, closed="left"), str, "array-like", None],
         "extend": ["boolean"],
     }
@@ -148,15 +148,15 @@ class Wrapper(Sweep, ByClassifier):
         base = self._base(X.shape[1])
         for one in asked:
             one._check_k(len(base))
-        trial = self._trial(X, y)
-        scores = trial.add(np.empty(0, dtype=np.intp), np.arange(X.shape[1]))
-        order = rank(scores)
+        score = self._subset_score(X, y)
+        scores = score.add(np.empty(0, dtype=np.intp), np.arange(X.shape[1]))
+        ranking = rank(scores)
         if self.extend:
             most = None if any(one.k is None for one in asked) else max(int(one.k or 0) for one in asked)
-            return _Searched(scores, order, *self._extended(trial, scores, order, base, most))
-        return _Searched(scores, order, [*base, *(int(j) for j in order if j not in base)], [])
+            return _Searched(scores, ranking, *self._extended(score, scores, ranking, base, most))
+        return _Searched(scores, ranking, [*base, *(int(j) for j in ranking if j not in base)], [])
 
-    def _answer(self, prepared: _Searched) -> Selection:
+    def _finish(self, prepared: _Searched) -> Selection:
         self.chosen_ = np.array(prepared.chosen[: self.k], dtype=np.intp)
         if self.extend:
             later = len(prepared.chosen) - self.chosen_.size
@@ -166,17 +166,17 @@ class Wrapper(Sweep, ByClassifier):
         return Selection(support, prepared.scores, prepared.order)
 
     def _extended(
-        self, trial: Trial, scores: FloatArray, order: np.ndarray, base: list[int], most: int | None
+        self, score: SubsetScore, scores: FloatArray, ranking: np.ndarray, base: list[int], most: int | None
     ) -> tuple[list[int], list[float]]:
         """The first set, then every feature in the order of the ranking that helps; and the worth after each."""
-        chosen = base or [int(order[0])]
-        path = [trial.of(np.array(base)) if base else float(scores[order[0]])]
-        waiting = order[~np.isin(order, chosen)]
+        chosen = base or [int(ranking[0])]
+        path = [score.of(np.array(base)) if base else float(scores[ranking[0]])]
+        waiting = ranking[~np.isin(ranking, chosen)]
         # The next few are looked at together; what was tried beside the one that helps is tried again with it.
-        ahead = _AHEAD if trial.updates else effective_n_jobs(self.n_jobs)
+        ahead = _AHEAD if score.incremental else effective_n_jobs(self.n_jobs)
         # No set is worth more than 1.
         while waiting.size and path[-1] + self.tol + EQUAL < 1 and (most is None or len(chosen) < most):
-            worths = trial.add(np.array(chosen), waiting[:ahead])
+            worths = score.add(np.array(chosen), waiting[:ahead])
             helps = np.flatnonzero(worths > path[-1] + self.tol + EQUAL)
             if helps.size:
                 chosen = [*chosen, int(waiting[helps[0]])]

@@ -1,4 +1,4 @@
-"""The checks that scikit-learn does not have: sparse equals dense, columns may move, labels may be words, ..."""
+"""The checks that scikit-learn does not have: sparse equals dense, columns may move, labels may be text, ..."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -25,8 +25,24 @@ _FORMATS: tuple[Callable[[Any], Any], ...] = (sp.csr_array, sp.csc_array, sp.csr
 
 
 def checks(estimator: Any) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Every check that applies to an estimator, as pairs of a name and a function without arguments."""
-    yield "scikit_learn", partial(_scikit_learn, estimator)
+    """Every check that applies to an estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted.
+
+    Yields
+    ------
+    name : str
+    run : callable
+        Runs the check, without arguments.
+
+    See Also
+    --------
+    check : Runs all of them.
+    """
+    yield "scikit_learn", partial(_quietly, check_estimator, estimator, Warning)
     own: list[Check] = [
         _labels_may_be_words,
         _constants_and_duplicates_survive,
@@ -34,39 +50,36 @@ def checks(estimator: Any) -> Iterator[tuple[str, Callable[[], None]]]:
         _frames_keep_names,
         _input_is_left_alone,
     ]
-    if estimator.__sklearn_tags__().input_tags.sparse:
-        own.append(_sparse_equals_dense)
-    if not getattr(estimator, "draws_columns", False):
-        own.append(_columns_may_move)
-    if isinstance(estimator, Selector):
-        own.append(_ranking_gives_the_places_in_the_order)
-    if is_classifier(estimator):
-        own.append(_permuted_labels_score_at_chance)
-    if has_fit_parameter(estimator, "sample_weight"):
-        own.append(_weights_count_as_repeated_rows)
-    if estimator.__sklearn_tags__().input_tags.allow_nan:
-        own.append(_missing_values_stay_in_their_column)
-    for run in own:
+    accepts = estimator.__sklearn_tags__().input_tags
+    conditional: list[tuple[bool, Check]] = [
+        (accepts.sparse, _sparse_equals_dense),
+        (not getattr(estimator, "draws_columns", False), _columns_may_move),
+        (isinstance(estimator, Selector), _ranking_gives_the_places_in_the_order),
+        (is_classifier(estimator), _permuted_labels_score_at_chance),
+        (has_fit_parameter(estimator, "sample_weight"), _weights_count_as_repeated_rows),
+        (accepts.allow_nan, _missing_values_stay_in_their_column),
+    ]
+    for run in [*own, *(check for applies, check in conditional if applies)]:
         yield run.__name__.lstrip("_"), partial(_quietly, run, estimator)
 
 
 def check(estimator: Any) -> None:
-    """Run every check; raises AssertionError, or what the estimator raised, at the first failure."""
+    """Run every check of :func:`checks`; raises AssertionError, or the estimator's error, at the first failure.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted.
+    """
     for _, run in checks(estimator):
         run()
 
 
-def _quietly(run: Check, estimator: Any) -> None:
-    """The data of the checks may leave a cut with nothing, which is no fault of the estimator's."""
+def _quietly(run: Callable[[Any], Any], estimator: Any, ignored: type[Warning] = NothingPasses) -> None:
+    """Run a check without warnings; on its data a cut may select nothing, which is no fault of the estimator."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NothingPasses)
+        warnings.simplefilter("ignore", ignored)
         run(estimator)
-
-
-def _scikit_learn(estimator: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(estimator)
 
 
 def _problem(n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -83,10 +96,7 @@ def _fitted(estimator: Any, X: Any, y: Any, **fit: Any) -> Any:
 
 
 def _result(fitted: Any, X: Any) -> np.ndarray:
-    """What an estimator makes of rows: evidence for the classes, or the columns it returns, centred.
-
-    Centred, because a transform may shift dense columns and leave sparse ones where they are.
-    """
+    """Evidence for the classes, or the transformed columns, centred: a transform may shift dense columns only."""
     for method in ("predict_proba", "decision_function"):
         if hasattr(fitted, method):
             return np.asarray(getattr(fitted, method)(X))
@@ -96,7 +106,7 @@ def _result(fitted: Any, X: Any) -> np.ndarray:
 
 
 def _forms(estimator: Any) -> tuple[Callable[[Any], Any], ...]:
-    """Dense rows, and sparse ones where the estimator says that it takes them."""
+    """Dense rows, and sparse ones if the estimator takes them."""
     return (np.asarray, sp.csr_array) if estimator.__sklearn_tags__().input_tags.sparse else (np.asarray,)
 
 
@@ -111,7 +121,7 @@ def _sparse_equals_dense(estimator: Any) -> None:
 
 
 def _columns_may_move(estimator: Any) -> None:
-    """Permuting the columns moves the result with them and changes nothing else."""
+    """Permuting the columns permutes the result and changes nothing else."""
     X, y = _problem()
     order = generator(1).permutation(X.shape[1])
     here, there = _fitted(estimator, X, y), _fitted(estimator, X[:, order], y)
@@ -154,7 +164,7 @@ def _one_seed_one_result(estimator: Any) -> None:
 
 
 def _frames_keep_names(estimator: Any) -> None:
-    """Polars frames are read like arrays, and a selector names the columns it keeps."""
+    """Polars frames are read like arrays, and a selector names the columns it selects."""
     X, y = _problem()
     names = [f"gene {i}" for i in range(X.shape[1])]
     frame = pl.DataFrame(X, schema=names)
@@ -162,9 +172,9 @@ def _frames_keep_names(estimator: Any) -> None:
     assert list(model.feature_names_in_) == names
     np.testing.assert_allclose(_result(model, frame), _result(_fitted(estimator, X, y), X))
     if hasattr(model, "get_support"):
-        kept = [name for name, keep in zip(names, model.get_support(), strict=True) if keep]
-        assert list(model.get_feature_names_out()) == kept
-        assert model.set_output(transform="polars").transform(frame).columns == kept
+        selected = [name for name, keep in zip(names, model.get_support(), strict=True) if keep]
+        assert list(model.get_feature_names_out()) == selected
+        assert model.set_output(transform="polars").transform(frame).columns == selected
 
 
 def _input_is_left_alone(estimator: Any) -> None:
@@ -185,7 +195,7 @@ def _ranking_gives_the_places_in_the_order(estimator: Any) -> None:
 
 
 def _permuted_labels_score_at_chance(estimator: Any) -> None:
-    """With labels drawn anew the cross-validated accuracy is that of guessing."""
+    """With permuted labels the cross-validated accuracy is that of guessing."""
     accuracy = []
     for seed in range(4):
         X, y = _problem(seed=seed)
@@ -208,7 +218,7 @@ def _weights_count_as_repeated_rows(estimator: Any) -> None:
 
 
 def _missing_values_stay_in_their_column(estimator: Any) -> None:
-    """Missing values do no harm, and a ranking knows of the other columns what it knew."""
+    """Missing values do no harm, and do not change the scores of other columns."""
     X, y = _problem()
     holes = X.copy()
     holes[::4, -1] = np.nan
@@ -217,7 +227,7 @@ def _missing_values_stay_in_their_column(estimator: Any) -> None:
         try:
             broken = _fitted(estimator, form(holes), y)
         except TamisError as refused:
-            # Sparse rows with holes may be refused, in a sentence that says so.
+            # Sparse rows with missing values may be refused, with an error that says so.
             if form is np.asarray or "missing" not in str(refused):
                 raise
             continue
@@ -230,6 +240,6 @@ def _missing_values_stay_in_their_column(estimator: Any) -> None:
 
 
 def _alone(ranking: Ranking) -> bool:
-    """Whether what a column scores hangs on that column alone; of a function of the user's own it is assumed."""
+    """Whether the score of a column depends on that column alone; assumed for a user's function."""
     by = scores.get(ranking.by) if isinstance(ranking.by, str) else ranking.by
     return bool(getattr(by, "alone", True))

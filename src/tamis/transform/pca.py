@@ -17,7 +17,7 @@ from tamis.base.moments import ClassMoments, divide
 from tamis.base.part import Arguments, Part, percent
 from tamis.base.search_range import geom
 from tamis.base.seeds import generator
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.transformer import Transformer
 from tamis.base.types import FloatArray, Matrix
 
@@ -41,7 +41,7 @@ def _phrase(a: Arguments) -> str:
     return f"replaces the features by {'one principal component' if k == 1 else f'{k} principal components'}"
 
 
-class PCA(Sweep, ClassNamePrefixFeaturesOutMixin, Transformer):
+class PCA(SharedFit, ClassNamePrefixFeaturesOutMixin, Transformer):
     """Replace the columns by their projections on the leading principal components.
 
     The components are the eigenvectors of the covariance of the training rows, in order of their eigenvalues.
@@ -98,7 +98,7 @@ class PCA(Sweep, ClassNamePrefixFeaturesOutMixin, Transformer):
         role="projection",
     )
     #: One decomposition serves every number of components.
-    sweeps = ("n_components", "whiten")
+    shared_parameters = ("n_components", "whiten")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
         "whiten": ["boolean"],
@@ -109,7 +109,7 @@ class PCA(Sweep, ClassNamePrefixFeaturesOutMixin, Transformer):
         self.whiten = whiten
 
     def _learn(self, X: Matrix) -> None:
-        self._answer(self._prepare([self], X))
+        self._finish(self._prepare([self], X))
 
     def _prepare(self, asked: Sequence[Self], X: Matrix, y: None = None) -> "_Decomposed":
         n_rows = X.shape[0]
@@ -120,7 +120,7 @@ class PCA(Sweep, ClassNamePrefixFeaturesOutMixin, Transformer):
         scatter, components = _leading(_Centred(X, mean), total, [one.n_components for one in asked])
         return _Decomposed(n_rows, mean, total, scatter, _signed(components))
 
-    def _answer(self, prepared: "_Decomposed") -> None:
+    def _finish(self, prepared: "_Decomposed") -> None:
         count = _how_many(prepared.scatter, prepared.total, self.n_components)
         scatter = prepared.scatter[:count]
         self.mean_ = prepared.mean

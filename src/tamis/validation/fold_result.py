@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tamis.base.errors import TamisError
-from tamis.base.predictions import Said
+from tamis.base.predictions import Predicted
 from tamis.base.types import Codes, FloatArray
 from tamis.validation.folds import Split
 from tamis.validation.metrics import Answers, Metric, all_metrics
@@ -58,12 +58,12 @@ class FoldResult:
 Finding: TypeAlias = FoldResult | TamisError
 
 
-def answers_of(said: Said, y: np.ndarray, split: Split, classes: np.ndarray) -> Answers:
+def answers_of(said: Predicted, y: np.ndarray, split: Split, classes: np.ndarray) -> Answers:
     """What a model said of the test rows of a split, beside the truth, in the classes of the whole data.
 
     Parameters
     ----------
-    said : Said
+    said : Predicted
     y : array of shape (n_rows,)
         Class labels of all rows.
     split : Split

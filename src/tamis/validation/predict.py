@@ -10,8 +10,9 @@ import polars as pl
 import scipy.sparse as sp
 
 from tamis.base.errors import DataError, TamisError
-from tamis.base.predictions import Said, ask
-from tamis.compose.align_columns import line_up
+from tamis.base.predictions import Predicted as ModelPredictions
+from tamis.base.predictions import predict_rows
+from tamis.compose.align_columns import align_columns
 from tamis.compose.model_card import Card
 from tamis.compose.model_file import load_model
 from tamis.data.dataset import Dataset, as_read, unlabelled
@@ -95,7 +96,7 @@ def predict(
             raise DataError(f"{data.name}: no column is called {target!r}, or nothing is in it")
     elif not isinstance(data, Dataset):
         data = _rows_alone(data)
-    return predict_rows(fitted, card, data)
+    return predict_dataset(fitted, card, data)
 
 
 def load_classifier(path: str | PathLike[str]) -> tuple[Any, Card]:
@@ -106,20 +107,20 @@ def load_classifier(path: str | PathLike[str]) -> tuple[Any, Card]:
     return fitted, card
 
 
-def predict_rows(fitted: Any, card: Card, data: Dataset) -> Predicted:
+def predict_dataset(fitted: Any, card: Card, data: Dataset) -> Predicted:
     """Predict the rows of a data set, labelled or not, with a fitted model and its card."""
     tables: list[pl.DataFrame] = []
     notes: list[str] = []
     error = None
     if data.n_rows:
-        X, notes = line_up(card, data.X, data.feature_names, data.name)
+        X, notes = align_columns(card, data.X, data.feature_names, data.name)
         said = _predicted(fitted, X, card, data.name)
         tables.append(_table(said, card, data.split))
         error, more = _error(said, card, data)
         notes = notes + more
     for part, rows in data.unlabelled.items():
         if rows.shape[0]:
-            X, more = line_up(card, rows, data.feature_names, data.name)
+            X, more = align_columns(card, rows, data.feature_names, data.name)
             said = _predicted(fitted, X, card, data.name)
             tables.append(_table(said, card, [part] * X.shape[0] if part else None))
             notes += [note for note in more if note not in notes]
@@ -134,11 +135,11 @@ def _rows_alone(X: Any) -> Dataset:
     return unlabelled(as_read(X), feature_names=names)
 
 
-def _predicted(fitted: Any, X: Any, card: Card, where: str) -> Said:
+def _predicted(fitted: Any, X: Any, card: Card, where: str) -> ModelPredictions:
     if hasattr(fitted, "feature_names_in_") and isinstance(X, np.ndarray):
         X = pl.DataFrame(X, schema=[str(name) for name in fitted.feature_names_in_])
     try:
-        return ask(fitted, X)
+        return predict_rows(fitted, X)
     except TamisError:
         raise
     except ValueError as error:
@@ -163,7 +164,7 @@ def _missing(X: Any) -> tuple[int, int] | None:
     return (int(places[0][0]), int(places[0][1])) if len(places) else None
 
 
-def _table(said: Said, card: Card, parts: Any) -> pl.DataFrame:
+def _table(said: ModelPredictions, card: Card, parts: Any) -> pl.DataFrame:
     classes = np.asarray(card.classes if said.classes is None else said.classes)
     codes = np.searchsorted(classes, said.labels)
     every = np.arange(codes.size)
@@ -179,7 +180,7 @@ def _table(said: Said, card: Card, parts: Any) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _error(said: Said, card: Card, data: Dataset) -> tuple[dict[str, float] | None, list[str]]:
+def _error(said: ModelPredictions, card: Card, data: Dataset) -> tuple[dict[str, float] | None, list[str]]:
     """The error on rows with classes, and what it cannot tell."""
     # Whether labels are words or numbers may differ between files: "1" is the class 1.
     known = {str(label): code for code, label in enumerate(card.classes)}

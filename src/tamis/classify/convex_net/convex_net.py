@@ -14,7 +14,7 @@ from tamis.base.errors import TamisError
 from tamis.base.parallel import one_thread
 from tamis.base.part import Arguments, Limits, Part
 from tamis.base.search_range import choice, geom
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray
 from tamis.base.validation import bearing_rows
 from tamis.classify.convex_net.basis import (
@@ -60,7 +60,7 @@ def _phrase(a: Arguments) -> str:
     return "a convex network" if few is None else f"a convex network of few basis functions ({few})"
 
 
-class ConvexNet(Sweep, WeightedClassifier):
+class ConvexNet(SharedFit, WeightedClassifier):
     """Add up basis functions so that a convex loss of the margins is smallest; several classes one against all.
 
     For two classes, with signs s of +1 and -1 and basis functions f_j, it finds the coefficients a that minimise
@@ -180,7 +180,7 @@ class ConvexNet(Sweep, WeightedClassifier):
         limits=Limits(rows=2_000),
     )
     #: One matrix of basis functions serves all of them, one search every sparsity.
-    sweeps = ("sparsity", "loss", "penalty", "search", "plus", "minus", "class_weight")
+    shared_parameters = ("sparsity", "loss", "penalty", "search", "plus", "minus", "class_weight")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "sparsity": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither"), None],
         "kernel": [StrOptions(set(GROUNDS))],
@@ -241,7 +241,7 @@ class ConvexNet(Sweep, WeightedClassifier):
         self.max_iter = max_iter
 
     def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
-        self._answer(self._prepare([self], X, y, sample_weight))
+        self._finish(self._prepare([self], X, y, sample_weight))
 
     def _prepare(self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> _Shared:
         rows = Rows(*bearing_rows(X, y, sample_weight, self.classes_, "ConvexNet"))
@@ -326,9 +326,9 @@ class ConvexNet(Sweep, WeightedClassifier):
         return min(int(wanted), n_basis)
 
     def _swept(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name in self.sweeps)
+        return tuple(getattr(self, name) for name in self.shared_parameters)
 
-    def _answer(self, prepared: _Shared) -> None:
+    def _finish(self, prepared: _Shared) -> None:
         problem, machines = prepared.problem, prepared.found[self._swept()]
         weights = [one.at.coef * problem.own(signs) for one, signs in zip(machines, prepared.signs, strict=True)]
         coef = np.stack(weights)

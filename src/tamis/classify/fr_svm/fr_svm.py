@@ -17,7 +17,7 @@ from tamis.base.errors import TamisError
 from tamis.base.parallel import one_thread
 from tamis.base.part import Part
 from tamis.base.search_range import choice, geom
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import class_pairs, row_terms
 from tamis.classify.fr_svm.pairwise import Machine, elected
@@ -64,7 +64,7 @@ class _Projected(NamedTuple):
     pairs: list[_Pair]
 
 
-class FRSVM(Sweep, Classifier):
+class FRSVM(SharedFit, Classifier):
     """Separate classes by small machines: principal components, of which every pair of classes uses the best few.
 
     Lei and Govindaraju's feature reduced support vector machine, made for fast answers. All rows are projected on
@@ -167,7 +167,7 @@ class FRSVM(Sweep, Classifier):
         searched=False,
     )
     #: One projection and one elimination serve every number of components that pairs use.
-    sweeps = ("n_features",)
+    shared_parameters = ("n_features",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
@@ -225,7 +225,7 @@ class FRSVM(Sweep, Classifier):
         names = ("mean_", "components_", "n_components_", "explained_variance_", "centres_", "sigma_")
         return _Projected(Z, {name: vars(made)[name] for name in names if name in vars(made)}, cost, pairs)
 
-    def _answer(self, prepared: _Projected) -> None:
+    def _finish(self, prepared: _Projected) -> None:
         Z, learnt, cost, pairs = prepared
         for name, value in learnt.items():
             setattr(self, name, value)

@@ -13,11 +13,11 @@ from tamis.base.inner_cv import CAUTION, inner_folds, most_confident
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice, geom
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.classify.knn.neighbours import METRICS, nearest
 from tamis.classify.knn.symbols import SYMBOLS, MixedSpace
-from tamis.incremental.nearest import NearestJudge, too_large
+from tamis.incremental.nearest import NearestEvaluator, too_large
 
 
 class _Learnt(NamedTuple):
@@ -36,7 +36,7 @@ def _phrase(a: Arguments) -> str:
     return "the nearest neighbour" if k == 1 else f"the vote of the {k} nearest neighbours"
 
 
-class KNN(Sweep, TakesNominal, Classifier):
+class KNN(SharedFit, TakesNominal, Classifier):
     """Vote of the k nearest training rows; a class's probability is its share of the votes.
 
     The distances, of rows x and x':
@@ -135,7 +135,7 @@ class KNN(Sweep, TakesNominal, Classifier):
     )
     gives_probabilities = True
     #: One search for neighbours serves every k.
-    sweeps = ("n_neighbors",)
+    shared_parameters = ("n_neighbors",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "metric": [StrOptions(set(METRICS))],
@@ -178,7 +178,7 @@ class KNN(Sweep, TakesNominal, Classifier):
         accuracy = self._try_all(X, y) if any(one.n_neighbors == "auto" for one in asked) else None
         return _Learnt(space, space.points(X), y, accuracy)
 
-    def _answer(self, prepared: _Learnt) -> None:
+    def _finish(self, prepared: _Learnt) -> None:
         self._space, self._rows, self._codes, accuracy = prepared
         if self.n_neighbors == "auto":
             self.cv_accuracy_ = accuracy.mean(axis=0)
@@ -209,11 +209,11 @@ class KNN(Sweep, TakesNominal, Classifier):
     def _nearest(self, X: Matrix, Z: Matrix, k: int) -> np.ndarray:
         return nearest(X, Z, k, metric=self.metric, alpha=float(self.alpha))
 
-    def _judge(self, X: Matrix, y: Codes, Z: Matrix) -> NearestJudge | None:
+    def _evaluator(self, X: Matrix, y: Codes, Z: Matrix) -> NearestEvaluator | None:
         """Answers on sets of numeric columns without a fit for each, where distances add up over columns."""
         if self.metric != "minkowski" or self.alpha != 2 or self.n_neighbors == "auto" or too_large(X, Z):
             return None
-        return NearestJudge(self, X, y, Z, min(int(self.n_neighbors), X.shape[0]), first=True, products=False)
+        return NearestEvaluator(self, X, y, Z, min(int(self.n_neighbors), X.shape[0]), first=True, products=False)
 
     def _try_all(self, X: Matrix, y: Codes) -> FloatArray:
         """Accuracy of every k from 1 on in each fold; one search for neighbours serves all of them."""

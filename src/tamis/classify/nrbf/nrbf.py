@@ -12,9 +12,9 @@ from sklearn.utils.extmath import safe_sparse_dot
 from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import TamisError
-from tamis.base.inner_cv import CAUTION, dealt, most_confident
+from tamis.base.inner_cv import CAUTION, most_confident, weighted_folds
 from tamis.base.part import Part
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import canonical
 from tamis.classify.nrbf.widths import BLOCK, FAR, ROUNDING, differences, from_mean, mean_row, relative, try_widths
@@ -33,7 +33,7 @@ _EQUAL = 1e-12
 _DEEP = 600.0
 
 
-class NRBF(Sweep, WeightedClassifier):
+class NRBF(SharedFit, WeightedClassifier):
     """Let every training row vote for its class, weighted by a Gaussian of its distance.
 
     The probability of class c at x, with the sum over the training rows i of class c and that over all rows j, is
@@ -100,7 +100,7 @@ class NRBF(Sweep, WeightedClassifier):
     )
     gives_probabilities = True
     #: One set of distances serves every width.
-    sweeps = ("sigma",)
+    shared_parameters = ("sigma",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "n_sigmas": [Interval(Integral, 2, None, closed="left")],
@@ -125,7 +125,7 @@ class NRBF(Sweep, WeightedClassifier):
         self.random_state = random_state
 
     def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
-        self._answer(self._prepare([self], X, y, sample_weight))
+        self._finish(self._prepare([self], X, y, sample_weight))
 
     def _prepare(
         self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
@@ -150,11 +150,11 @@ class NRBF(Sweep, WeightedClassifier):
         tried = None
         if any(one.sigma == "auto" for one in asked):
             key = from_mean(rows, norms, given)
-            folds = dealt(key, y, given, self.cv, self.random_state, 'NRBF: sigma="auto"')
+            folds = weighted_folds(key, y, given, self.cv, self.random_state, 'NRBF: sigma="auto"')
             tried = try_widths(rows, norms, y, given, folds, size.shape[0], self.n_sigmas)
         return learnt, tried
 
-    def _answer(self, prepared: tuple[dict[str, Any], Any]) -> None:
+    def _finish(self, prepared: tuple[dict[str, Any], Any]) -> None:
         learnt, tried = prepared
         self.__dict__.update(learnt)
         if self.sigma == "auto":

@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import TamisError
-from tamis.base.inner_cv import CAUTION, Fold, dealt, most_confident
+from tamis.base.inner_cv import CAUTION, Fold, most_confident, weighted_folds
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice, geom
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import bearing_rows, class_pairs, row_terms
 from tamis.classify.svm.path import Candidate, Rule, search_columns, search_grams
@@ -35,7 +35,7 @@ def _phrase(a: Arguments) -> str:
     return f"a support vector machine with {'the best of several kernels' if name == 'auto' else f'{kernel} kernel'}"
 
 
-class SVM(Sweep, WeightedClassifier):
+class SVM(SharedFit, WeightedClassifier):
     """Separate classes by the widest margin; several classes pair by pair, each pair one vote.
 
     For two classes, with signs s of +1 and -1 and the kernel's image phi of a row, it minimises
@@ -161,7 +161,7 @@ class SVM(Sweep, WeightedClassifier):
         boundary={"linear": "linear", "gaussian": "kernel"},
     )
     #: What kernels rest on is computed once; the solutions for many costs are found along a path.
-    sweeps = ("kernel", "C", "sigma", "degree", "coef0", "class_weight", "ridge")
+    shared_parameters = ("kernel", "C", "sigma", "degree", "coef0", "class_weight", "ridge")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions({*GROUNDS, "auto"})],
         "C": [Interval(Real, 0, np.inf, closed="right"), StrOptions({"auto"}), None],
@@ -210,7 +210,7 @@ class SVM(Sweep, WeightedClassifier):
         self.random_state = random_state
 
     def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
-        self._answer(self._prepare([self], X, y, sample_weight))
+        self._finish(self._prepare([self], X, y, sample_weight))
 
     def _prepare(
         self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
@@ -218,14 +218,16 @@ class SVM(Sweep, WeightedClassifier):
         rows = bearing_rows(X, y, sample_weight, self.classes_, "SVM")
         return SharedRows(*rows, {one.kernel for one in asked}, again=len(asked) > 1), asked
 
-    def _answer(self, prepared: tuple[SharedRows, Sequence[Self]]) -> None:
+    def _finish(self, prepared: tuple[SharedRows, Sequence[Self]]) -> None:
         rows, asked = prepared
         check_width(self.kernel, self.sigma)
         if self._by_columns(rows.X):
             self._fit_columns(rows)
             return
         self._choose(rows)
-        mates = (one for one in asked if all(getattr(one, p) == getattr(self, p) for p in self.sweeps if p != "C"))
+        mates = (
+            one for one in asked if all(getattr(one, p) == getattr(self, p) for p in self.shared_parameters if p != "C")
+        )
         costs = [cost for cost in (mate._given_cost() for mate in mates) if cost is not None]
         problem = self._problem(self.kernel_, getattr(self, "sigma_", None))
         weights = self._keep(rows.solve(problem, self.C_, costs, tol=self.tol, max_iter=self.max_iter))
@@ -277,7 +279,7 @@ class SVM(Sweep, WeightedClassifier):
     def _deal(self, rows: SharedRows) -> list[Fold]:
         what = "C" if self._given_cost() is None else "kernel" if self.kernel == "auto" else "sigma"
         key = squared_norms(rows.X)
-        return dealt(key, rows.y, rows.weight, self.cv, self.random_state, f'SVM: {what}="auto"')
+        return weighted_folds(key, rows.y, rows.weight, self.cv, self.random_state, f'SVM: {what}="auto"')
 
     def _rule(self) -> Rule:
         return Rule(self.class_weight, self.ridge, self.tol, self.max_iter)

@@ -41,14 +41,7 @@ class Source:
     @cached_property
     def content(self) -> bytes:
         """All bytes, unpacked when the file is gzipped whatever its name says."""
-        try:
-            raw = self.path.read_bytes()
-        except FileNotFoundError:
-            raise DataError(f"{self.path}: no such file") from None
-        except IsADirectoryError:
-            raise DataError(f"{self.path}: is a folder, not a file") from None
-        except OSError as error:
-            raise DataError(f"{self.path}: cannot be read ({error.strerror})") from None
+        raw = read_bytes(self.path)
         if raw.startswith(_GZIP):
             try:
                 raw = gzip.decompress(raw)
@@ -67,14 +60,30 @@ class Source:
         if b"\x00" in raw:
             line = raw[: raw.index(b"\x00")].count(b"\n") + 1
             raise DataError(f"{self.path}, line {line}: contains a NUL byte, so it is not a text file")
-        try:
-            text = raw.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = raw[: error.start].count(b"\n") + 1
-            raise DataError(f"{self.path}, line {line}: is not UTF-8 text") from None
-        return text.replace("\r\n", "\n").replace("\r", "\n")
+        return decode(raw, self.path)
 
     @property
     def head(self) -> bytes:
         """The first bytes, for telling formats apart."""
         return self.content[:4096]
+
+
+def read_bytes(path: Path) -> bytes:
+    """All bytes of a file, with an error that names it."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise DataError(f"{path}: is a folder, not a file") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def decode(raw: bytes, where: Path) -> str:
+    """UTF-8 bytes as text, without a byte-order mark and with line ends ``\\n``; an error names the line."""
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{where}, line {raw[: error.start].count(10) + 1}: is not UTF-8 text") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -14,7 +14,7 @@ from tamis.base.part import Part
 from tamis.base.search_range import choice, geom
 from tamis.base.seeds import generator
 from tamis.base.selector import Selection, Selector
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.select.cluster_tree.ward_patterns import WardPatterns
 from tamis.trees.gain_ratio import first_splits, gained, grow_by_gain_ratio, pessimistic
@@ -33,7 +33,7 @@ class _Grown(NamedTuple):
     best: int
 
 
-class ClusterTree(Sweep, Selector):
+class ClusterTree(SharedFit, Selector):
     """Keep the columns of the tree, grown on averages of similar rows, that answers held-out rows best.
 
     The hybrid cluster tree of Fu, Fu and Sarac. Part of the rows is held out. The others are gathered in n clusters by
@@ -116,7 +116,7 @@ class ClusterTree(Sweep, Selector):
         paper="Fu, Fu and Sarac 2005",
     )
     #: One tree ranks for every k.
-    sweeps = ("k", "at_least")
+    shared_parameters = ("k", "at_least")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "max_clusters": [Interval(Integral, 2, None, closed="left")],
@@ -174,10 +174,10 @@ class ClusterTree(Sweep, Selector):
         order = np.lexsort((np.arange(X.shape[1]), -gap, -gain.round(12), -scores))
         return _Grown(trees[best], scores, order, sizes, accuracy, n_used, best)
 
-    def _lasts(self) -> bool:
+    def _reusable(self) -> bool:
         return True
 
-    def _answer(self, prepared: _Grown) -> Selection:
+    def _finish(self, prepared: _Grown) -> Selection:
         self.tree_ = prepared.tree
         self.sizes_, self.accuracy_, self.n_used_ = prepared.sizes, prepared.accuracy, prepared.n_used
         self.n_clusters_ = int(prepared.sizes[prepared.best])

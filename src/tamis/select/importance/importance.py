@@ -22,7 +22,7 @@ from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import canonical
 from tamis.incremental.elimination import Path, eliminate, size_to_keep
@@ -32,7 +32,7 @@ from tamis.select.importance.changed_predictions import METHODS, Answers, mean_c
 _BLOCKS = 16
 
 
-class Importance(Sweep, Selector):
+class Importance(SharedFit, Selector):
     """Keep the columns whose values the answers of a classifier hang on most; the others leave, with a refit each time.
 
     Lemaire and Clerot's importance of a variable. A classifier f is fitted and then taken as it is. The importance of
@@ -123,7 +123,7 @@ class Importance(Sweep, Selector):
         slow=True,
     )
     #: One elimination down to the smallest size serves all.
-    sweeps = ("k", "fraction")
+    shared_parameters = ("k", "fraction")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "k": [Interval(Integral, 1, None, closed="left"), None],
@@ -183,7 +183,7 @@ class Importance(Sweep, Selector):
 
         return eliminate(weigh, X.shape[1], self.step if self.eliminate else X.shape[1], sizes)
 
-    def _answer(self, prepared: Path) -> Selection:
+    def _finish(self, prepared: Path) -> Selection:
         n_features = self.n_features_in_
         rounds, (order, weights) = prepared.down_to(self._size(n_features))
         self.sizes_ = np.array([one.size for one in rounds])

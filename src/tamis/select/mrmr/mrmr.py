@@ -15,7 +15,7 @@ from tamis.base.nominal import TakesNominal
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice, geom
 from tamis.base.selector import Selection, Selector
-from tamis.base.shared_fit import Sweep
+from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.validation import column_names, named_columns
 from tamis.contingency.states import WAYS, states
@@ -36,7 +36,7 @@ def _phrase(a: Arguments) -> str:
     return f"picks {a.pop('k')} features that are relevant and do not repeat each other (mRMR by {measure})"
 
 
-class MRMR(Sweep, TakesNominal, Selector):
+class MRMR(SharedFit, TakesNominal, Selector):
     """Keep columns that are relevant to the classes and do not repeat each other.
 
     Peng and Ding's minimum redundancy, maximum relevance. The first column is the most relevant one. After that each
@@ -129,7 +129,7 @@ class MRMR(Sweep, TakesNominal, Selector):
         phrase=_phrase,
     )
     #: The picks for a smaller number are the first of those for a larger one.
-    sweeps = ("k",)
+    shared_parameters = ("k",)
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left")],
@@ -178,7 +178,7 @@ class MRMR(Sweep, TakesNominal, Selector):
             pass
         return _Picked(units, relevance, *map(np.array, (search.ends, search.order, search.totals, search.own)))
 
-    def _answer(self, prepared: "_Picked") -> Selection:
+    def _finish(self, prepared: "_Picked") -> Selection:
         units, relevance = prepared.units, prepared.relevance
         size = _reaching(prepared.ends, self.k)
         order, total, own = prepared.order[:size].astype(np.intp), prepared.totals[:size], prepared.own[:size]

@@ -8,7 +8,7 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.feature_selection import SelectorMixin
 
 from tamis.base._sklearn import _get_output_config
-from tamis.base.shared_fit import Later, Sweep, Together, fit_together, shared_signature, signature
+from tamis.base.shared_fit import FittedOnce, SharedFit, Together, fit_together, shared_signature, signature
 from tamis.validation.execute.rows import Pair
 from tamis.validation.plan import Step
 
@@ -22,7 +22,7 @@ class Fits:
     def __init__(self, step: Step, estimators: list[Any]) -> None:
         self.step = step
         self._estimators = estimators
-        self._together: Together | Later | None = None
+        self._together: Together | FittedOnce | None = None
         self._first: Any = None
         self._fitted: dict[int, Any] = {}
 
@@ -43,7 +43,9 @@ class Fits:
     @property
     def lasts(self) -> bool:
         """Whether what they share can be used again on the same rows."""
-        return self.step.group.swept and all(isinstance(one, Sweep) and one._lasts() for one in self._estimators)
+        return self.step.group.shares_fit and all(
+            isinstance(one, SharedFit) and one._reusable() for one in self._estimators
+        )
 
     @property
     def prepared(self) -> Any:
@@ -61,7 +63,7 @@ class Fits:
 
     def prepare(self, X: Any, y: np.ndarray, prepared: Any = None) -> None:
         """Do what they share, unless it is known; if one of them cannot be fitted at all, each is left to itself."""
-        if self.step.group.swept:
+        if self.step.group.shares_fit:
             try:
                 self._together = fit_together(self._estimators, X, y, prepared)
             except Exception:
@@ -71,7 +73,7 @@ class Fits:
         """The fitted estimator at a place."""
         if place not in self._fitted:
             if self._together is not None:
-                self._fitted[place] = self._together.answer(place)
+                self._fitted[place] = self._together.fitted(place)
             elif self.step.branches[place].steps and hasattr(self._estimators[place], "fit_transform"):
                 # As a pipeline does it: what comes out of fit_transform need not be what transform gives.
                 self._first = self._estimators[place].fit_transform(X, y)

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from tamis.base._sklearn import _safe_indexing
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import Track
-from tamis.base.predictions import Said, ask, ask_together
+from tamis.base.predictions import Predicted, predict_rows, predict_together
 from tamis.base.seeds import spawn
 from tamis.data.dataset import Dataset
 from tamis.engines.engine import deadline
@@ -263,14 +263,14 @@ class _Walker:
 
     def _said(
         self, fits: Fits, fitted: dict[int, tuple[Any, _Path]], rows: Rows
-    ) -> dict[int, tuple[Said, _Clock, int]]:
+    ) -> dict[int, tuple[Predicted, _Clock, int]]:
         """What fitted models say of the test rows, the time that it took and how many of them were asked in it."""
         test = rows.get().test
         models = {place: model for place, (model, _) in fitted.items()}
         if fits.together and len(models) > 1:
             try:
                 with _clocked() as clock:
-                    said = ask_together(list(models.values()), test)
+                    said = predict_together(list(models.values()), test)
             except Exception:
                 clock = None  # one of them cannot answer: they are asked one by one below
             if clock is not None:
@@ -279,12 +279,12 @@ class _Walker:
         for place, model in models.items():
             try:
                 with _clocked() as clock:
-                    found[place] = (ask(model, test), clock, 1)
+                    found[place] = (predict_rows(model, test), clock, 1)
             except Exception as error:
                 self._fail(frozenset(fits.step.branches[place].ends), error)
         return found
 
-    def _result(self, said: Said, behind: _Path, asked: _Clock, n_models: int) -> FoldResult:
+    def _result(self, said: Predicted, behind: _Path, asked: _Clock, n_models: int) -> FoldResult:
         split = self.task.split
         with _clocked() as clock:
             answers = answers_of(said, self._data.y, split, self._data.classes)
