@@ -16,14 +16,8 @@ def mutual_information(counts: np.ndarray, first: np.ndarray | None = None) -> F
 
         I = (sum_ij n_ij log n_ij - sum_i n_i log n_i - sum_j n_j log n_j + n log n) / n.
 
-    A table without counts has no information.
-
-    Parameters
-    ----------
-    counts : array of shape (n_classes, n_states)
-        Whole numbers, or sums of weights: one table, or many side by side.
-    first : int array of shape (n_tables + 1,), optional
-        Where each of many tables begins, then `n_states`; none may be empty.
+    A table without counts has no information. `counts` (n_classes, n_states), whole numbers or sums of weights, is one
+    table, or many side by side: then `first` lists where each begins, and `n_states`; none may be without states.
 
     Examples
     --------

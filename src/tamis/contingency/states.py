@@ -58,24 +58,12 @@ def states(
     nominal: Mask | None = None,
     sample_weight: FloatArray | None = None,
 ) -> States:
-    """Replace every value by a state, a small whole number; sparse columns stay sparse.
+    """Replace every value of validated data by a state, a small whole number; sparse columns stay sparse.
 
-    Parameters
-    ----------
-    X : float array, integer array or CSR/CSC matrix of shape (n_rows, n_columns)
-        Validated; NaN is missing.
-    y : int array of shape (n_rows,), optional
-        Class codes, for "modl" and "ssv".
-    by : {"auto", "values", "sigma", "equal_width", "equal_frequency", "modl", "ssv"}, default="auto"
-        "values" makes a state of each distinct value, in ascending order. "auto" does so for columns of whole numbers
-        with at most 32 distinct values, and cuts the others by "sigma". The rest are the methods of
-        :class:`tamis.discretize.Discretize`.
-    n_bins : int, optional
-        Number of bins; the most bins for "modl" and "ssv".
-    nominal : bool array of shape (n_columns,), optional
-        Columns of level codes, each level a state whatever `by` is.
-    sample_weight : float array of shape (n_rows,), optional
-        Weights count as repeated rows; for "ssv" a row counts once if it has any weight.
+    With `by` "values" each distinct value is a state, in ascending order. "auto" does so for columns of whole numbers
+    with at most 32 distinct values, and cuts the others by "sigma". The rest of :data:`WAYS` are methods of
+    :class:`tamis.discretize.Discretize`; "modl" and "ssv" need `y`. `n_bins` is the number of bins, for these two the
+    most. In `nominal` columns each level is a state. Weights count as repeated rows; for "ssv" a row counts once.
 
     Examples
     --------

@@ -158,19 +158,10 @@ def minimise(
     tol: float = 1e-10,
     max_iter: int = 100,
 ) -> Point:
-    """The optimum over the chosen coefficients, the others being 0.
+    """The optimum over the chosen coefficients (by default all), the others being 0.
 
-    Parameters
-    ----------
-    objective : Objective
-    chosen : int array, optional
-        Basis functions that may be used; by default all.
-    start : array of shape (n_basis,), optional
-        Initial coefficients, 0 for those not chosen; by default all 0. They are clipped to the box.
-    tol : float
-        Largest slope at the optimum, as a share of ``Objective.steepest``.
-    max_iter : int
-        Most rounds.
+    `start` holds initial coefficients, by default 0, which are clipped to the box. `tol` is the largest slope at the
+    optimum, as a share of ``Objective.steepest``; `max_iter` is the most rounds.
 
     Examples
     --------

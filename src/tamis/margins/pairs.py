@@ -42,22 +42,10 @@ def gram_path(
     A pair is not solved again when its solution follows from the previous one: when no row's weight reaches its cost a
     larger cost changes nothing, and while the cost is small all weights are proportional to it.
 
-    Parameters
-    ----------
-    gram : array of shape (n_rows, n_rows)
-    y : array of class codes 0, 1, ...
-    costs : sequence of arrays of shape (n_rows,)
-        Each a multiple, above 1, of the one before; or a single one, infinite for a hard margin.
-    ridge : array of shape (n_rows,)
-        Added to the diagonal.
-    tol, max_iter, work
-        As for :func:`~tamis.margins.solve.solve_gram`.
-
-    Returns
-    -------
-    list of lists of Solution
-        For each cost the solutions of the pairs: f = gram @ weights + intercept, with the Gram matrix as it was
-        given and a weight for every row.
+    Each of `costs` is a multiple, above 1, of the one before; a single one may be infinite (hard margin). `ridge` is
+    added to the diagonal. Returns for each cost the solutions of the pairs, f = gram @ weights + intercept, with the
+    Gram matrix as it was passed and a weight for every row. The keywords are those of
+    :func:`~tamis.margins.solve.solve_gram`.
     """
     # Signed weights sum to zero, so centring changes the intercept only. It saves digits in libsvm's float32, and a
     # hard margin does not depend on the location and scale of the data.

@@ -49,30 +49,12 @@ class Solution:
 def solve_gram(
     gram: FloatArray, positive: Mask, cost: FloatArray, *, tol: float, max_iter: int | None, work: float = WORK
 ) -> Solution:
-    """Solve on a Gram matrix: libsvm to `tol`, then on to the optimum itself.
+    """Solve on a Gram matrix with a mean diagonal near 1: libsvm to `tol`, then on to the optimum itself.
 
     libsvm stores the matrix in float32 and stops at `tol`, so that its solution depends a little on the order of the
-    rows, on repeated rows and on rounding. :func:`_refine` removes that.
-
-    Parameters
-    ----------
-    gram : array of shape (n_rows, n_rows)
-        With a mean diagonal near 1, for the sake of float32.
-    positive : bool array of shape (n_rows,)
-        The rows with sign +1.
-    cost : array of shape (n_rows,)
-        c_i, above zero.
-    tol : float
-        Tolerance of the optimality conditions.
-    max_iter : int, optional
-        Steps of libsvm; by default as many as take a few seconds.
-    work : float
-        Multiplications that refining may take; with few of them the solution may be no better than `tol`.
-
-    Returns
-    -------
-    Solution
-        Its `weights` are signed: f = gram @ weights + intercept.
+    rows, on repeated rows and on rounding. :func:`_refine` removes that, with `work` multiplications at most. Rows in
+    `positive` have the sign +1, and `cost` holds c_i > 0. libsvm takes `max_iter` steps at most, by default as many as
+    take a few seconds. The weights of the solution are signed: f = gram @ weights + intercept.
     """
     steps = int(np.clip(1e9 / gram.shape[0], 1e5, 1e6)) if max_iter is None else max_iter
     # Outputs shrink with the cost, and the tolerance with them, so that little is left to refining.

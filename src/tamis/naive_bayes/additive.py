@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import gen_batches
 
 from tamis.base.errors import TamisError
 from tamis.base.moments import in_rows
@@ -30,13 +31,8 @@ _BLOCK = 2_000_000
 class Powers:
     """Terms that are constant, linear and square in the distance of a value from an origin.
 
-    Attributes
-    ----------
-    origin : float array of shape (n_columns,)
-    constant, linear, square : float arrays of shape (n_classes, n_columns)
-        The term at the origin, and the factors of the distance and of its square.
-    presence : bool
-        Whether values above zero count as 1, all others as 0.
+    `constant`, `linear` and `square`, of shape (n_classes, n_columns), are the term at the origin and the factors of
+    the distance and of its square. With `presence` values above zero count as 1, all others as 0.
     """
 
     origin: FloatArray
@@ -209,9 +205,8 @@ def dense_states(X: FloatArray, cuts: Cuts) -> np.ndarray:
 
 def row_blocks(X: Matrix) -> Iterator[slice]:
     """Rows in blocks of a moderate size."""
-    height = max(1, _BLOCK // max(1, X.shape[1]))
-    for top in range(0, X.shape[0], height):
-        yield slice(top, top + height)
+    blocks: Iterator[slice] = gen_batches(X.shape[0], max(1, _BLOCK // max(1, X.shape[1])))
+    return blocks
 
 
 def _like(X: Matrix, values: FloatArray) -> Matrix:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import softmax
+from sklearn.utils import gen_batches
 
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.nominal import TakesNominal
@@ -213,8 +214,7 @@ def dense_places(X: FloatArray, counted: Counted) -> tuple[np.ndarray, np.ndarra
     base = highest[np.unique(owner, return_index=True)[1]].astype(np.int64)
     width = max(1, _BLOCK // max(1, X.shape[0]))
     count, rows, places = [np.empty(0, dtype=np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
-    for left in range(0, X.shape[1], width):
-        some = slice(left, min(left + width, X.shape[1]))
+    for some in gen_batches(X.shape[1], width):
         at = (dense_states(X[:, some], counted.cuts.between(some.start, some.stop)) + first[some] + 1).T
         other = at != base[some, None]
         count.append(other.sum(axis=1))

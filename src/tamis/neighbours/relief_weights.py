@@ -39,21 +39,10 @@ def neighbour_weights(
     sample: int | None,
     random_state: int | np.random.Generator | np.random.RandomState | None,
 ) -> FloatArray:
-    """Weight of every column.
+    """Weight of every column, from the `neighbours` nearest rows of each group.
 
-    Parameters
-    ----------
-    X, y, sample_weight, nominal
-        As for a score.
-    who : str
-        Name in error messages.
-    neighbours : int
-        Rows to take from each group.
-    two_groups : bool
-        Whether all other classes form one group; else each is a group, weighted by its share.
-    metric : {"manhattan", "euclidean"}
-    sample : int or None
-        Number of query rows, drawn with `random_state`; None takes all.
+    With `two_groups` all other classes form one group; else each is a group, weighted by its share. `sample` query rows
+    are drawn with `random_state`; None takes all. `who` is the name in error messages.
     """
     if sp.issparse(X):
         X = canonical(X.tocsr())

@@ -33,6 +33,8 @@ _MARGIN, _TOP = 12, 44
 
 _INK, _FAINT = "#222222", "#8A8A8A"
 
+_SILENT = {"hoverinfo": "skip", "showlegend": False}
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -97,7 +99,7 @@ def _edges(tree: Tree, place: Layout) -> dict[str, Any]:
         x += [place.x[parent], place.x[child], None]
         y += [-place.depth[parent] - _HEIGHT / 2, -place.depth[child] + _HEIGHT / 2, None]
     line = {"color": _FAINT, "width": 1.2}
-    return {"x": x, "y": y, "mode": "lines", "line": line, "hoverinfo": "skip", "showlegend": False}
+    return {"x": x, "y": y, "mode": "lines", "line": line, **_SILENT}
 
 
 def _branches(tree: Tree, place: Layout) -> dict[str, Any]:
@@ -110,8 +112,7 @@ def _branches(tree: Tree, place: Layout) -> dict[str, Any]:
         "textposition": ["top left" if b == tree.left[a] else "top right" for a, b in links],
         "textfont": {"color": "#5A5A5A", "size": 11},
         "mode": "text",
-        "hoverinfo": "skip",
-        "showlegend": False,
+        **_SILENT,
     }
 
 
@@ -154,16 +155,8 @@ def _rectangles(corners: list[tuple[float, float, float, float]], colour: str) -
     for left, right, bottom, top in corners:
         x += [left, right, right, left, left, None]
         y += [bottom, bottom, top, top, bottom, None]
-    return {
-        "x": x or [None],
-        "y": y or [None],
-        "mode": "lines",
-        "fill": "toself",
-        "fillcolor": colour,
-        "line": {"width": 0, "color": colour},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    fill = {"fill": "toself", "fillcolor": colour, "line": {"width": 0, "color": colour}}
+    return {"x": x or [None], "y": y or [None], "mode": "lines", **fill, **_SILENT}
 
 
 def _texts(tree: Tree, place: Layout, wording: Wording) -> dict[str, Any]:

@@ -26,39 +26,16 @@ class _Choice(NamedTuple):
 
 
 @dataclass
-class _Nodes:
-    """The arrays of a tree while it grows."""
+class _Node:
+    """An entry of :class:`Tree`; a leaf unless it is split."""
 
-    feature: list[int] = field(default_factory=list)
-    split: list[float] = field(default_factory=list)
-    children: list[list[int]] = field(default_factory=list)
-    missing_left: list[bool] = field(default_factory=list)
-    inside: list[Mask] = field(default_factory=list)
-    weight: list[FloatArray] = field(default_factory=list)
-
-    def add(self, weight: FloatArray) -> int:
-        """Add a leaf; returns its number."""
-        self.feature.append(-1)
-        self.split.append(np.nan)
-        self.children.append([-1, -1])
-        self.missing_left.append(False)
-        self.inside.append(np.zeros(0, dtype=bool))
-        self.weight.append(weight)
-        return len(self.feature) - 1
-
-    def tree(self, priors: FloatArray) -> Tree:
-        children = np.array(self.children, dtype=np.int64)
-        return Tree(
-            np.array(self.feature, dtype=np.int64),
-            np.array(self.split),
-            np.ascontiguousarray(children[:, 0]),
-            np.ascontiguousarray(children[:, 1]),
-            np.array(self.missing_left),
-            np.concatenate(([0], np.cumsum([s.size for s in self.inside]))).astype(np.int64),
-            np.concatenate(self.inside),
-            np.array(self.weight),
-            priors,
-        )
+    weight: FloatArray
+    feature: int = -1
+    split: float = np.nan
+    left: int = -1
+    right: int = -1
+    missing_left: bool = False
+    inside: Mask = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
 
 def grow(
@@ -71,30 +48,17 @@ def grow(
     nominal: Mask | None = None,
     max_depth: int | None = None,
 ) -> Tree:
-    """Grow a tree until every leaf is pure or cannot be split.
+    """Grow a tree until every leaf is pure or cannot be split, or at `max_depth` splits below the root.
 
-    The best split of all columns is taken. Ties go to the one that separates fewest pairs of rows of the same class,
-    then to the widest gap between the values on its two sides as a share of the column's range, then to a numeric
-    column, then to the first. Without the gap, which the paper does not have, the order of the columns would decide
-    small nodes.
+    The best split of all columns is taken (:func:`tamis.trees.split.best_splits`). Ties go to the one that separates
+    fewest pairs of rows of the same class, then to the widest gap between the values on its two sides as a share of the
+    column's range, then to a numeric column, then to the first. Without the gap, which the paper does not have, the
+    order of the columns would decide small nodes. The criterion "balanced_error" also balances the classes in a node's
+    prediction.
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_rows, n_features)
-        NaN is missing. In a numeric column it is left out of the search and goes to the heavier side; in a nominal
-        one it is a level like any other.
-    codes : int array of shape (n_rows,)
-        Class codes 0, 1, ..., of which some may have no row.
-    weight : float array of shape (n_rows,)
-        Weights above zero.
-    n_classes : int
-        Number of classes of the whole data.
-    criterion : {"ssv", "balanced_error"}
-        See :func:`tamis.trees.split.best_splits`. Balanced error also balances the classes in a node's prediction.
-    nominal : bool array of shape (n_features,), optional
-        Columns of level codes 0, 1, ...; dense only.
-    max_depth : int, optional
-        Most splits between the root and a leaf.
+    NaN is missing. In a numeric column it is left out of the search and goes to the heavier side; in a `nominal` one,
+    of level codes 0, 1, ... (dense only), it is a level like any other. Weights are above zero; some of the `n_classes`
+    classes may have no row.
     """
     return Grower(X, codes, weight, n_classes, criterion, nominal).grow(np.inf if max_depth is None else max_depth)
 
@@ -118,38 +82,39 @@ class Grower:
         self.goes_left = np.zeros(X.shape[0], dtype=bool)
 
     def grow(self, max_depth: float) -> Tree:
-        nodes = _Nodes()
         everything = np.arange(self.codes.shape[0])
         total = self._total(everything)
         priors = np.ones(self.n_classes)
         if self.criterion == "balanced_error":
             priors = total.sum() / (self.n_classes * np.where(total > 0, total, 1.0))
-        stack = [(nodes.add(total), everything, self.columns, 0)]
+        nodes = [_Node(total)]
+        stack = [(nodes[0], everything, self.columns, 0)]
         while stack:
             node, rows, columns, depth = stack.pop()
-            total = nodes.weight[node]
-            if (total > 0).sum() < 2 or depth >= max_depth:
+            if (node.weight > 0).sum() < 2 or depth >= max_depth:
                 continue
-            splits = self._splits(columns, total, rows.size)
-            choice = self._choose(columns, splits, rows, total)
+            splits = self._splits(columns, node.weight, rows.size)
+            choice = self._choose(columns, splits, rows, node.weight)
             if choice is None:
                 continue
-            nodes.feature[node], nodes.split[node] = choice.feature, choice.split
             # The last level stands for missing values, whose side is stored in `missing_left`.
-            nodes.inside[node] = choice.inside[:-1]
-            nodes.missing_left[node] = self._send(choice, columns, rows)
+            node.feature, node.split, node.inside = choice.feature, choice.split, choice.inside[:-1]
+            node.missing_left = self._send(choice, columns, rows)
             went = self.goes_left[rows]
             sides = [rows[went], rows[~went]]
-            totals = [self._total(side) for side in sides]
-            nodes.children[node] = [nodes.add(t) for t in totals]
-            wanted = [bool((t > 0).sum() > 1 and depth + 1 < max_depth) for t in totals]
+            children = [_Node(self._total(side)) for side in sides]
+            node.left, node.right = len(nodes), len(nodes) + 1
+            nodes += children
+            wanted = [bool((child.weight > 0).sum() > 1 and depth + 1 < max_depth) for child in children]
             parts = self._divide(columns, splits, wanted)
-            stack += [
-                (child, side, part, depth + 1)
-                for child, side, part, want in zip(nodes.children[node], sides, parts, wanted, strict=True)
-                if want
-            ][::-1]
-        return nodes.tree(priors)
+            pushed = zip(children, sides, parts, wanted, strict=True)
+            stack += [(child, side, part, depth + 1) for child, side, part, want in pushed if want][::-1]
+        sizes = np.cumsum([0, *(node.inside.size for node in nodes)], dtype=np.int64)
+        feature, left, right = np.array([(n.feature, n.left, n.right) for n in nodes], dtype=np.int64).T.copy()
+        return Tree(
+            *(feature, np.array([n.split for n in nodes]), left, right, np.array([n.missing_left for n in nodes])),
+            *(sizes, np.concatenate([n.inside for n in nodes]), np.array([n.weight for n in nodes]), priors),
+        )
 
     def _total(self, rows: np.ndarray) -> FloatArray:
         found = np.bincount(self.codes[rows], weights=self.weight[rows], minlength=self.n_classes)

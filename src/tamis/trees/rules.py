@@ -85,20 +85,9 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Wording:
-    """Names for the parts of a tree.
+    """Names of the features, classes and levels of a tree, and its splits with few digits (:func:`round_splits`).
 
-    Attributes
-    ----------
-    names : sequence of str
-        The features.
-    classes : sequence
-        The class labels.
-    splits : float array of shape (n_nodes,)
-        The splits with few digits; see :func:`round_splits`.
-    levels : mapping of int to array of str
-        The levels of the nominal columns.
-    holes : bool array of shape (n_features,)
-        Columns with missing values among the training rows.
+    `holes` marks the columns with missing values among the training rows.
     """
 
     names: Sequence[str] | np.ndarray
