@@ -5,9 +5,9 @@ The objective, over the coefficients a, each within its interval, is
     sum_i w_i L(m_i) + a'Pa,    m_i = sum_j a_j b_ji,
 
 with b_ji the value of basis function j in row i, times the row's sign. As in Kovács and Kocsor, the first round takes
-projected Newton steps along one coefficient at a time. Such rounds are slow where basis functions are alike. So they
-alternate with Newton steps of all coefficients, to the minimum of the quadratic model within the box: a few rounds then
-reach the same optimum instead of hundreds.
+projected Newton steps along one coefficient at a time. Such rounds are slow where basis functions are alike. So Newton
+steps of all coefficients follow, to the minimum of the quadratic model within the box, and a round along single
+coefficients again where these stall. The same optimum then takes a few rounds instead of hundreds.
 """
 
 from dataclasses import dataclass
@@ -47,18 +47,10 @@ _ROUNDED = 1e3
 
 @dataclass(frozen=True)
 class Objective:
-    """The function to minimise.
+    """The function to minimise; `loss` is one of :data:`LOSSES`.
 
-    Attributes
-    ----------
-    loss : {"logistic", "squared_hinge", "exponential"}
-    values : array of shape (n_basis, n_rows)
-        Each basis function in each row, times the row's sign.
-    weight : array of shape (n_rows,)
-    penalty : array of shape (n_basis, n_basis) or (1, n_basis)
-        The matrix P, or the diagonal of a diagonal one.
-    low, high : arrays of shape (n_basis,)
-        Ends of the intervals.
+    `values` (n_basis, n_rows) holds each basis function in each row, times the row's sign; `penalty` is the matrix P,
+    or one row with its diagonal; `low` and `high` are the ends of the intervals.
     """
 
     loss: str
