@@ -90,7 +90,7 @@ def test_printed_rules_send_every_training_row_where_the_tree_sends_it(table, pr
         assert literally(rules, row) == [(leaves.index(leaf), answer)]
     for place, rule in enumerate(rules):
         inside = reached == leaves[place]
-        assert (rule.weight, rule.wrong) == (inside.sum(), (y[inside] != rule.answer).sum())
+        assert (rule.weight, rule.wrong) == (inside.sum(), (y[inside] != rule.label).sum())
         assert len({condition.name for condition in rule.conditions}) == len(rule.conditions)
 
 
@@ -176,7 +176,7 @@ def test_words_of_a_rule():
 def test_weights_are_counted():
     X = np.array([[1.0], [2.0], [2.0]])
     rules = SSVTree(prune=None).fit(X, ["a", "b", "a"], sample_weight=[1, 3, 0.5]).rules()
-    assert [(rule.answer, rule.weight, rule.wrong) for rule in rules] == [("a", 1.0, 0.0), ("b", 3.5, 0.5)]
+    assert [(rule.label, rule.weight, rule.wrong) for rule in rules] == [("a", 1.0, 0.0), ("b", 3.5, 0.5)]
 
 
 def test_an_unfitted_tree_has_no_rules():

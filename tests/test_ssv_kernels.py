@@ -54,9 +54,9 @@ def test_splits_equal_brute_force(problem):
     for j in range(X.shape[1]):
         want = best_split(X[:, j], codes, weight, n_classes, criterion)
         if want is None:
-            assert found.worth[j] == -np.inf
+            assert found.score[j] == -np.inf
             continue
-        assert found.worth[j] == pytest.approx(float(want.worth), rel=1e-12, abs=1e-12)
+        assert found.score[j] == pytest.approx(float(want.worth), rel=1e-12, abs=1e-12)
         assert found.same[j] == pytest.approx(float(want.same), rel=1e-12, abs=1e-12)
         assert (found.split[j], found.gap[j]) == (float(want.split), float(want.gap))
 
@@ -79,7 +79,7 @@ def test_every_layout_has_the_same_splits_to_the_bit(seed, dtype, criterion):
         for layout in layouts(X):
             before = layout.copy()
             found = search(layout, codes, weight, n_classes, criterion)
-            for name in ("worth", "same", "split", "gap"):
+            for name in ("score", "same", "split", "gap"):
                 assert getattr(found, name).tobytes() == getattr(wanted, name).tobytes()
             assert (before != layout).sum() == np.isnan(X).sum()
 
@@ -115,10 +115,10 @@ def test_blocks_of_a_wide_matrix_add_up_to_the_whole(monkeypatch):
 def test_scale_and_sign_of_a_column(problem, scale):
     X, *rest = problem
     found, scaled, mirrored = search(X, *rest), search(X * X.dtype.type(scale), *rest), search(-X, *rest)
-    np.testing.assert_array_equal(scaled.worth, found.worth)
+    np.testing.assert_array_equal(scaled.score, found.score)
     np.testing.assert_array_equal(scaled.split, scale * found.split)
     np.testing.assert_array_equal(scaled.gap, scale * found.gap)
-    np.testing.assert_allclose(mirrored.worth, found.worth, atol=1e-12)
+    np.testing.assert_allclose(mirrored.score, found.score, atol=1e-12)
     np.testing.assert_allclose(mirrored.same, found.same, atol=1e-12)
 
 
@@ -141,7 +141,7 @@ def test_the_left_side_is_what_lies_below_the_split(edges, dtype, data):
         left = near.astype(np.float64) < found.split[0]
         assert 0 < left.sum() < near.size
         parted = sides(left, codes, [Fraction(1)] * near.size, 3)
-        assert (found.worth[0], found.same[0]) == (want.worth, want.same) == (parted.worth("ssv"), parted.same)
+        assert (found.score[0], found.same[0]) == (want.worth, want.same) == (parted.worth("ssv"), parted.same)
         assert np.isfinite(found.split[0])
 
 
@@ -151,14 +151,14 @@ def test_a_class_that_is_missing_from_a_column_does_not_count():
     codes = np.array([0, 0, 0, 1, 1, 2, 2])
     for order in ([0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.3, 0.1]):
         found = search(x, codes, [*order, 1, 1, 1, 1], 3, "balanced_error")
-        assert found.worth[0] == pytest.approx(0.0, abs=1e-12)
+        assert found.score[0] == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_columns_that_cannot_be_split(criterion):
     X = np.array([[0.0, 5.0, NAN, 0.0, NAN, 4.0], [0.0, 5.0, NAN, NAN, 3.0, 4.0], [-0.0, 5.0, NAN, -0.0, 3.0, 3.0]])
     for layout in (X, sp.csr_array(X)):
-        worth = search(layout, np.array([0, 1, 0]), np.ones(3), 2, criterion).worth
+        worth = search(layout, np.array([0, 1, 0]), np.ones(3), 2, criterion).score
         np.testing.assert_array_equal(worth == -np.inf, [True] * 5 + [False])
 
 

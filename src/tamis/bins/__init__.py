@@ -1,1 +1,1 @@
-"""Machinery of discretization: the contract of a method, cuts, distinct values and groups of levels."""
+"""Discretization: the contract of a method, cuts, distinct values and groups of levels."""

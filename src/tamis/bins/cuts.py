@@ -18,27 +18,27 @@ class Cuts:
 
     @classmethod
     def counted(cls, count: np.ndarray, values: FloatArray) -> "Cuts":
-        """Of the values of one column after the other, and how many each has."""
+        """From the values of one column after the other, and the number of each."""
         return cls(starts(count), values)
 
     @classmethod
     def table(cls, cuts: FloatArray, used: Mask) -> "Cuts":
-        """Of a table with one row a column, in which `used` marks the cuts."""
+        """From a table with a row for each column, in which `used` marks the cuts."""
         return cls.counted(used.sum(axis=1), cuts[used])
 
     @classmethod
     def of(cls, cuts: Sequence[FloatArray]) -> "Cuts":
-        """Of one array for each column."""
+        """From one array for each column."""
         return cls.counted(np.array([c.size for c in cuts]), np.concatenate(cuts))
 
     @classmethod
     def joined(cls, parts: Sequence["Cuts"]) -> "Cuts":
-        """Of the columns of one part after those of the other."""
+        """From parts of the columns, one after the other."""
         return cls.counted(np.concatenate([p.count for p in parts]), np.concatenate([p.values for p in parts]))
 
     @property
     def count(self) -> np.ndarray:
-        """How many cuts each column has."""
+        """Number of cuts of each column."""
         return np.diff(self.first)
 
     def apart(self) -> list[FloatArray]:
@@ -46,13 +46,13 @@ class Cuts:
         return [self.values[start:stop].copy() for start, stop in pairwise(self.first)]
 
     def spread(self, columns: np.ndarray, n_columns: int) -> "Cuts":
-        """These cuts as those of some of many columns, the others having none."""
+        """These cuts as those of some of `n_columns` columns; the others have none."""
         count = np.zeros(n_columns, dtype=np.int64)
         count[columns] = self.count
         return Cuts.counted(count, self.values)
 
     def where(self, mask: Mask, other: "Cuts") -> "Cuts":
-        """These cuts for the columns of the mask, those of `other` for the rest."""
+        """These cuts for the columns in the mask, those of `other` for the rest."""
         count = np.where(mask, self.count, other.count)
         ours = np.repeat(mask, count)
         values = np.empty(ours.size)
@@ -66,7 +66,7 @@ class Cuts:
         return Cuts(first - first[0], self.values[first[0] : first[-1]])
 
     def padded(self) -> FloatArray:
-        """One column of cuts for each column, infinity below the last."""
+        """One column of cuts for each column, padded with infinity."""
         count = self.count
         out = np.full((count.size, int(count.max(initial=0))), np.inf)
         out[np.arange(out.shape[1]) < count[:, None]] = self.values
@@ -74,5 +74,5 @@ class Cuts:
 
 
 def starts(count: np.ndarray) -> np.ndarray:
-    """Where each of many lists begins when they lie one after the other, and where the last one ends."""
+    """Where each of consecutive lists begins, and where the last one ends."""
     return np.concatenate(([0], np.cumsum(count, dtype=np.int64)))

@@ -1,4 +1,4 @@
-"""The levels of a nominal column in the most probable groups (MODL)."""
+"""The most probable groups of the levels of a nominal column (MODL)."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -8,22 +8,14 @@ from scipy.special import gammaln
 
 from tamis.base.types import Codes, FloatArray
 
-#: Levels up to which merges start from each of them.
+#: Most mixed levels that are merged one by one.
 _START = 256
-#: Costs that differ by this share of the largest term, or less, are equal but for rounding.
+#: Costs that differ by at most this share of the largest term are equal.
 _CLOSE = 1e-12
 
 
 class Groups(NamedTuple):
-    """The groups of the levels of a nominal column.
-
-    Attributes
-    ----------
-    group : int64 array of shape (n_levels,)
-        The group 0, 1, ... of each level, in the order of their first levels; -1 for a level without rows.
-    gain : float
-        By how many nats the groups cost less than a single one; 0 for a single one.
-    """
+    """The group 0, 1, ... of each level (-1 for one without rows), and the nats gained over a single group."""
 
     group: np.ndarray
     gain: float
@@ -32,24 +24,21 @@ class Groups(NamedTuple):
 def level_groups(
     levels: np.ndarray, y: Codes, n_classes: int | None = None, sample_weight: FloatArray | None = None
 ) -> Groups:
-    """Put the levels of a nominal column into the groups that are most probable given the classes.
+    """The groups of the levels of a nominal column that are most probable given the classes.
 
     With V levels in I groups they minimise
 
         ln V + ln B(V, I) + sum_i ln C(m_i + J - 1, J - 1) + sum_i ln(m_i! / prod_j m_ij!),
 
-    B(V, I) being the number of ways to part V levels into at most I groups, and the rest as for intervals
-    (:func:`tamis.discretize.modl.modl`). Levels whose rows are all of one class are joined, which is exact; groups are
-    merged greedily, the best of these partitions is taken, and levels change their group, or groups are merged, while
-    that lowers the cost. Of more than 256 mixed levels the rarer ones are first joined with those that have the same
-    most frequent class to nearly the same share.
+    where B(V, I) is the number of partitions of V levels into at most I groups, and the rest as for intervals
+    (:func:`tamis.discretize.modl.modl`). Levels of a single class are joined, which is exact; groups are merged
+    greedily; then levels move, or groups merge, while that lowers the cost. Of more than 256 mixed levels the rarer
+    ones are first joined with those that have the same most frequent class to nearly the same share. In `levels`, NaN
+    or a number below zero is missing.
 
-    Parameters
-    ----------
-    levels : array of shape (n_rows,)
-        Level codes 0, 1, ...; NaN or a number below zero is missing.
-    y, n_classes, sample_weight
-        As for :func:`tamis.discretize.modl.modl_intervals`.
+    See Also
+    --------
+    tamis.discretize.modl.modl_intervals : The same for numeric columns.
 
     References
     ----------
@@ -82,9 +71,9 @@ def level_groups(
 
 @lru_cache(maxsize=64)
 def log_partitions(n: int, most: int) -> FloatArray:
-    """Logarithm of the number of ways to part `n` things into at most 0, 1, ..., `most` groups.
+    """Logarithm of the number of partitions of `n` things into at most 0, 1, ..., `most` groups.
 
-    They are sums of Stirling numbers of the second kind, S(n, i) = i S(n - 1, i) + S(n - 1, i - 1).
+    These are sums of Stirling numbers of the second kind, S(n, i) = i S(n - 1, i) + S(n - 1, i - 1).
 
     Examples
     --------
@@ -95,7 +84,7 @@ def log_partitions(n: int, most: int) -> FloatArray:
     with np.errstate(divide="ignore"):
         log_i = np.log(i)
     if n > 50 * most:
-        # The other terms of the closed formula are too small to count.
+        # The other terms of the closed form are negligible.
         ways = n * log_i - gammaln(i + 1.0)
     else:
         ways = np.where(i == 0, 0.0, -np.inf)
@@ -107,7 +96,7 @@ def log_partitions(n: int, most: int) -> FloatArray:
 
 
 class _Search:
-    """Groups of units, which are levels or levels joined for good, and the cost of them."""
+    """The search for groups of units, which are levels or joined levels."""
 
     def __init__(self, counts: FloatArray, n_classes: int) -> None:
         self.n_classes = n_classes
@@ -117,14 +106,14 @@ class _Search:
         self.prior = log_partitions(counts.shape[0], self.counts.shape[0])
         self.close = _CLOSE * (1.0 + float(gammaln(counts.sum() + 1.0)))
 
-    def worth(self, counts: FloatArray) -> FloatArray:
-        """What groups with so many rows of each class (last axis) cost; nothing if empty."""
+    def group_cost(self, counts: FloatArray) -> FloatArray:
+        """Cost of groups with these rows of each class (last axis); 0 if empty."""
         size = counts.sum(axis=-1) + self.n_classes
         found: FloatArray = gammaln(size) - gammaln(self.n_classes) - gammaln(counts + 1.0).sum(axis=-1)
         return found
 
     def best(self) -> tuple[np.ndarray, float]:
-        """The group of each level, and what the groups gain over a single one."""
+        """The group of each level, and the gain over a single group."""
         group = self._merged(np.arange(self.counts.shape[0]))
         while True:
             moved = self._moved(group)
@@ -136,9 +125,9 @@ class _Search:
         return group[self.unit], max(gain, 0.0) if group.max() > 0 else 0.0
 
     def cost(self, group: np.ndarray) -> float:
-        """What groups 0, 1, ... of the units cost, less the part that is constant."""
+        """Cost of groups 0, 1, ... of the units, up to a constant."""
         sums = self._sums(group)
-        return float(self.prior[sums.shape[0]] + self.worth(sums).sum())
+        return float(self.prior[sums.shape[0]] + self.group_cost(sums).sum())
 
     def _sums(self, group: np.ndarray) -> FloatArray:
         sums = np.zeros((int(group.max()) + 1, self.counts.shape[1]))
@@ -146,12 +135,12 @@ class _Search:
         return sums
 
     def _merged(self, group: np.ndarray) -> np.ndarray:
-        """Merge the two groups that cost least as one, down to a single one; the best groups on the way."""
+        """The best groups met while the cheapest pair of groups is merged, down to a single group."""
         sums, group = self._sums(group), group.copy()
-        alone = self.worth(sums)
+        alone = self.group_cost(sums)
         change = np.full((alone.size, alone.size), np.inf)
         for a in range(alone.size - 1):
-            change[a, a + 1 :] = self.worth(sums[a] + sums[a + 1 :]) - alone[a] - alone[a + 1 :]
+            change[a, a + 1 :] = self.group_cost(sums[a] + sums[a + 1 :]) - alone[a] - alone[a + 1 :]
         cost, best, found = float(alone.sum()), np.inf, group
         for n in range(alone.size, 0, -1):
             if cost + self.prior[n] <= best + self.close:
@@ -162,39 +151,38 @@ class _Search:
             cost += change[a, b]
             group[group == b] = a
             sums[a] += sums[b]
-            alone[a] = self.worth(sums[a])
+            alone[a] = self.group_cost(sums[a])
             change[b, :] = change[:, b] = np.inf
-            others = self.worth(sums[a] + sums) - alone[a] - alone
+            others = self.group_cost(sums[a] + sums) - alone[a] - alone
             change[a] = np.where(np.isinf(change[a]), np.inf, others)
             change[:, a] = np.where(np.isinf(change[:, a]), np.inf, others)
-        renumbered: np.ndarray = np.unique(found, return_inverse=True)[1]
-        return renumbered
+        return _renumbered(found)
 
     def _moved(self, group: np.ndarray) -> np.ndarray:
-        """Move each unit to the group where it costs least, a new one included, until none moves."""
+        """Move each unit to its cheapest group, or to a new one, until none moves."""
         group, sums = group.copy(), self._sums(group)
         sums = np.vstack([sums, np.zeros((1, sums.shape[1]))])
         changed = True
         while changed:
             changed = False
             for unit, own in enumerate(self.counts):
-                here, alone, n = group[unit], self.worth(sums), sums.shape[0] - 1
+                here, alone, n = group[unit], self.group_cost(sums), sums.shape[0] - 1
                 left = np.count_nonzero(group == here) > 1
-                rest = float(self.worth(sums[here] - own)) if left else 0.0
-                change = self.worth(sums + own) - alone + rest - alone[here]
+                rest = float(self.group_cost(sums[here] - own)) if left else 0.0
+                change = self.group_cost(sums + own) - alone + rest - alone[here]
                 change[:-1] += self.prior[n - 1 + left] - self.prior[n]
                 change[-1] += self.prior[n + left] - self.prior[n]
                 change[here] = 0.0
                 to = int(np.argmin(change))
                 if change[to] < -self.close:
                     group[unit], changed = to, True
-                    group = np.unique(group, return_inverse=True)[1]
+                    group = _renumbered(group)
                     sums = np.vstack([self._sums(group), np.zeros((1, sums.shape[1]))])
         return group
 
 
 def _joined(counts: FloatArray) -> np.ndarray:
-    """The unit of each level: one for all levels of a single class, and else one of its own or one with its like."""
+    """The unit of each level: one for all levels of a single class, else its own or one shared with similar levels."""
     size, main = counts.sum(axis=1), counts.argmax(axis=1)
     unit = np.arange(size.size) + counts.shape[1]
     pure = np.count_nonzero(counts, axis=1) == 1
@@ -203,10 +191,15 @@ def _joined(counts: FloatArray) -> np.ndarray:
         rare = mixed[np.argsort(-size[mixed], kind="stable")[_START // 2 :]]
         rare = rare[np.lexsort((counts[rare, main[rare]] / size[rare], main[rare]))]
         above = np.cumsum(size[rare])
-        # Neighbours in this order up to an equal share of the weight; a unit has the name of its first level.
+        # Units are neighbours in this order with equal shares of the weight, named after their first level.
         share = np.minimum(above / above[-1] * (_START // 2), _START // 2 - 1).astype(np.int64)
         _, first, place = np.unique((share, main[rare]), axis=1, return_index=True, return_inverse=True)
         unit[rare] = unit[rare[first[place]]]
     unit[pure] = main[pure]
-    found: np.ndarray = np.unique(unit, return_inverse=True)[1]
+    return _renumbered(unit)
+
+
+def _renumbered(groups: np.ndarray) -> np.ndarray:
+    """Groups as 0, 1, ..."""
+    found: np.ndarray = np.unique(groups, return_inverse=True)[1]
     return found

@@ -1,4 +1,4 @@
-"""The contract of a way to cut columns into bins: a function of data and classes, and a small description of it."""
+"""The contract of a discretization method: a function of data and classes, with a short description."""
 
 import inspect
 from collections.abc import Callable
@@ -10,21 +10,21 @@ from tamis.base.types import Codes, FloatArray, Matrix
 
 @dataclass(frozen=True, eq=False)
 class Binning:
-    """A way to cut columns into bins, made by the decorator :func:`binning`.
+    """A discretization method, made by the decorator :func:`binning`.
 
     Attributes
     ----------
     name : str
-        The word users type.
+        Its recipe word.
     function : callable
-        ``function(X, y, *, options) -> cuts`` on validated input: `X` a float array or CSR matrix (NaN means
-        missing), `y` class codes 0, 1, ... or None. It returns one ascending array of cuts for each column; a value
-        lies in the bin that follows the last cut which is not above it. Its options are parameters of
-        :class:`tamis.discretize.Discretize` and get their values from there.
+        ``function(X, y, *, options) -> cuts`` on validated input: `X` a float array or CSR matrix (NaN means missing),
+        `y` class codes 0, 1, ... or None. It returns one ascending array of cuts for each column; a value lies in the
+        bin after the last cut that is not above it. The options are parameters of
+        :class:`tamis.discretize.Discretize`.
     supervised : bool
-        Whether it looks at the classes.
+        Whether it uses the classes.
     paper : str
-        Where the method comes from.
+        The reference.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Binning:
         object.__setattr__(self, "__wrapped__", self.function)
 
     def __call__(self, X: Matrix, y: Codes | None, **options: Any) -> list[FloatArray]:
-        """The cuts of every column of validated input."""
+        """The cuts of every column."""
         return self.function(X, y, **options)
 
     @property
@@ -51,7 +51,7 @@ class Binning:
 def binning(
     name: str, *, supervised: bool = True, paper: str = ""
 ) -> Callable[[Callable[..., list[FloatArray]]], Binning]:
-    """Declare a function as the way to cut columns called `name`; the keywords are those of :class:`Binning`."""
+    """Declare a function as the method `name`; the keywords are those of :class:`Binning`."""
 
     def declare(function: Callable[..., list[FloatArray]]) -> Binning:
         return Binning(name, function, supervised, paper)

@@ -11,22 +11,15 @@ from tamis.bins.cuts import Cuts, starts
 from tamis.kernels.optimal_binning import count_values
 from tamis.trees.columns import SortedColumns, sorted_columns
 
-#: Entries that are put into tables at a time.
+#: Entries tabulated at a time.
 _BLOCK = 1_000_000
 
 
 @dataclass(frozen=True)
 class ValueTables:
-    """Some columns, each as its distinct known values and the weight of each class there.
+    """Some columns (`features`), each as its distinct known values and the weight of each class there.
 
-    Attributes
-    ----------
-    features : int array of shape (n_columns,)
-        The columns' numbers in the matrix.
-    first : int64 array of shape (n_columns + 1,)
-        The values of a column are ``first[j]`` up to ``first[j + 1]``, ascending.
-    values : float array of shape (n_values,)
-    weights : float array of shape (n_values, n_classes)
+    Column ``features[j]`` owns the rows ``first[j]`` up to ``first[j + 1]`` of `values`, ascending, and `weights`.
     """
 
     features: np.ndarray
@@ -37,8 +30,7 @@ class ValueTables:
     def sums(self) -> FloatArray:
         """Weight, sum of squares and sums of a target whose squared error is half that of the class indicators.
 
-        For two classes the target is 0 or 1. For more it is the indicators in the directions in which they differ, one
-        fewer than there are classes.
+        For two classes the target is 0 or 1, for more the indicators in Helmert contrasts, one fewer than classes.
         """
         weight = self.weights.sum(axis=1)
         n_classes = self.weights.shape[1]
@@ -47,21 +39,19 @@ class ValueTables:
         return np.column_stack((weight, weight * (0.5 - 0.5 / n_classes), self.weights @ helmert(n_classes).T / 2**0.5))
 
     def cuts(self, begins: Mask) -> Cuts:
-        """The cuts halfway below the marked values; the first value of a column is not to be marked."""
+        """The cuts halfway below the marked values, which are not the first of a column."""
         places = np.flatnonzero(begins)
         return Cuts.counted(np.diff(np.searchsorted(places, self.first)), cuts_below(self.values, places))
 
     def of_bins(self, begins: Mask) -> FloatArray:
-        """Weight of each class in the bins that begin at the marked values, the bins of one column after the other."""
-        size = np.diff(self.first)
-        column = np.repeat(np.arange(size.size), size)
-        count = np.diff(np.searchsorted(np.flatnonzero(begins), self.first)) + 1
-        # Every column begins with a bin, those without values too.
-        return added(self.weights, np.cumsum(begins) + column, int(count.sum()))
+        """Weight of each class in the bins that begin at the marked values, column after column."""
+        column = np.repeat(np.arange(self.first.size - 1), np.diff(self.first))
+        # Every column begins with a bin, even without values.
+        return added(self.weights, np.cumsum(begins) + column, int(begins.sum()) + self.first.size - 1)
 
 
 def cuts_below(values: FloatArray, places: np.ndarray) -> FloatArray:
-    """The cuts halfway below some of ascending values.
+    """The cuts halfway below some of a list of ascending values.
 
     Examples
     --------
@@ -70,30 +60,20 @@ def cuts_below(values: FloatArray, places: np.ndarray) -> FloatArray:
     """
     below, above = values[places - 1], values[places]
     middle = below / 2 + above / 2
-    # Between neighbouring numbers there is none: the upper one then parts them.
+    # No number lies between neighbouring floats: the upper one then separates them.
     return np.where(middle > below, middle, above)
 
 
 def added(numbers: FloatArray, place: np.ndarray, size: int) -> FloatArray:
-    """The rows of `numbers` added up at their places, of which there are `size`."""
-    columns: list[FloatArray] = [
-        np.bincount(place, weights=one, minlength=size).astype(np.float64) for one in numbers.T
-    ]
+    """The rows of `numbers` summed by place, of `size` places."""
+    columns = [np.bincount(place, weights=one, minlength=size).astype(np.float64) for one in numbers.T]
     return np.column_stack(columns)
 
 
 def value_tables(X: Matrix, y: Codes, weight: FloatArray, n_classes: int) -> Iterator[ValueTables]:
     """All columns of a matrix as tables, in blocks of a moderate size; missing values are left out.
 
-    Parameters
-    ----------
-    X : float array or sparse matrix of shape (n_rows, n_features)
-        Sparse columns cost what their entries do: all zeros of a column are one value.
-    y : int array of shape (n_rows,)
-        Class codes.
-    weight : float array of shape (n_rows,)
-        Above zero.
-    n_classes : int
+    Weights are above zero. All zeros of a sparse column are one value, so that only stored entries take time.
 
     Examples
     --------
@@ -119,7 +99,7 @@ def value_tables(X: Matrix, y: Codes, weight: FloatArray, n_classes: int) -> Ite
 
 
 def _blocks(columns: SortedColumns) -> Iterator[tuple[int, int]]:
-    """Ranges of columns with at most so many entries, or of one column."""
+    """Ranges of columns with at most `_BLOCK` entries, or of one column."""
     ends = starts(columns.end - columns.begin + 1)
     left = 0
     while left < columns.begin.size:

@@ -1,4 +1,4 @@
-"""The distinct values of columns that are taken as they are."""
+"""Distinct values of columns as states."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,20 +9,14 @@ from tamis.base.types import FloatArray, Mask, Matrix
 from tamis.bins.cuts import Cuts
 from tamis.kernels.states import WINDOW, few_values, whole_values
 
-#: A numeric column of at most so many distinct whole numbers is taken as it is.
+#: Most distinct whole numbers of a numeric column whose values are the states.
 FEW = 32
-#: A column with more distinct values than this is no column of states.
+#: Most distinct values that can be states.
 MOST = 10_000
 
 
 def few_whole(X: Matrix) -> tuple[Mask, Cuts]:
-    """Which columns have at most :data:`FEW` distinct values, whole numbers all, and the cuts that part these.
-
-    Parameters
-    ----------
-    X : float array or canonical CSC matrix
-        NaN is missing.
-    """
+    """Which columns of an array or canonical CSC matrix have at most :data:`FEW` values, all whole, and their cuts."""
     if sp.issparse(X):
         starts = X.indptr.astype(np.int64)
         return _listed(X.data, starts, np.diff(starts) < X.shape[0], np.arange(X.shape[1]))
@@ -31,7 +25,7 @@ def few_whole(X: Matrix) -> tuple[Mask, Cuts]:
 
 
 def value_cuts(X: Matrix, columns: np.ndarray, nominal: Mask) -> Cuts:
-    """The cuts that part all distinct values of some columns; none for the others."""
+    """The cuts that separate all distinct values of some columns; none for the others."""
     return Cuts.of([_distinct(X, j, nominal=nominal[j])[1:] for j in columns]).spread(columns, X.shape[1])
 
 
@@ -47,15 +41,13 @@ def _distinct(X: Matrix, j: int, *, nominal: bool) -> FloatArray:
     if np.isinf(found).any():
         raise DataError(f"column {j} (counted from 0) contains infinity")
     if found.size > MOST:
-        what, mend = ("levels", "leave it out") if nominal else ("distinct values", 'cut it into bins, as "sigma" does')
-        raise DataError(
-            f"column {j} (counted from 0) has {found.size} {what}, and at most {MOST} can be states; {mend}"
-        )
+        what, fix = ("levels", "leave it out") if nominal else ("distinct values", 'cut it into bins, as "sigma" does')
+        raise DataError(f"column {j} (counted from 0) has {found.size} {what}, and at most {MOST} can be states; {fix}")
     return found
 
 
 def _of_rows(X: FloatArray, names: np.ndarray) -> tuple[Mask, Cuts]:
-    """What :func:`_listed` finds, in a pass over the rows for columns whose values are near each other."""
+    """As :func:`_listed`, in a pass over the rows for columns whose values are near each other."""
     start = X[0].astype(np.float64)
     for j in np.flatnonzero(np.isnan(start)):
         known = X[~np.isnan(X[:, j]), j]
@@ -65,7 +57,7 @@ def _of_rows(X: FloatArray, names: np.ndarray) -> tuple[Mask, Cuts]:
     far, broken = np.zeros(X.shape[1], dtype=bool), np.zeros(X.shape[1], dtype=bool)
     whole_values(X, base, seen, far, broken)
     few = ~(far | broken) & (np.bitwise_count(seen) <= FEW)
-    # The lowest bit is that of the value below the first cut.
+    # The lowest bit is the value below the first cut.
     seen = np.where(few, seen & (seen - (seen > 0).astype(np.uint64)), np.uint64(0))
     bits = np.unpackbits(seen[:, None].view(np.uint8), axis=1, bitorder="little")
     column, bit = np.nonzero(bits)
@@ -80,7 +72,7 @@ def _of_rows(X: FloatArray, names: np.ndarray) -> tuple[Mask, Cuts]:
 
 
 def _listed(values: FloatArray, starts: np.ndarray, zeros: Mask, names: np.ndarray) -> tuple[Mask, Cuts]:
-    """Which segments have a few whole numbers, and the cuts that part these."""
+    """Which segments hold a few whole numbers, and the cuts that separate them."""
     room = np.minimum(np.diff(starts) + zeros, FEW).sum() + FEW
     found, count = np.empty(room), np.empty(zeros.size, dtype=np.int64)
     few_values(values, starts[:-1], starts[1:], zeros, FEW, found, count)

@@ -5,7 +5,7 @@ from scipy.special import xlogy
 
 from tamis.base.types import FloatArray
 
-#: Sums of n log n are known to this share of themselves; information below it is rounding.
+#: Relative rounding error of sums of n log n.
 _ROUNDING = 64 * np.finfo(np.float64).eps
 
 
@@ -16,18 +16,8 @@ def mutual_information(counts: np.ndarray, first: np.ndarray | None = None) -> F
 
         I = (sum_ij n_ij log n_ij - sum_i n_i log n_i - sum_j n_j log n_j + n log n) / n.
 
-    A table without counts has no information.
-
-    Parameters
-    ----------
-    counts : array of shape (n_classes, n_states)
-        Whole numbers, or sums of weights: one table, or many side by side.
-    first : int array of shape (n_tables + 1,), optional
-        Where each of many tables begins, the last number being `n_states`; none may be without states.
-
-    Returns
-    -------
-    array of shape (n_tables,)
+    A table without counts has no information. `counts` (n_classes, n_states), whole numbers or sums of weights, is one
+    table, or many side by side: then `first` lists where each begins, and `n_states`; none may be without states.
 
     Examples
     --------
@@ -42,7 +32,7 @@ def mutual_information(counts: np.ndarray, first: np.ndarray | None = None) -> F
     columns = np.add.reduceat(_n_log_n(counts.sum(axis=0, dtype=_wide(counts))), starts)
     whole = _n_log_n(total)
     sums = joint - _n_log_n(rows).sum(axis=0) - columns + whole
-    # Rounding leaves something of both signs where there is nothing.
+    # Rounding leaves values of both signs where there is no information.
     sums[sums <= _ROUNDING * np.maximum(np.abs(whole), np.abs(joint))] = 0.0
     return np.divide(sums, total, out=np.zeros(total.shape), where=total > 0)
 
@@ -52,7 +42,7 @@ def _wide(counts: np.ndarray) -> type:
 
 
 def _n_log_n(counts: np.ndarray) -> FloatArray:
-    """n log n of each number; whole numbers are looked up, for there are few different ones."""
+    """n log n of each number; whole numbers are looked up, because few are distinct."""
     if counts.dtype.kind not in "iu" or counts.max(initial=0) > counts.size:
         return np.asarray(xlogy(counts, counts), dtype=np.float64)
     known = np.arange(counts.max(initial=0) + 1, dtype=np.float64)

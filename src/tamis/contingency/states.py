@@ -1,4 +1,4 @@
-"""Columns as a few states: the form in which mutual information is counted."""
+"""Columns as a few states, for counting mutual information."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from tamis.base.errors import TamisError
 from tamis.base.moments import in_rows
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.validation import canonical
-from tamis.bins.cuts import Cuts
+from tamis.bins.cuts import Cuts, starts
 from tamis.bins.values import few_whole, value_cuts
 from tamis.discretize.equal_frequency import frequency_cuts
 from tamis.discretize.equal_width import width_cuts
@@ -21,36 +21,24 @@ from tamis.kernels.states import row_states, segment_states, turned
 from tamis.trees.rows import counted
 
 _UNSUPERVISED = {"sigma": sigma_cuts, "equal_width": width_cuts, "equal_frequency": frequency_cuts}
-#: Those that look at the classes; the weights of rows count for all ways but the last.
+#: Methods that use the classes; "ssv" ignores the weights of rows.
 _SUPERVISED = ("modl", "ssv")
 
-#: The ways to make states of columns.
+#: The values of `by`.
 WAYS = ("auto", "values", *_UNSUPERVISED, *_SUPERVISED)
 
-#: The most cuts of a column whose states fit into one byte.
+#: Most cuts of a column whose states fit into one byte.
 LARGEST = 126
 
 
 @dataclass(frozen=True)
 class States:
-    """Columns as whole numbers: state 0, 1, ... of each row; -1 is missing.
+    """States 0, 1, ... of each row in each column, -1 for missing values, made by :func:`states`.
 
-    Made by :func:`states`. Dense columns are in `codes`. Of sparse ones (`codes` is None) `indptr`, `rows` and
-    `stored` list, column by column, the rows whose state is not that of the value zero.
-
-    Attributes
-    ----------
-    n_rows : int
-    sizes : int64 array of shape (n_columns,)
-        Number of states of each column, the highest state and one; 1 for a constant or one without known values.
-    codes : int8 or int32 array of shape (n_columns, n_rows), or None
-        The states of a column side by side.
-    indptr : int64 array of shape (n_columns + 1,), or None
-        Column j owns the entries ``indptr[j]`` up to ``indptr[j + 1]``.
-    rows, stored : int32 arrays, or None
-        Row number and state of each entry.
-    zero : int64 array of shape (n_columns,), or None
-        The state of the value zero, which all other rows of the column are in.
+    `sizes` is the highest state of each column plus one; 1 for a constant or one without known values. Dense columns
+    are the rows of `codes` (int8 or int32). Of sparse ones (`codes` is None) the entries ``indptr[j]`` up to
+    ``indptr[j + 1]`` of `rows` and `stored` (int32) are the rows of column j whose state is not that of the value zero,
+    and their states; all other rows are in the state ``zero[j]``.
     """
 
     n_rows: int
@@ -70,26 +58,12 @@ def states(
     nominal: Mask | None = None,
     sample_weight: FloatArray | None = None,
 ) -> States:
-    """Put a state, a small whole number, in place of every value.
+    """Replace every value of validated data by a state, a small whole number; sparse columns stay sparse.
 
-    Sparse columns stay sparse, and their zeros take part. Missing values do not.
-
-    Parameters
-    ----------
-    X : float array, integer array or CSR/CSC matrix of shape (n_rows, n_columns)
-        Validated; NaN is missing.
-    y : int array of shape (n_rows,), optional
-        Class codes, for "modl" and "ssv".
-    by : {"auto", "values", "sigma", "equal_width", "equal_frequency", "modl", "ssv"}, default="auto"
-        "values" makes a state of each distinct value, in ascending order. "auto" does so for columns of whole numbers
-        with at most 32 distinct values, and cuts the others by "sigma". The rest are the ways of
-        :class:`tamis.discretize.Discretize`.
-    n_bins : int, optional
-        Number of bins where columns are cut, at most so many for "modl" and "ssv".
-    nominal : bool array of shape (n_columns,), optional
-        Columns of level codes, of which each level is a state whatever `by` says.
-    sample_weight : float array of shape (n_rows,), optional
-        Weights count as repeated rows in where columns are cut; for "ssv" a row counts once if it has any weight.
+    With `by` "values" each distinct value is a state, in ascending order. "auto" does so for columns of whole numbers
+    with at most 32 distinct values, and cuts the others by "sigma". The rest of :data:`WAYS` are methods of
+    :class:`tamis.discretize.Discretize`; "modl" and "ssv" need `y`. `n_bins` is the number of bins, for these two the
+    most. In `nominal` columns each level is a state. Weights count as repeated rows; for "ssv" a row counts once.
 
     Examples
     --------
@@ -106,13 +80,13 @@ def states(
     parts = []
     for columns, block in in_rows(X):
         some = cuts.between(columns.start, columns.stop)
-        parts.append(column_codes(block, some) if some.count.max() > LARGEST else _turned(row_codes(block, some)))
+        parts.append(column_codes(block, some) if some.count.max() > LARGEST else _transposed(row_codes(block, some)))
     codes = parts[0] if len(parts) == 1 else np.concatenate(parts)
     return States(X.shape[0], np.maximum(codes.max(axis=1), 0).astype(np.int64) + 1, codes)
 
 
 def in_columns(X: Matrix) -> Matrix:
-    """The matrix as a float array or in canonical CSC form, which the functions below take."""
+    """The matrix as a float array or in canonical CSC form, as the functions below need it."""
     if sp.issparse(X):
         return canonical(X.tocsc())
     if X.dtype.kind == "f":
@@ -128,8 +102,7 @@ def cuts_of(
     nominal: Mask | None = None,
     sample_weight: FloatArray | None = None,
 ) -> Cuts:
-    """Where columns are cut so that their states lie between the cuts, for all ways of :func:`states`."""
-    # Rows of weight zero have no say in where columns are cut.
+    """The cuts between the states of columns, with the parameters of :func:`states`."""
     X, classes, weight = counted(X, np.zeros(X.shape[0], dtype=np.intp) if y is None else y, sample_weight)
     named = np.zeros(X.shape[1], dtype=bool) if nominal is None else nominal
     if by in ("auto", "values"):
@@ -151,10 +124,10 @@ def cuts_of(
 
 
 def row_codes(X: FloatArray, cuts: Cuts) -> np.ndarray:
-    """States of a float array laid out in rows, in rows too, for at most :data:`LARGEST` cuts a column."""
+    """States of a C-contiguous array, row by row, for at most :data:`LARGEST` cuts per column."""
     table = cuts.padded()
     if X.dtype == np.float32:
-        # The least single that is not below a cut parts singles as the cut does.
+        # The smallest single not below a cut separates singles as the cut does.
         single = table.astype(np.float32)
         table = np.where(single < table, np.nextafter(single, np.float32(np.inf)), single)
     out = np.empty(X.shape, dtype=np.int8)
@@ -163,7 +136,7 @@ def row_codes(X: FloatArray, cuts: Cuts) -> np.ndarray:
 
 
 def column_codes(X: FloatArray, cuts: Cuts) -> np.ndarray:
-    """States of a float array column by column, for any number of cuts."""
+    """States of an array, column by column, for any number of cuts."""
     n_rows, n_columns = X.shape
     out = np.empty((n_columns, n_rows), dtype=np.int32)
     begin = np.arange(n_columns) * n_rows
@@ -171,14 +144,14 @@ def column_codes(X: FloatArray, cuts: Cuts) -> np.ndarray:
     return out
 
 
-def _turned(codes: np.ndarray) -> np.ndarray:
+def _transposed(codes: np.ndarray) -> np.ndarray:
     out = np.empty(codes.shape[::-1], dtype=np.int8)
     turned(codes, out)
     return out
 
 
 def stored_states(X: Matrix, cuts: Cuts) -> tuple[np.ndarray, np.ndarray]:
-    """State of each stored value of a canonical CSC matrix, -1 where missing, and that of zero in each column."""
+    """State of each stored value of a canonical CSC matrix, -1 where missing, and of zero in each column."""
     begin, each = X.indptr.astype(np.int64), np.arange(X.shape[1] + 1)
     stored, zero = np.empty(X.nnz, dtype=np.int32), np.empty(X.shape[1], dtype=np.int32)
     segment_states(X.data, begin[:-1], begin[1:], cuts.first, cuts.values, stored)
@@ -187,15 +160,12 @@ def stored_states(X: Matrix, cuts: Cuts) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _of_sparse(X: Matrix, cuts: Cuts) -> States:
-    n_rows = X.shape[0]
     stored, zero = stored_states(X, cuts)
-    kept = stored != np.repeat(zero, np.diff(X.indptr))
-    indptr = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))[X.indptr]
-    stored = stored[kept]
+    other = stored != np.repeat(zero, np.diff(X.indptr))
+    indptr, stored = starts(other)[X.indptr], stored[other]
     count = np.diff(indptr)
-    top = np.where(count < n_rows, zero, 0)
+    top = np.where(count < X.shape[0], zero, 0)
     some = np.flatnonzero(count)
     if some.size:
         top[some] = np.maximum(top[some], np.maximum.reduceat(stored, indptr[some]))
-    rows = X.indices[kept].astype(np.int32, copy=False)
-    return States(n_rows, top + 1, None, indptr, rows, stored, zero)
+    return States(X.shape[0], top + 1, None, indptr, X.indices[other].astype(np.int32, copy=False), stored, zero)

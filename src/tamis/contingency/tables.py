@@ -15,21 +15,14 @@ from tamis.contingency.states import LARGEST, States, column_codes, cuts_of, in_
 from tamis.kernels.contingency import column_counts, few_counts, row_counts, stored_counts
 from tamis.trees.rows import counted
 
-#: States up to which comparing codes with each of them is quicker than looking up their places.
+#: Most states for which comparing codes with each of them is quicker than a lookup.
 _COMPARED = 16
 
 
 class Tables(NamedTuple):
-    """Counts of some columns side by side.
+    """Counts or weights (n_classes, n_states) of the slice `columns`, side by side.
 
-    Attributes
-    ----------
-    columns : slice
-        Which columns they are.
-    counts : int32 or float64 array of shape (n_classes, n_states)
-        Rows of each class in each state, or their weight.
-    first : int64 array of shape (n_columns + 1,)
-        The states of a column are ``first[j]`` up to ``first[j + 1]``; some may be empty.
+    Column j of them owns the states ``first[j]`` up to ``first[j + 1]``; some may be empty.
     """
 
     columns: slice
@@ -72,7 +65,7 @@ def class_information(
 
 
 def state_information(found: States, y: Codes) -> FloatArray:
-    """The same for states that are at hand."""
+    """The same for given states."""
     rows = _Rows(y, np.ones(y.size, dtype=np.int32), int(y.max()) + 1)
     return mutual_information(*_of_states(found, rows))
 
@@ -88,25 +81,25 @@ def tables(
 ) -> Iterator[Tables]:
     """Count the states of each column, as :func:`tamis.contingency.states.states` makes them, in each class.
 
-    Rows in which a value is missing are left out of its column. Integer arrays whose columns are taken as they are
-    are counted where they lie.
+    Missing values are left out. Integer arrays whose values are the states are counted in place.
     """
     n_classes = int(y.max()) + 1
     X, y, weight = counted(X, y, sample_weight)
     weights = np.ones(y.size, dtype=np.int32) if sample_weight is None else weight
     rows = _Rows(y, weights, n_classes)
+    given = None if sample_weight is None else weight
     if sp.issparse(X):
-        yield _of_sparse(X, rows, by, n_bins, nominal)
+        yield Tables(slice(0, X.shape[1]), *_of_states(states(X, y, by, n_bins, nominal, given), rows))
         return
     if nominal is None and by in ("auto", "values") and X.dtype.kind in "iu":
         low, high = X.min(axis=0).astype(np.int64), X.max(axis=0).astype(np.int64)
-        # As floats, for the distance of two integers may be too large for one.
+        # As floats, because the distance of two integers may overflow.
         if (high.astype(np.float64) - low < FEW).all():
             for columns, block in in_rows(X):
                 yield Tables(columns, *_in_rows(block, low[columns], high[columns] - low[columns] + 1, rows))
             return
     X = in_columns(X)
-    cuts = cuts_of(X, y, by, n_bins, nominal, None if sample_weight is None else weight)
+    cuts = cuts_of(X, y, by, n_bins, nominal, given)
     for columns, block in in_rows(X):
         yield Tables(columns, *_of_block(block, cuts.between(columns.start, columns.stop), rows))
 
@@ -115,7 +108,7 @@ def _of_block(block: FloatArray, cuts: Cuts, rows: _Rows) -> tuple[np.ndarray, n
     if cuts.count.max() <= LARGEST:
         lowest = np.full(block.shape[1], -1, dtype=np.int64)
         counts, first = _in_rows(row_codes(block, cuts), lowest, cuts.count + 2, rows)
-        # The first state is that of missing values.
+        # The first state is for missing values.
         counts[:, first[:-1]] = 0
         return counts, first
     first = starts(cuts.count + 1)
@@ -125,7 +118,7 @@ def _of_block(block: FloatArray, cuts: Cuts, rows: _Rows) -> tuple[np.ndarray, n
 
 
 def _in_rows(codes: np.ndarray, lowest: np.ndarray, sizes: np.ndarray, rows: _Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Tables of codes laid out in rows, those of column j from ``lowest[j]`` on."""
+    """Tables of codes stored row by row, those of column j from ``lowest[j]`` on."""
     if codes.itemsize == 1 and rows.weight.dtype == np.int32:
         low, high = int(lowest.min()), int((lowest + sizes).max())
         if high - low <= _COMPARED:
@@ -141,12 +134,6 @@ def _in_rows(codes: np.ndarray, lowest: np.ndarray, sizes: np.ndarray, rows: _Ro
     return counts, first
 
 
-def _of_sparse(X: Matrix, rows: _Rows, by: str, n_bins: int | None, nominal: Mask | None) -> Tables:
-    weight = None if rows.weight.dtype == np.int32 else rows.weight
-    found = states(X, rows.classes, by, n_bins, nominal, weight)
-    return Tables(slice(0, X.shape[1]), *_of_states(found, rows))
-
-
 def _of_states(found: States, rows: _Rows) -> tuple[np.ndarray, np.ndarray]:
     first = starts(found.sizes)
     counts = rows.empty(first)
@@ -155,8 +142,6 @@ def _of_states(found: States, rows: _Rows) -> tuple[np.ndarray, np.ndarray]:
         return counts, first
     members = np.bincount(rows.classes, minlength=rows.n_classes)
     size = np.bincount(rows.classes, weights=rows.weight, minlength=rows.n_classes).astype(rows.weight.dtype)
-    stored_counts(
-        *(found.indptr, found.rows, found.stored, found.zero, first),
-        *(rows.classes, rows.weight, members, size, counts),
-    )
+    listed = found.indptr, found.rows, found.stored, found.zero
+    stored_counts(*listed, first, rows.classes, rows.weight, members, size, counts)
     return counts, first

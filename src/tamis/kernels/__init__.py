@@ -1,5 +1,5 @@
 """Compiled functions: arrays in, arrays out; no classes, no validation, no state.
 
-Every kernel is declared with :func:`tamis.kernels.compiler.kernel`, which holds the house rules in one
-place: cached on disk, releases the interpreter lock, no ``parallel``, no ``fastmath``.
+The decorator :func:`tamis.kernels.compiler.kernel` sets the same options for all: cached on disk, releases the
+interpreter lock, no ``parallel``, no ``fastmath``.
 """

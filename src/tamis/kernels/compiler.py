@@ -1,4 +1,4 @@
-"""Declare a kernel, compile it once per machine, and say so when it takes a while."""
+"""Declare a kernel, compile it once per machine, and log when that takes a while."""
 
 import importlib
 import logging
@@ -13,7 +13,7 @@ from numba.core import sigutils, types
 
 logger = logging.getLogger("tamis")
 
-#: Seconds a compilation may take before the user is told; loading from the cache stays far below it.
+#: Seconds a compilation may take before a warning is logged; loading from the cache is far quicker.
 PATIENCE = 1.0
 
 _kernels: list["Kernel"] = []
@@ -22,9 +22,8 @@ _kernels: list["Kernel"] = []
 class Kernel:
     """A compiled function and the argument types it is compiled for ahead of time.
 
-    The first call with new argument types compiles it (or loads it from the disk cache); one that takes
-    longer than :data:`PATIENCE` is announced. Arrays among the first `reads` arguments are handed over
-    read-only, so that a memory-mapped array and an ordinary one share one compiled version.
+    The first call with new argument types compiles it, or loads it from the disk cache. Arrays among the first `reads`
+    arguments are passed read-only, so that a memory-mapped array and an ordinary one share one compiled version.
     """
 
     def __init__(self, function: Callable[..., Any], signatures: tuple[str, ...], reads: int) -> None:
@@ -73,7 +72,7 @@ class Kernel:
 
 
 def _kind(argument: Any) -> Any:
-    """What tells compiled versions apart; numba's own answer takes longer than a small kernel."""
+    """Key of a compiled version; `numba.typeof` takes longer than a small kernel."""
     if not isinstance(argument, np.ndarray):
         return type(argument)
     flags = argument.flags
@@ -81,7 +80,7 @@ def _kind(argument: Any) -> Any:
 
 
 def _frozen(argument: Any) -> Any:
-    """A read-only view of an array; anything else as it is."""
+    """A read-only view of an array; anything else unchanged."""
     if isinstance(argument, np.ndarray) and argument.flags.writeable:
         argument = argument.view()
         argument.flags.writeable = False
@@ -91,12 +90,8 @@ def _frozen(argument: Any) -> Any:
 def kernel(*signatures: str, reads: int = 0) -> Callable[[Callable[..., Any]], Kernel]:
     """Make a function a kernel.
 
-    Parameters
-    ----------
-    *signatures : str
-        Argument types in numba's notation, which ``tamis warm`` compiles ahead of time.
-    reads : int
-        How many of the leading arguments are only read.
+    `signatures` are argument types in numba's notation, which ``tamis warm`` compiles ahead of time. The first `reads`
+    arguments are only read.
     """
 
     def declare(function: Callable[..., Any]) -> Kernel:

@@ -1,8 +1,7 @@
 """Class-by-state counts of columns, in one pass.
 
 All columns share one table of shape (classes, states): column j owns the states ``first[j]`` up to ``first[j + 1]``.
-Counts of rows are whole numbers (int32); where rows have weights they are sums of these (float64). The array `weight`
-of each row, ones or weights, has the type of the table.
+Counts are int32, or float64 where rows have weights. The array `weight`, ones or weights, has the type of the table.
 """
 
 import numpy as np
@@ -12,19 +11,18 @@ from tamis.kernels.compiler import kernel
 _CODES = ("int8", "uint8", "int16", "int32", "int64")
 _WEIGHTS = ("int32", "float64")
 
-#: Columns that are passed together, so that their counts stay in the processor's cache.
+#: Columns processed together, so that their counts stay in the processor's cache.
 _COLUMNS = 2048
-#: Rows after which a count in one byte has to be read off.
+#: Rows after which a one-byte counter may overflow.
 _BYTE = 255
 
 
 @kernel(*(f"void({code}[:, ::1], {code}[::1], intp[::1], intp[::1], int32[:, ::1])" for code in _CODES[:2]), reads=4)
 def few_counts(codes, states, rows, starts, counts):
-    """Count codes of one byte that are laid out row by row; every column has the same few `states`.
+    """Count one-byte codes stored row by row; every column has the same few `states`, other codes are left out.
 
-    Other codes are left out. `rows` lists row numbers class by class; class c owns
-    ``rows[starts[c]:starts[c + 1]]``. For a few states it is quicker to compare all codes of a row with each state,
-    many at once, than to look up a place for each code.
+    `rows` lists row numbers class by class; class c owns ``rows[starts[c]:starts[c + 1]]``. For a few states comparing
+    the codes of a row with each state, many at once, is quicker than a table lookup for each code.
     """
     n_columns, n_states = codes.shape[1], states.shape[0]
     one, none = np.uint8(1), np.uint8(0)
@@ -54,7 +52,7 @@ def few_counts(codes, states, rows, starts, counts):
     reads=4,
 )
 def row_counts(codes, place, classes, weight, counts):
-    """Count codes that are laid out row by row; code 0 of column j belongs to the state ``place[j]``."""
+    """Count codes stored row by row; code 0 of column j is the state ``place[j]``."""
     n_rows, n_columns = codes.shape
     for left in range(0, n_columns, _COLUMNS):
         right = min(left + _COLUMNS, n_columns)
@@ -63,7 +61,7 @@ def row_counts(codes, place, classes, weight, counts):
             row = counts[classes[i]]
             code = codes[i]
             for j in range(left, right):
-                # Unsigned, or the compiler looks for numbers that count from the end.
+                # Unsigned, or the compiler adds a branch for negative indices.
                 row[np.uint64(place[j] + code[j])] += w
 
 
@@ -76,12 +74,12 @@ def row_counts(codes, place, classes, weight, counts):
     reads=4,
 )
 def column_counts(codes, first, classes, weight, counts):
-    """Count states that are laid out column by column, -1 where missing."""
+    """Count states stored column by column, -1 where missing."""
     n_columns, n_rows = codes.shape
     most = 0
     for j in range(n_columns):
         most = max(most, first[j + 1] - first[j])
-    # Missing values have a slot of their own, which is left behind: quicker than to ask each code.
+    # Missing values have a slot of their own, which is dropped: quicker than a test of each code.
     width = most + 1
     slot = np.empty(n_rows, dtype=np.int64)
     for i in range(n_rows):
@@ -108,8 +106,8 @@ def column_counts(codes, first, classes, weight, counts):
 def stored_counts(indptr, rows, stored, zero, first, classes, weight, members, size, counts):
     """Count the states of sparse columns from their stored entries alone.
 
-    `members` and `size` are the number of rows of each class and their weight. What is left of each class holds the
-    value zero, whose state in column j is ``zero[j]``. A stored state of -1 is missing.
+    `members` and `size` are the number and the weight of the rows of each class. Rows that are not stored are in the
+    state ``zero[j]``. A stored state of -1 is missing.
     """
     others = np.empty_like(members)
     left = np.empty_like(size)
@@ -124,6 +122,6 @@ def stored_counts(indptr, rows, stored, zero, first, classes, weight, members, s
             if stored[t] >= 0:
                 counts[c, first[j] + stored[t]] += w
         for c in range(members.shape[0]):
-            # Of weights taken off one by one rounding may leave something where no row is left.
+            # Rounding may leave some weight where no row is left.
             if others[c] > 0:
                 counts[c, first[j] + zero[j]] += max(left[c], 0.0)

@@ -1,7 +1,7 @@
 """Convex networks: losses of margins, cyclic coordinate Newton steps, and minima along many directions.
 
 The losses of a margin m by their numbers: 0 logistic, ln(1 + e^-m); 1 squared hinge, max(0, 1 - m)^2; 2 exponential,
-e^-m. What is minimised along a direction d, over t from `low` <= 0 to `high` >= 0, is
+e^-m. The objective along a direction d, for t from `low` <= 0 to `high` >= 0, is
 
     sum_i w_i L(m_i + t d_i) + linear t + quadratic t^2.
 
@@ -15,10 +15,10 @@ from numba.extending import register_jitable
 
 from tamis.kernels.compiler import kernel
 
-#: Newton steps along one direction; between ends that enclose the minimum three or four are enough.
+#: Most Newton steps along one direction; three or four are usual.
 _STEPS = 40
 
-#: Share of the slope at the start that a coordinate step may leave: the next round comes back to it.
+#: Share of the initial slope that a coordinate step may leave to the next round.
 _LEFT = 0.1
 
 _V, _T = "float64[::1]", "float64[:, ::1]"
@@ -51,7 +51,7 @@ def _slopes(m, loss):
 
 @register_jitable
 def _look(t, margins, weight, loss, direction, linear, quadratic, first, second):
-    """Slope and curvature at t; those of the rows are left in `first` and `second`."""
+    """Slope and curvature at t; fills the derivatives of the rows in `first` and `second`."""
     slope, bend = linear + 2.0 * quadratic * t, 2.0 * quadratic
     for i in range(margins.shape[0]):
         d = direction[i]
@@ -64,9 +64,9 @@ def _look(t, margins, weight, loss, direction, linear, quadratic, first, second)
 
 @register_jitable
 def _minimum(margins, weight, loss, direction, linear, quadratic, low, high, left, first, second):
-    """Place of the minimum, by Newton steps within ends that enclose it; `first` and `second` go with it.
+    """Minimum along a direction, by safeguarded Newton steps until the slope falls to the share `left`.
 
-    Ends when no more than the share `left` of the slope is left.
+    `first` and `second` are updated.
     """
     slope, bend = linear, 2.0 * quadratic
     for i in range(margins.shape[0]):
@@ -91,7 +91,7 @@ def _minimum(margins, weight, loss, direction, linear, quadratic, low, high, lef
             break
         slope, bend = _look(new, margins, weight, loss, direction, linear, quadratic, first, second)
         while not math.isfinite(slope + bend) and new != t:
-            # The exponential loss overflowed: that is too far, and halfway back from there is tried.
+            # The exponential loss overflows: halve the step.
             if new > t:
                 high, met_high = new, True
             else:
@@ -104,7 +104,7 @@ def _minimum(margins, weight, loss, direction, linear, quadratic, low, high, lef
 
 @kernel(f"void({_T}, {_V}, intp, {_V}, {_T}, {_T})", reads=3)
 def loss_terms(margins, weight, loss, value, first, second):
-    """Weighted loss of each row of `margins`, and the derivatives of its entries where there is room for them."""
+    """Weighted loss of each row of `margins`, and the derivatives of its entries unless `first` is empty."""
     for r in range(margins.shape[0]):
         total = 0.0
         for i in range(margins.shape[1]):
@@ -120,8 +120,8 @@ def loss_terms(margins, weight, loss, value, first, second):
 def coordinate_sweep(values, weight, penalty, low, high, chosen, loss, enough, coef, margins, first, second):
     """One round of Newton steps along the `chosen` coefficients, each projected into its interval.
 
-    Row j of `values` is what coefficient j adds to the margins; `coef`, `margins`, `first` and `second` are kept
-    up. `penalty` is the matrix P of a'Pa, or one row with its diagonal. A slope of up to `enough` is left alone.
+    Row j of `values` is the effect of coefficient j on the margins. Updates `coef`, `margins`, `first` and `second`.
+    `penalty` is the matrix P of a'Pa, or its diagonal as one row. Slopes up to `enough` are skipped.
     """
     diagonal = penalty.shape[0] < values.shape[0]
     for j in chosen:
@@ -147,10 +147,9 @@ def coordinate_sweep(values, weight, penalty, low, high, chosen, loss, enough, c
 
 @kernel(f"void({_T}, {_V}, {_V}, {_V}, {_V}, intp, {_T}, float64, {_V}, {_V})", reads=8)
 def line_minima(directions, margins, weight, first, second, loss, terms, left, step, value):
-    """Place and value of the minimum along each row of `directions`.
+    """Step and value of the minimum along each row of `directions`.
 
-    The rows of `terms` are what `linear`, `quadratic`, `low` and `high` are for each direction. `value` is the whole
-    sum, without what the penalty is at t = 0.
+    The rows of `terms` are `linear`, `quadratic`, `low` and `high`. `value` leaves out the penalty at t = 0.
     """
     one, two = np.empty_like(first), np.empty_like(second)
     for r in range(directions.shape[0]):

@@ -1,6 +1,6 @@
-"""Cuts of single columns: separability split again and again on either side, and what each cut puts right.
+"""Cuts of single columns: trees of separability splits, and the errors that each cut removes.
 
-Columns come sorted, as in :mod:`tamis.kernels.ssv`. A side of a split of one column is a range of its values, so a
+Columns are sorted, as in :mod:`tamis.kernels.ssv`. A side of a split of one column is a range of its values, so a
 column is first counted into a table of its distinct values by classes, and every node is a range of that table.
 """
 
@@ -19,8 +19,8 @@ def column_cuts(begin, end, rows, values, codes, used, priors, cut, degree, coun
     """Split each column until its parts are pure; cuts in ascending order, with their degree of pruning.
 
     Rows that are not `used` are left out. The cuts of column j go to ``cut[begin[j] : begin[j] + count[j]]``. The
-    degree of a cut is the most counted weight (a row counts the `priors` of its class) that the split there or one
-    below it puts right: pruning to a degree deletes the cuts of that degree and less.
+    degree of a cut is the largest error weight (a row counts the `priors` of its class) that the split there or one
+    below it removes: pruning to a degree deletes the cuts of that degree and less.
     """
     n_classes = priors.shape[0]
     total = np.zeros(n_classes)
@@ -33,7 +33,7 @@ def column_cuts(begin, end, rows, values, codes, used, priors, cut, degree, coun
     value = np.empty(most)
     table = np.empty((most, n_classes))
     at_degree = np.empty(most)
-    # Of each node: its range of values, the first of its two children (0 for a leaf), its split; its wrong answers.
+    # For each node: its range of values, the first of its two children (0 for a leaf), its split; its errors.
     node_of = np.empty((4, 2 * most), dtype=np.int64)
     low, high, child, place = node_of[0], node_of[1], node_of[2], node_of[3]
     error, top = np.empty(2 * most), np.empty(2 * most)
@@ -70,7 +70,7 @@ def column_cuts(begin, end, rows, values, codes, used, priors, cut, degree, coun
 
 @register_jitable
 def _count(first, last, rows, values, codes, used, total, zero, value, table):
-    """Fill the distinct known values of a column and their rows by classes; returns how many values there are."""
+    """Fill the distinct known values of a column and their rows by classes; returns the number of values."""
     n_classes = total.shape[0]
     n_zero = 0.0
     for c in range(n_classes):
@@ -104,7 +104,7 @@ def _count(first, last, rows, values, codes, used, total, zero, value, table):
 
 @register_jitable
 def _sum(table, first, last, priors, known):
-    """Fill the rows of each class in a range of values; returns how many classes there are, and the wrong answers."""
+    """Fill the rows of each class in a range of values; returns the number of classes and the errors."""
     classes = 0
     all_counted = most_counted = 0.0
     for c in range(known.shape[0]):
@@ -119,7 +119,7 @@ def _sum(table, first, last, priors, known):
 
 @register_jitable
 def _best(value, table, first, last, known, left):
-    """The value that begins the right side of the best split; equals as in `tamis.kernels.ssv`, exact for counts."""
+    """The first value right of the best split; ties as in `tamis.kernels.ssv`, exact for counts."""
     all_weight = weight_left = 0.0
     for c in range(known.shape[0]):
         all_weight += known[c]
@@ -163,21 +163,20 @@ def _best(value, table, first, last, known, left):
     reads=12,
 )
 def cuts_right(begin, end, rows, values, codes, used, priors, cut, degree, count, first, tried, right):
-    """Counted weight of the rows not `used` that are answered rightly, for several degrees of pruning.
+    """Counted weight of the rows not `used` that are classified correctly, for several degrees of pruning.
 
-    `cut`, `degree` and `count` are what :func:`column_cuts` found on the used rows, which answer. The degrees to try
-    for column j are ``tried[first[j] : first[j + 1]]``, and the results go to the same places of `right`. Rows with a
-    missing value are left out.
+    `cut`, `degree` and `count` come from :func:`column_cuts` on the used rows. The degrees to try for column j are
+    ``tried[first[j] : first[j + 1]]``, and the results go to the same places of `right`. Missing values are left out.
     """
     n_classes = priors.shape[0]
     most = 1
     for j in range(begin.shape[0]):
         most = max(most, count[j] + 1)
-    # Rows of each class in the bins between neighbouring cuts: those that are answered, and those that answer.
+    # Rows of each class in the bins between neighbouring cuts: those to classify, and those that decide.
     total, table = np.zeros((2, n_classes)), np.empty((most, 2, n_classes))
     for i in range(codes.shape[0]):
         total[1 if used[i] else 0, codes[i]] += 1.0
-    asked, answer = np.empty(n_classes), np.empty(n_classes)
+    tested, trained = np.empty(n_classes), np.empty(n_classes)
     for j in range(begin.shape[0]):
         zero_bin = 0
         while zero_bin < count[j] and cut[begin[j] + zero_bin] <= 0.0:
@@ -194,16 +193,16 @@ def cuts_right(begin, end, rows, values, codes, used, priors, cut, degree, count
                 table[b, side, c] += 1.0
         for k in range(first[j], first[j + 1]):
             right[k] = 0.0
-            asked[:] = 0.0
-            answer[:] = 0.0
+            tested[:] = 0.0
+            trained[:] = 0.0
             for b in range(count[j] + 1):
                 best = 0
                 for c in range(n_classes):
-                    asked[c] += table[b, 0, c]
-                    answer[c] += table[b, 1, c]
-                    if answer[c] * priors[c] > answer[best] * priors[best]:
+                    tested[c] += table[b, 0, c]
+                    trained[c] += table[b, 1, c]
+                    if trained[c] * priors[c] > trained[best] * priors[best]:
                         best = c
                 if b == count[j] or degree[begin[j] + b] > tried[k]:
-                    right[k] += asked[best] * priors[best]
-                    asked[:] = 0.0
-                    answer[:] = 0.0
+                    right[k] += tested[best] * priors[best]
+                    tested[:] = 0.0
+                    trained[:] = 0.0

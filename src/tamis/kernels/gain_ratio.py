@@ -1,9 +1,7 @@
 """Best split of every column by information gain, on columns sorted by value.
 
-A column is a segment of `rows` and `values`: its non-zero values in ascending order with their rows. All other rows of
-the node hold zero: they are one block, counted and never listed. There are no missing values.
-
-Every row counts once, so entropies are sums of n log2 n over whole numbers n, which are looked up.
+Columns are stored as in :mod:`tamis.kernels.ssv`, without missing values. Every row counts once, so entropies are sums
+of n log2 n over whole numbers n, which are looked up.
 """
 
 import numpy as np
@@ -11,7 +9,7 @@ import numpy as np
 from tamis.kernels.compiler import kernel
 from tamis.kernels.ssv import halfway
 
-#: Gains and ratios, in bits, that differ by less are equal.
+#: Gains and ratios (in bits) that differ by less are equal.
 NEAR = 1e-10
 
 
@@ -26,9 +24,8 @@ NEAR = 1e-10
 def gain_splits(begin, end, rows, values, codes, total, table, gain, ratio, split, gap):
     """Fill the largest `gain` of each column, with its gain `ratio`, `split` and the `gap` around it.
 
-    `total` counts the rows of each class, and `table` holds n log2 n for n up to their number. Of equal gains the one
-    with the larger ratio is taken, then that with the wider gap, then the lowest. The gain of a column that cannot be
-    split is -1.
+    `total` counts the rows of each class, and ``table[n]`` is n log2 n. Ties go to the larger ratio, then to the wider
+    gap, then to the lowest split. The gain of a column that cannot be split is -1.
     """
     n_classes = total.shape[0]
     n_rows = total.sum()

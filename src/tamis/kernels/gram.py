@@ -14,11 +14,7 @@ from tamis.kernels.compiler import kernel
     reads=3,
 )
 def csc_gram(data, indices, indptr, out):
-    """Add X X' of a CSC matrix to `out`, of which the lower triangle is filled and then mirrored.
-
-    A column adds the products of its stored values, pair by pair, and rows that share none cost nothing; the row
-    numbers of a column must rise.
-    """
+    """Add X X' of a CSC matrix with sorted indices to `out`; the lower triangle is filled and then mirrored."""
     for j in range(indptr.shape[0] - 1):
         for s in range(indptr[j], indptr[j + 1]):
             row = indices[s]

@@ -1,6 +1,6 @@
-"""What nearest neighbours and naive Bayes say on many sets of columns that differ by one.
+"""Predictions of nearest neighbours and naive Bayes for many sets of columns that differ by one.
 
-A kernel that judges says which of its answers hang on rounding, so that the caller can ask the classifier itself.
+A kernel marks the sets in which rounding could decide a prediction, so that the caller can fall back to a refit.
 """
 
 import numpy as np
@@ -10,15 +10,15 @@ from tamis.kernels.compiler import kernel
 
 _TABLE = "float64[:, ::1]"
 
-#: Share by which a variance may change and its log-likelihoods still be told apart as a rule.
+#: Relative change of a variance that is treated as rounding.
 _LITTLE = 1e-7
 
 
 @kernel(f"void({_TABLE}, {_TABLE}, {_TABLE})", reads=2)
 def add_squares(test, train, squares):
-    """Add to `squares` (test rows, training rows) the squared differences in every column.
+    """Add the squared differences in every column to `squares` (test rows, training rows), column after column.
 
-    `test` and `train` hold a column in each row. Sums run over the columns in their order.
+    `test` and `train` hold a column in each row.
     """
     for j in range(test.shape[0]):
         for t in range(test.shape[1]):
@@ -30,10 +30,10 @@ def add_squares(test, train, squares):
 
 @register_jitable
 def _settle(squares, codes, votes, edge, near, many, first):
-    """Count the votes where a group of equals meets the end of the `many` nearest; whether they are certain.
+    """Count the votes when rows tie for the last of the `many` places; returns whether the vote is certain.
 
-    Rows farther than `near` below `edge` are in; those within it on both sides are the group. With `first` its
-    earliest rows get the seats that are left, if the group are equals beyond doubt; without, any may.
+    Rows more than `near` below `edge` vote; those within `near` of it are tied. With `first` the earliest tied rows get
+    the places that are left, and the vote is certain if they tie exactly; without it any of them may.
     """
     votes[:] = 0
     group = np.zeros_like(votes)
@@ -47,7 +47,7 @@ def _settle(squares, codes, votes, edge, near, many, first):
             group[codes[i]] += 1
             low, high = min(low, squares[i]), max(high, squares[i])
     if first:
-        # A tenth of the distance within which equals are sought is 1e-12, and half of that is certain.
+        # Ties are sought within 1e-11; below half of 1e-12 they are certain.
         for i in range(squares.shape[0]):
             if seats > 0 and squares[i] >= edge - near and squares[i] <= edge + near:
                 votes[codes[i]] += 1
@@ -56,7 +56,7 @@ def _settle(squares, codes, votes, edge, near, many, first):
     members = group.sum()
     best = 0
     for c in range(votes.shape[0]):
-        # The least that each class can get; what it can get at most is compared below.
+        # `votes` becomes the fewest votes that each class can get, `group` the most.
         group[c], votes[c] = votes[c] + min(seats, group[c]), votes[c] + max(0, seats - members + group[c])
         if votes[c] > votes[best]:
             best = c
@@ -71,38 +71,24 @@ def _settle(squares, codes, votes, edge, near, many, first):
     "intp[:, ::1], boolean[::1])",
     reads=11,
 )
-def nearest_votes(squares, order, test, train, norms, codes, many, n_classes, relative, absolute, first, said, sure):
-    """Class most common among the `many` nearest training rows when a column joins the set, for each column.
+def nearest_votes(squares, order, test, train, norms, codes, many, n_classes, rtol, atol, first, predicted, certain):
+    """Class most common among the `many` nearest training rows when a candidate column joins; ties go to the first.
 
-    Parameters
-    ----------
-    squares : (test rows, training rows)
-        Squared distances in the set; with `order`, in increasing order.
-    order : (test rows, training rows) or (0, 0)
-        The training rows that these belong to; without it they stand in their own order.
-    test, train : (candidates, rows)
-        The columns that may join.
-    norms : (test rows,)
-        Squared lengths of the test rows in the set.
-    codes : (training rows,)
-    relative, absolute : float
-        Distances closer than this share of themselves and of the row's squared length are not told apart.
-    first : bool
-        Whether of equals the earlier rows are the nearer; if not, nothing is known of their order.
-    said : (candidates, test rows)
-        Written: the class named, of classes with as many votes the first.
-    sure : (candidates,)
-        Written: False where an answer could not be settled.
+    `squares` (test rows, training rows) are the squared distances in the set, in increasing order where `order` lists
+    their training rows, else (`order` is empty) in the order of the rows. `test` and `train` hold a candidate in each
+    row; `norms` are the squared lengths of the test rows in the set. Distances tie when they differ by less than
+    `rtol` of themselves plus `atol` of the row's squared length; with `first` the earlier row is then nearer.
+    Fills ``predicted`` (candidates, test rows), and ``certain`` with False where rounding could decide.
     """
     n_train = squares.shape[1]
     kept = min(many + 1, n_train)
     nearest, rows = np.empty(kept), np.empty(kept, dtype=np.intp)
     votes = np.zeros(n_classes, dtype=np.intp)
     joined = np.empty(n_train)
-    sure[:] = True
+    certain[:] = True
     for t in range(squares.shape[0]):
         for c in range(test.shape[0]):
-            if not sure[c]:
+            if not certain[c]:
                 continue
             x = test[c, t]
             filled = 0
@@ -124,7 +110,7 @@ def nearest_votes(squares, order, test, train, norms, codes, many, n_classes, re
                     place -= 1
                 nearest[place], rows[place] = d, i
             edge = nearest[many - 1]
-            near = relative * edge + absolute * (norms[t] + x * x)
+            near = rtol * edge + atol * (norms[t] + x * x)
             if kept == many or nearest[many] - edge > near:
                 votes[:] = 0
                 for a in range(many):
@@ -134,16 +120,16 @@ def nearest_votes(squares, order, test, train, norms, codes, many, n_classes, re
                     i = order[t, a] if order.shape[0] > 0 else a
                     d = x - train[c, i]
                     joined[i] = squares[t, a] + d * d
-                sure[c] = _settle(joined, codes, votes, edge, near, many, first)
-            said[c, t] = votes.argmax()
+                certain[c] = _settle(joined, codes, votes, edge, near, many, first)
+            predicted[c, t] = votes.argmax()
 
 
 @register_jitable
 def _add_column(known, smoothing, sign, logs, size, extremes):
-    """Add the log-likelihoods of a column (classes, rows), of which all that is known stands in one row.
+    """Add (`sign` 1) or subtract (-1) the log-likelihoods of a column, given as a row of `known`, in `logs`.
 
-    Also adds to `size` their constant terms without sign, and keeps in `extremes` the smallest variance met and how
-    far from 0 a mean was, in deviations.
+    Adds their atol constant terms to `size`, and keeps in `extremes` the smallest variance and the largest mean in
+    standard deviations.
     """
     n_classes, n_rows = logs.shape
     for c in range(n_classes):
@@ -161,7 +147,7 @@ def _add_column(known, smoothing, sign, logs, size, extremes):
 
 @register_jitable
 def _tabulate(known, columns, smoothing, prior, logs, size, extremes):
-    """Joint log-likelihoods of a set."""
+    """Fill the joint log-likelihoods of a set."""
     extremes[0], extremes[1] = np.inf, 0.0
     for c in range(prior.shape[0]):
         logs[c] = prior[c]
@@ -170,39 +156,24 @@ def _tabulate(known, columns, smoothing, prior, logs, size, extremes):
         _add_column(known[j], smoothing, 1.0, logs, size, extremes)
 
 
-# The arrays are never those of a user, so that they need not be handed over read-only; that and every array more
-# take longer than a small table.
+# The arrays are never a user's, so they need not be passed read-only, which takes longer than a small table.
 @kernel(f"void({_TABLE}, intp[::1], intp, float64, float64[::1], float64[::1], float64, float64, intp[:, ::1])")
-def bayes_votes(known, columns, n_own, smoothing, smoothings, prior, sign, rounding, said):
+def bayes_votes(known, columns, n_own, smoothing, smoothings, prior, sign, rounding, predicted):
     """Class with the highest joint log-likelihood under Gaussian naive Bayes when a column joins or leaves the set.
 
-    Parameters
-    ----------
-    known : (columns, test rows + 2 * classes)
-        Values in the test rows, then the means and the variances in the classes.
-    columns : int
-        Columns of the set, and after the first `n_own` those that join or leave it, one at a time.
-    smoothing : float
-        Added to the variances of the set as it is.
-    smoothings : (moving columns,)
-        Added to all variances once the column has joined or left.
-    prior : (classes,)
-        Logarithms.
-    sign : float
-        1 when columns join, -1 when they leave.
-    rounding : float
-        Relative error of a log-likelihood whose mean is 0.
-    said : (moving columns, test rows)
-        Written: the class named; throughout -1 where an answer could not be settled.
+    A row of `known` holds the values of a column in the test rows, then its means and variances in the classes.
+    `columns` lists the `n_own` columns of the set, then those that join (`sign` 1) or leave (-1), one at a time.
+    `smoothing` is added to the variances of the set, ``smoothings[i]`` to all once column i has moved; `prior` holds
+    logarithms, and `rounding` is the relative error of a log-likelihood whose mean is 0. Fills ``predicted`` (moving
+    columns, test rows), with -1 throughout where rounding could decide.
     """
-    n_classes, n_rows = prior.shape[0], said.shape[1]
+    n_classes, n_rows = prior.shape[0], predicted.shape[1]
     tables, sizes, extremes = np.empty((2, n_classes, n_rows)), np.empty((2, n_classes)), np.empty((2, 2))
     now, size, reached = np.empty((n_classes, n_rows)), np.empty(n_classes), np.empty(2)
     best, lead, weight = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
     _tabulate(known, columns[:n_own], smoothing, prior, tables[0], sizes[0], extremes[0])
     for i in range(smoothings.shape[0]):
-        # Another smoothing changes the terms of the set by at most this share. If that is little it counts as
-        # rounding; if not, there is a table for it.
+        # Another smoothing changes the terms of the set by at most this share: rounding if small, else a new table.
         w, share = 0, abs(smoothings[i] - smoothing) / extremes[0, 0]
         if not share <= _LITTLE:
             w, share = 1, 0.0
@@ -215,7 +186,7 @@ def bayes_votes(known, columns, n_own, smoothing, smoothings, prior, sign, round
         slack = share * n_own
         largest = size.max()
         for t in range(n_rows):
-            said[i, t] = 0
+            predicted[i, t] = 0
             best[t] = now[0, t]
             lead[t] = np.inf
             weight[t] = max(largest, abs(now[0, t]), abs(tables[w, 0, t]))
@@ -224,14 +195,14 @@ def bayes_votes(known, columns, n_own, smoothing, smoothings, prior, sign, round
                 ahead = now[c, t] - best[t]
                 weight[t] = max(weight[t], abs(now[c, t]), abs(tables[w, c, t]))
                 if ahead > 0.0:
-                    said[i, t] = c
+                    predicted[i, t] = c
                     best[t] = now[c, t]
                     lead[t] = ahead
                 elif not -ahead >= lead[t]:
                     lead[t] = -ahead
         certain = True
         for t in range(n_rows):
-            # Written so that a NaN is in doubt too.
+            # False for NaN too.
             certain &= lead[t] > reach * weight[t] + slack
         if not certain:
-            said[i] = -1
+            predicted[i] = -1

@@ -5,9 +5,8 @@ With n_ab rows in state a of one column and b of another, n rows in all and L(m)
     I = (L(n) + sum_ab L(n_ab) - sum_a L(n_a) - sum_b L(n_b)) / n.
 
 `terms` lists L(0), L(1), ... Rows in which a state is missing (-1) are left out of the pair's table. Each kernel adds
-to ``out[q]`` what column ``columns[q]`` shares with ``picks[since[q]:]``, pick by pick. What a pair shares is rounded
-to a multiple of 2^-30, so that sums are exact: they do not depend on how the picks were dealt out to calls, and two
-columns that say the same in other words are equal.
+to ``out[q]`` the information of column ``columns[q]`` with each of ``others[since[q]:]``, rounded to a multiple of
+2^-30. Sums are then exact: they do not depend on how `others` is split between calls, and relabelled states tie.
 """
 
 import numpy as np
@@ -15,10 +14,10 @@ from numba.extending import register_jitable
 
 from tamis.kernels.compiler import kernel
 
-#: What a pair shares is a multiple of 1 / GRID.
+#: The information of a pair is a multiple of 1 / GRID.
 GRID = 2.0**30
 
-#: Columns of at most so many states are kept as bits, a row of words for each state.
+#: Largest number of states stored as bits, a row of words for each state.
 FEW = 8
 
 _PAIRS = "intp[::1], int64[::1], intp[::1], float64[::1], float64[::1])"
@@ -43,15 +42,15 @@ def pack_states(codes, first, bits):
     *(f"void({code}[:, ::1], int64[::1], uint64[:, ::1], int64[::1], {_PAIRS}" for code in ("int8", "int16", "int32")),
     reads=8,
 )
-def dense_information(codes, sizes, bits, first, columns, since, picks, terms, out):
-    """States listed for every row, those of columns with few of them also packed by :func:`pack_states`."""
+def dense_information(codes, sizes, bits, first, columns, since, others, terms, out):
+    """Dense columns; those with few states are also packed by :func:`pack_states`."""
     n_rows = codes.shape[1]
     table = np.empty(_room(n_rows), dtype=np.int32)
     for q in range(columns.shape[0]):
         c = columns[q]
-        for t in range(since[q], picks.shape[0]):
-            p = picks[t]
-            # A row and a column more than states: missing values are counted as well, and then left behind.
+        for t in range(since[q], others.shape[0]):
+            p = others[t]
+            # One more row and column for missing values, which are dropped.
             width = sizes[p] + 1
             used = (sizes[c] + 1) * width
             if first[c + 1] > first[c] and first[p + 1] > first[p]:
@@ -63,9 +62,9 @@ def dense_information(codes, sizes, bits, first, columns, since, picks, terms, o
             elif used <= table.shape[0]:
                 table[:used] = 0
                 cells = table[width + 1 : used]
-                one, other = codes[c], codes[p]
+                here, there = codes[c], codes[p]
                 for i in range(n_rows):
-                    table[(one[i] + 1) * width + other[i] + 1] += 1
+                    table[(here[i] + 1) * width + there[i] + 1] += 1
                 shared = _information(cells, width, sizes[c], sizes[p], terms)
             else:
                 shared = _sorted_information(codes[c], codes[p], terms)
@@ -76,21 +75,21 @@ def dense_information(codes, sizes, bits, first, columns, since, picks, terms, o
     f"void(int64[::1], int32[::1], int32[::1], int64[::1], int64[::1], int64, {_PAIRS}",
     reads=10,
 )
-def stored_information(indptr, rows, stored, zero, sizes, n_rows, columns, since, picks, terms, out):
-    """Sparse columns: all rows that are not stored are in the state ``zero[j]``, and never looked at one by one."""
+def stored_information(indptr, rows, stored, zero, sizes, n_rows, columns, since, others, terms, out):
+    """Sparse columns: the rows that are not stored are in the state ``zero[j]``."""
     table = np.empty(_room(n_rows), dtype=np.int32)
-    pick = np.empty(n_rows, dtype=np.int32)
+    other_states = np.empty(n_rows, dtype=np.int32)
     column = np.empty(n_rows, dtype=np.int32)
-    begin = picks.shape[0]
+    begin = others.shape[0]
     for q in range(columns.shape[0]):
         begin = min(begin, since[q])
-    for t in range(begin, picks.shape[0]):
-        p = picks[t]
+    for t in range(begin, others.shape[0]):
+        p = others[t]
         width = sizes[p] + 1
-        _fill(pick, p, indptr, rows, stored, zero)
+        _fill(other_states, p, indptr, rows, stored, zero)
         left = np.zeros(width, dtype=np.int32)
         for i in range(n_rows):
-            left[pick[i] + 1] += 1
+            left[other_states[i] + 1] += 1
         for q in range(columns.shape[0]):
             if since[q] > t:
                 continue
@@ -98,15 +97,15 @@ def stored_information(indptr, rows, stored, zero, sizes, n_rows, columns, since
             used = (sizes[c] + 1) * width
             if used > table.shape[0]:
                 _fill(column, c, indptr, rows, stored, zero)
-                out[q] += _sorted_information(column, pick, terms)
+                out[q] += _sorted_information(column, other_states, terms)
                 continue
             table[:used] = 0
-            # The state of zero may be none of the column's where every row is stored.
+            # Where every row is stored the state of zero may be none of the column's.
             full = indptr[c + 1] - indptr[c] == n_rows
             at_zero = 0 if full else (zero[c] + 1) * width
             table[at_zero : at_zero + width] = left
             for s in range(indptr[c], indptr[c + 1]):
-                b = pick[rows[s]] + 1
+                b = other_states[rows[s]] + 1
                 table[at_zero + b] -= 1
                 table[(stored[s] + 1) * width + b] += 1
             out[q] += _information(table[width + 1 : used], width, sizes[c], sizes[p], terms)
@@ -114,28 +113,28 @@ def stored_information(indptr, rows, stored, zero, sizes, n_rows, columns, since
 
 @register_jitable
 def _room(n_rows):
-    """Cells of the largest table that is filled and read faster than the pairs of states are sorted."""
+    """Cells of the largest table that is quicker than sorting the pairs of states."""
     return max(4 * n_rows + 1024, (FEW + 1) * (FEW + 1))
 
 
 @register_jitable
 def _information(cells, width, n_one, n_other, terms):
-    """From a table, of which row a begins at ``a * width``."""
+    """From a table whose row a begins at ``a * width``."""
     total = 0
-    worth = 0.0
+    value = 0.0
     for a in range(n_one):
         row = 0
         for b in range(n_other):
             row += cells[a * width + b]
-            worth += terms[cells[a * width + b]]
-        worth -= terms[row]
+            value += terms[cells[a * width + b]]
+        value -= terms[row]
         total += row
     for b in range(n_other):
         column = 0
         for a in range(n_one):
             column += cells[a * width + b]
-        worth -= terms[column]
-    return _rounded(worth, total, terms)
+        value -= terms[column]
+    return _rounded(value, total, terms)
 
 
 @register_jitable
@@ -146,33 +145,33 @@ def _sorted_information(one, other, terms):
     b = other[known].astype(np.int64)
     if a.shape[0] == 0:
         return 0.0
-    worth = _runs(a * (b.max() + 1) + b, terms) - _runs(a, terms) - _runs(b, terms)
-    return _rounded(worth, a.shape[0], terms)
+    value = _runs(a * (b.max() + 1) + b, terms) - _runs(a, terms) - _runs(b, terms)
+    return _rounded(value, a.shape[0], terms)
 
 
 @register_jitable
 def _runs(keys, terms):
-    """Sum of L over the numbers of equal keys."""
+    """Sum of L over the counts of equal keys."""
     ordered = np.sort(keys)
-    worth = 0.0
+    value = 0.0
     begin = 0
     for i in range(1, ordered.shape[0] + 1):
         if i == ordered.shape[0] or ordered[i] != ordered[begin]:
-            worth += terms[i - begin]
+            value += terms[i - begin]
             begin = i
-    return worth
+    return value
 
 
 @register_jitable
-def _rounded(worth, total, terms):
+def _rounded(value, total, terms):
     if total == 0:
         return 0.0
-    return max(np.floor(GRID * (worth + terms[total]) / total + 0.5), 0.0) / GRID
+    return max(np.floor(GRID * (value + terms[total]) / total + 0.5), 0.0) / GRID
 
 
 @register_jitable
 def _in_both(bits, one, other):
-    """How many bits are set in both of two rows of words."""
+    """Number of bits set in both of two rows of words."""
     count = np.uint64(0)
     for i in range(bits.shape[1]):
         word = bits[one, i] & bits[other, i]

@@ -1,4 +1,4 @@
-"""Cells of a histogram, and what their class labels cost when one axis more is halved, once and again."""
+"""Description length of the class labels in the cells of a histogram when one more axis is halved, repeatedly."""
 
 import numpy as np
 from numba.extending import register_jitable
@@ -14,20 +14,18 @@ from tamis.kernels.compiler import kernel
 def refined_cells(
     starts, rows, codes, zero, levels, cell, classes, weight, total, members, least, logs, bits, occupied, mixed
 ):
-    """What changes when the cells are halved along column j once, twice, ... `levels` times.
+    """Add the changes when the cells are halved along column j once, twice, ... `levels` times.
 
-    ``codes[t]``, of the rows ``rows[t]`` listed for column j (t from ``starts[j]`` up to ``starts[j + 1]``), is the
-    place of a row among the 2^levels finest parts of its cell, or 2^levels where its value is missing; the rows that
-    are not listed have the place ``zero[j]``. ``cell[i]`` is the cell of row i, -1 for one that cannot change.
-    `total` and `members` hold the weight and the number of the rows of each class in each cell; no row weighs less
-    than `least`. Where all weights are whole numbers, ``logs[k]`` is k log2 k, for all k up to the weight of all rows;
-    else `logs` is empty. To ``bits[j, s]``, ``occupied[j, s]`` and ``mixed[j, s]`` the changes of s + 1 halvings are
-    added: of the bits that name the classes in the mixed cells, of the number of cells with rows, and of those of
-    mixed classes.
+    ``codes[t]`` is the part of its cell, among the 2^levels finest, that row ``rows[t]`` of column j is in, or 2^levels
+    where its value is missing (t from ``starts[j]`` up to ``starts[j + 1]``); rows that are not listed are in part
+    ``zero[j]``. ``cell[i]`` is the cell of row i, -1 if it cannot change. `total` and `members` hold the weight and the
+    number of the rows of each class in each cell; no row weighs less than `least`. ``logs[k]`` is k log2 k where all
+    weights are whole numbers; else `logs` is empty. ``bits[j, s]``, ``occupied[j, s]`` and ``mixed[j, s]`` receive how
+    s + 1 halvings change the bits that encode the classes in mixed cells, the cells with rows, and the mixed cells.
     """
     n_cells, n_classes = total.shape
     n_parts = 1 << levels
-    # One line for each part of each cell, that of the missing values last; `present` has a bit for each with rows.
+    # One line for each part of each cell, missing values last; `present` has a bit for each part with rows.
     table = np.zeros((n_cells * (n_parts + 1), n_classes))
     present = np.zeros(n_cells, dtype=np.int64)
     listed, listed_weight = np.zeros((n_cells, n_classes), dtype=np.int64), np.zeros((n_cells, n_classes))
@@ -52,7 +50,7 @@ def refined_cells(
             r = touched[k]
             first = r * (n_parts + 1)
             for c in range(n_classes):
-                # Rounding must not leave weight where no row is left, nor none where there is one.
+                # Rounding must not leave weight without rows, nor rows without weight.
                 if members[r, c] > listed[r, c]:
                     table[first + zero[j], c] += max(total[r, c] - listed_weight[r, c], least)
                     present[r] |= 1 << zero[j]
@@ -79,7 +77,7 @@ def refined_cells(
 
 @register_jitable
 def _merge(table, first, n_pairs, present):
-    """Add up the parts of a cell two by two, in place; lines of parts that are not present are not looked at."""
+    """Add up the parts of a cell in pairs, in place; lines of absent parts are not read."""
     merged = 0
     for pair in range(n_pairs):
         both = (present >> (2 * pair)) & 3
@@ -96,7 +94,7 @@ def _merge(table, first, n_pairs, present):
 
 @register_jitable
 def _cost(table, line, logs):
-    """Bits that tell the classes of a cell if they are mixed, and whether they are."""
+    """Bits that encode the classes of a cell if it is mixed (else 0), and whether it is."""
     n_classes = table.shape[1]
     n, n_present = 0.0, 0
     for c in range(n_classes):

@@ -1,18 +1,18 @@
 """Intervals of single columns by the MODL criterion.
 
-Columns come sorted, as in :mod:`tamis.kernels.ssv`. A column is first cut into blocks, within which no interval of the
-best ones ends: the rows of one value, or of neighbouring values that are all of the same class. What is known of the
-blocks are the rows of each class below each of them, so that a range of blocks is counted by one difference.
+Columns are sorted, as in :mod:`tamis.kernels.ssv`. A column is first cut into blocks, within which no interval of an
+optimum ends: the rows of one value, or of neighbouring values that are all of the same class. ``below[b]`` holds the
+rows of each class below block b, so that a range of blocks is counted by one difference.
 """
 
 import numpy as np
 from numba.extending import register_jitable
 
 from tamis.kernels.compiler import kernel
-from tamis.kernels.modl_search import CLOSE, improve, log_factorial, merge, prior, worth
+from tamis.kernels.modl_search import CLOSE, improve, interval_cost, log_factorial, merge, prior
 from tamis.kernels.ssv import halfway
 
-#: Blocks up to which all intervals are compared.
+#: Largest number of blocks for which all intervals are compared.
 FEW = 64
 
 
@@ -22,11 +22,11 @@ FEW = 64
     reads=11,
 )
 def interval_cuts(begin, end, rows, values, codes, weight, members, total, logs, n_classes, most, cut, count, gain):
-    """Cut each column into the intervals of least cost, at most `most` of them; of many blocks by a search.
+    """Cut each column into at most `most` intervals of least cost; with many blocks by a heuristic search.
 
-    `members` and `total` are the number and the weight of the rows of each class. `logs` lists the logarithms of the
-    first factorials where all weights are whole numbers, and is empty otherwise. The cuts of one column after the
-    other go to `cut`, ``count[j]`` of column j, and to ``gain[j]`` by how much its intervals cost less than one.
+    `members` and `total` are the number and the weight of the rows of each class. `logs` lists log-factorials where
+    all weights are whole numbers, and is empty otherwise. `cut` receives the cuts of all columns, ``count[j]`` of
+    column j, and ``gain[j]`` the cost of a single interval less that of the intervals found.
     """
     filled = 0
     longest = 2
@@ -47,10 +47,10 @@ def interval_cuts(begin, end, rows, values, codes, weight, members, total, logs,
         else:
             merge(n_blocks, below, size, logs, n_classes, most, following)
             improve(n_blocks, below, size, logs, n_classes, most, following)
-        saved = worth(below, 0, n_blocks, logs, n_classes)
+        saved = interval_cost(below, 0, n_blocks, logs, n_classes)
         n, start = 0, 0
         while start < n_blocks:
-            saved -= worth(below, start, following[start], logs, n_classes)
+            saved -= interval_cost(below, start, following[start], logs, n_classes)
             if start > 0:
                 cut[filled + n] = halfway(ends[1, start - 1], ends[0, start])
                 n += 1
@@ -62,7 +62,7 @@ def interval_cuts(begin, end, rows, values, codes, weight, members, total, logs,
 
 @register_jitable
 def _blocks(first, last, rows, values, codes, weight, members, total, ends, below):
-    """Fill the lowest and highest value of each block and the rows of each class below it; returns their number."""
+    """Fill the lowest and highest value of each block and the rows of each class below it; returns the block count."""
     n_classes = total.shape[0]
     zeros, zero = np.empty(n_classes, dtype=np.int64), np.empty(n_classes)
     for c in range(n_classes):
@@ -83,7 +83,7 @@ def _blocks(first, last, rows, values, codes, weight, members, total, ends, belo
         for c in range(n_classes):
             below[n + 1, c] = below[n, c]
         if n_zeros > 0 and (not listed or value > 0.0):
-            # The rows that are not listed; a class without any may have a weight by rounding.
+            # The rows that are not listed; rounding may leave weight for a class without rows.
             value, n_zeros = 0.0, 0
             for c in range(n_classes):
                 if zeros[c] > 0:
@@ -108,7 +108,7 @@ def _blocks(first, last, rows, values, codes, weight, members, total, ends, belo
 
 @register_jitable
 def _best(n_blocks, below, size, logs, n_classes, most, following):
-    """Link the intervals of least cost, by dynamic programming over their number and their last end."""
+    """Link the intervals of least cost, by dynamic programming over their number and the end of the last."""
     close = CLOSE * (1.0 + log_factorial(size, logs))
     each, cost = np.empty((FEW + 1, FEW + 1)), np.empty((FEW + 1, FEW + 1))
     last, least = np.empty((FEW + 1, FEW + 1), dtype=np.int64), np.empty(FEW + 1)
@@ -116,13 +116,13 @@ def _best(n_blocks, below, size, logs, n_classes, most, following):
     for stop in range(1, n_blocks + 1):
         least[stop] = np.inf
         for start in range(stop):
-            each[start, stop] = worth(below, start, stop, logs, n_classes)
+            each[start, stop] = interval_cost(below, start, stop, logs, n_classes)
             least[stop] = min(least[stop], least[start] + each[start, stop])
         cost[1, stop], last[1, stop] = each[0, stop], 0
     best, n_best = each[0, n_blocks], 1
     for n in range(2, min(most, n_blocks) + 1):
         more = prior(n, size, logs)
-        # With so many intervals or more, none can cost less than the best of any number.
+        # With n intervals or more the cost cannot fall below the best.
         if more + least[n_blocks] > best:
             break
         for stop in range(n, n_blocks + 1):

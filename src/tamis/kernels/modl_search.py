@@ -1,7 +1,7 @@
-"""The MODL cost of intervals, and the search for cheap ones: greedy merges with a heap, then small steps.
+"""The MODL cost of intervals, and a heuristic search: greedy merges with a heap, then local steps.
 
-Intervals are ranges of blocks of a sorted column; ``below[b]`` holds the rows of each class below block b. An interval
-is known by its first block, and `following` leads to the first block of the next one.
+Intervals are ranges of blocks of a sorted column; ``below[b]`` holds the rows of each class below block b. `following`
+maps the first block of an interval to the first block of the next one.
 """
 
 import math
@@ -9,25 +9,25 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
-#: Costs that differ by this share of the largest term, or less, are equal but for rounding.
+#: Costs that differ by at most this share of the largest term are equal.
 CLOSE = 1e-12
 
 
 @register_jitable
 def log_factorial(x, logs):
-    """Logarithm of x!, looked up where it is listed."""
+    """Logarithm of x!, looked up where listed."""
     return logs[int(x)] if x < logs.shape[0] else math.lgamma(x + 1.0)
 
 
 @register_jitable
 def prior(n, size, logs):
-    """What the ends of `n` intervals of so many rows cost: ln C(size + n - 1, n - 1)."""
+    """Cost of the ends of `n` intervals of `size` rows: ln C(size + n - 1, n - 1)."""
     return log_factorial(size + n - 1.0, logs) - log_factorial(n - 1.0, logs) - log_factorial(size, logs)
 
 
 @register_jitable
-def worth(below, start, stop, logs, n_classes):
-    """What the blocks from `start` up to `stop` cost as one interval.
+def interval_cost(below, start, stop, logs, n_classes):
+    """Cost of the blocks from `start` up to `stop` as one interval.
 
     ln C(m + J - 1, J - 1) + ln(m! / prod m_j!) = ln (m + J - 1)! - ln (J - 1)! - sum ln m_j!.
     """
@@ -41,7 +41,7 @@ def worth(below, start, stop, logs, n_classes):
 
 @register_jitable
 def merge(n_blocks, below, size, logs, n_classes, most, following):
-    """Merge the neighbours that cost least as one, down to one interval, and link those that cost least of all."""
+    """Merge the cheapest pair of neighbours, down to one interval, and link the intervals of the cheapest step."""
     close = CLOSE * (1.0 + log_factorial(size, logs))
     before, place = np.empty(n_blocks + 1, dtype=np.int32), np.empty(n_blocks, dtype=np.int32)
     heap, step = np.empty(n_blocks, dtype=np.int32), np.empty(n_blocks + 1, dtype=np.int32)
@@ -49,11 +49,11 @@ def merge(n_blocks, below, size, logs, n_classes, most, following):
     cost = 0.0
     for b in range(n_blocks):
         before[b], following[b], heap[b], place[b] = b - 1, b + 1, b, b
-        alone[b] = worth(below, b, b + 1, logs, n_classes)
+        alone[b] = interval_cost(below, b, b + 1, logs, n_classes)
         cost += alone[b]
     length = n_blocks - 1
     for b in range(length):
-        joint[b] = worth(below, b, b + 2, logs, n_classes)
+        joint[b] = interval_cost(below, b, b + 2, logs, n_classes)
         keys[b] = joint[b] - alone[b] - alone[b + 1]
     for at in range(length // 2 - 1, -1, -1):
         _settle(heap, keys, place, at, length)
@@ -69,7 +69,7 @@ def merge(n_blocks, below, size, logs, n_classes, most, following):
         b = following[a]
         stop = following[b]
         alone[a], following[a], step[b] = joint[a], stop, n_blocks - n
-        # The pair that loses its first interval; that of the last two has none after it.
+        # Drop the pair that begins with b; the last interval begins no pair.
         length = _drop(heap, keys, place, place[b] if stop < n_blocks else 0, length)
         if stop < n_blocks:
             before[stop] = a
@@ -77,10 +77,10 @@ def merge(n_blocks, below, size, logs, n_classes, most, following):
             if changed < 0 or following[changed] == n_blocks:
                 continue
             other = following[changed]
-            joint[changed] = worth(below, changed, following[other], logs, n_classes)
+            joint[changed] = interval_cost(below, changed, following[other], logs, n_classes)
             keys[place[changed]] = joint[changed] - alone[changed] - alone[other]
             _settle(heap, keys, place, place[changed], length)
-    # Merges from the best step on are taken back.
+    # Undo the merges after the best step.
     step[n_blocks] = n_blocks
     start = 0
     for b in range(1, n_blocks + 1):
@@ -91,7 +91,7 @@ def merge(n_blocks, below, size, logs, n_classes, most, following):
 
 @register_jitable
 def _drop(heap, keys, place, at, length):
-    """Take an entry out of the heap; returns how many are left."""
+    """Remove an entry of the heap; returns the new length."""
     length -= 1
     if at < length:
         heap[at], keys[at] = heap[length], keys[length]
@@ -101,7 +101,7 @@ def _drop(heap, keys, place, at, length):
 
 @register_jitable
 def _settle(heap, keys, place, at, length):
-    """Move an entry to where the heap is in order again; of equal keys the one further to the left comes first."""
+    """Restore the heap order at an entry; ties go to the lower block."""
     item, key = heap[at], keys[at]
     while at > 0:
         up = (at - 1) // 2
@@ -123,7 +123,7 @@ def _settle(heap, keys, place, at, length):
 
 @register_jitable
 def improve(n_blocks, below, size, logs, n_classes, most, following):
-    """Pass over the intervals, and step to a lower cost wherever there is one, until there is none."""
+    """Pass over the intervals and take every step that lowers the cost, until none does."""
     close = CLOSE * (1.0 + log_factorial(size, logs))
     n = start = 0
     while start < n_blocks:
@@ -146,9 +146,8 @@ def improve(n_blocks, below, size, logs, n_classes, most, following):
 def _step(n_blocks, below, size, logs, n_classes, n, most, start, close, following):
     """The best of five changes at the interval that begins with the block `start`.
 
-    It may be split; it and the next one may be merged, or cut elsewhere; it and the next two may be merged, or made
-    two. Returns the end of what changes, `start` where nothing costs less; the end between the two that it becomes,
-    or -1; and how many intervals there are more.
+    It may be split; merged with the next one, or recut; merged with the next two, or recut into two. Returns the end
+    of the changed range (`start` if nothing improves), the inner end or -1, and the change in the number of intervals.
     """
     now = prior(n, size, logs)
     best, found, found_place, found_more = -close, start, -1, 0
@@ -156,17 +155,17 @@ def _step(n_blocks, below, size, logs, n_classes, n, most, start, close, followi
     for joined in range(1, 4):
         if stop == n_blocks:
             break
-        cost += worth(below, stop, following[stop], logs, n_classes)
+        cost += interval_cost(below, stop, following[stop], logs, n_classes)
         stop = following[stop]
         if joined > 1:
-            change = prior(n + 1 - joined, size, logs) - now - cost + worth(below, start, stop, logs, n_classes)
+            change = prior(n + 1 - joined, size, logs) - now - cost + interval_cost(below, start, stop, logs, n_classes)
             if change < best:
                 best, found, found_place, found_more = change, stop, -1, 1 - joined
         if n + 2 - joined > most:
             continue
         change = prior(n + 2 - joined, size, logs) - now - cost
         for at in range(start + 1, stop):
-            parts = worth(below, start, at, logs, n_classes) + worth(below, at, stop, logs, n_classes)
+            parts = interval_cost(below, start, at, logs, n_classes) + interval_cost(below, at, stop, logs, n_classes)
             if change + parts < best:
                 best, found, found_place, found_more = change + parts, stop, at, 2 - joined
     return found, found_place, found_more

@@ -1,9 +1,8 @@
 """Weight, mean and scatter of every column within every class, in one pass over the data.
 
-Rows are taken in tiles small enough to stay in the processor's cache. Inside a tile the mean is found
-first and the squares are taken about it; tiles are then merged by the update of Chan, Golub and LeVeque
-(1983). This reads memory once and, unlike a running sum of squares, does not lose digits when the mean
-is far larger than the spread. NaN counts as missing and is left out.
+Rows are processed in tiles that fit into the processor's cache. Inside a tile squares are taken about its mean; tiles
+are merged by the update of Chan, Golub and LeVeque (1983). This reads memory once and does not lose digits when the
+mean is far larger than the spread. NaN is missing and left out.
 """
 
 import numpy as np

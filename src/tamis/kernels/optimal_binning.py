@@ -1,15 +1,15 @@
 """Bins of one sorted column that fit a target best: the least squared error plus a cost for each bin, exactly.
 
 The best bins of the first t values end with a bin that begins at some value s, and the bins before it are the best ones
-of the first s: a shortest path. A start s is given up as soon as later ones are at least as good whatever comes. With
-one number as target this is seen on the line of the answers mu that a bin may give: s stays where on that line it is
-the best of all starts (functional pruning; Maidstone, Hocking, Rigaill and Fearnhead 2017). With several numbers s
-stays while a box holds all answers for which it may be the best, and with straight lines while it is better than each
-later start for its own best answer (PELT; Killick, Fearnhead and Eckley 2012). None of this changes the result, but
-that costs which differ by less than 1e-12 of the sum of squares are not told apart.
+of the first s: a shortest path. A start s is pruned once later ones are at least as good for all further values. For a
+target of one number, s stays while it is the best start for some prediction mu of its bin (functional pruning;
+Maidstone, Hocking, Rigaill and Fearnhead 2017). For several numbers s stays while a box around the predictions for
+which it may be the best is not empty; for straight lines while it beats each later start at its own optimum (PELT;
+Killick, Fearnhead and Eckley 2012). Pruning does not change the result, except that costs which differ by less than
+1e-12 of the sum of squares tie.
 
-Of each value the sums are: weight, sum of squares of the target, then the sums of the target's numbers; for straight
-lines weight, sum of squares, sum, sum of x, of x squared and of x times target.
+The sums of a value are: weight, sum of squares of the target, then the sums of the target's numbers; for straight lines
+weight, sum of squares, sum, sum of x, of x squared and of x times target.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from numba.extending import register_jitable
 
 from tamis.kernels.compiler import kernel
 
-#: Costs that differ by less than this share of the sum of squares are equal, and errors below ten times it are none.
+#: Costs that differ by less than this share of the sum of squares are equal; errors below ten times it are zero.
 _CLOSE = 1e-12
 
 
@@ -29,8 +29,8 @@ _CLOSE = 1e-12
 def count_values(begin, end, rows, values, codes, weight, total, first, value, table):
     """List the distinct known values of sorted columns, one column after the other, with the weight of each class.
 
-    `total` is the weight of each class. The values of column j go to ``value[first[j] : first[j + 1]]``; returns how
-    many there are in all.
+    `total` is the weight of each class. The values of column j go to ``value[first[j] : first[j + 1]]``; returns the
+    number of all values.
     """
     n_classes = total.shape[0]
     m = 0
@@ -71,12 +71,11 @@ def count_values(begin, end, rows, values, codes, weight, total, first, value, t
     reads=6,
 )
 def best_bins(first, sums, penalty, max_bins, min_weight, lines, begins, cost):
-    """Mark the values at which the best bins of each column begin, and give the least cost.
+    """Mark the values at which the best bins of each column begin, and fill the least cost.
 
-    The values of column j have the sums ``sums[first[j] : first[j + 1]]``. Every bin costs ``penalty[j]``; below zero
-    this stands for the squared error of one bin divided by the total weight less one. There are at most `max_bins`
-    (0: any number), each of a weight of at least `min_weight`, unless all is one bin. Of equal ends the longest last
-    bin is taken.
+    The values of column j have the sums ``sums[first[j] : first[j + 1]]``. Every bin costs ``penalty[j]``; a negative
+    one means the squared error of a single bin divided by the total weight less one. There are at most `max_bins` (0:
+    any number), each of at least `min_weight`, unless all is one bin. Ties go to the longest last bin.
     """
     most = 1
     for j in range(penalty.shape[0]):
@@ -144,7 +143,7 @@ def _error(P, s, t, lines):
     """Squared error of the values s up to t as one bin."""
     weight = P[t, 0] - P[s, 0]
     if weight <= 0.0:
-        # Too little beside the weight of those before it.
+        # Lost in the rounding of the cumulative weights.
         return 0.0
     error = P[t, 1] - P[s, 1]
     if not lines:
@@ -155,7 +154,7 @@ def _error(P, s, t, lines):
     y, x = P[t, 2] - P[s, 2], P[t, 3] - P[s, 3]
     error -= y * y / weight
     spread = P[t, 4] - P[s, 4] - x * x / weight
-    # One value of x alone has no slope.
+    # A single x has no slope.
     if t - s > 1 and spread > 0.0:
         along = P[t, 5] - P[s, 5] - x * y / weight
         error -= along * along / spread
@@ -166,16 +165,16 @@ def _error(P, s, t, lines):
 def _layer(P, m, each, min_weight, lines, close, before, path, back):
     """Fill ``path[t]``, the least over s of ``before[s] + each + error of s..t``, and `back`, where it is reached.
 
-    `before` may be `path`. A start takes part once its bin is heavy enough, and only then takes the place of others.
+    `before` may be `path`. A start enters, and may prune others, once its bin is heavy enough.
     """
     one = P.shape[1] == 3
     size = m + 2
     owner, spare = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
-    # Of one number: where each piece of the line ends, in two copies. Of several: the boxes' ends.
+    # For one number: where each piece of the line ends, in two copies. For several: the boxes' ends.
     low = np.empty((size, 1 if one or lines else P.shape[1] - 2))
     high = np.empty_like(low)
     if not (one or lines):
-        # The last box is the one of all answers, with which each start begins.
+        # The last box holds all predictions; each start begins with it.
         low[-1], high[-1] = np.inf, -np.inf
         for g in range(m):
             for d in range(low.shape[1]):
@@ -189,7 +188,7 @@ def _layer(P, m, each, min_weight, lines, close, before, path, back):
             if before[entering] < np.inf:
                 if one:
                     if 2 * count + 1 > owner.shape[0]:
-                        # In exact arithmetic there are fewer than 2 m pieces, but rounding may make more.
+                        # Rounding may make more than the 2 m pieces of exact arithmetic.
                         more = 3 * count
                         owner = np.append(owner, np.empty(more, dtype=np.int64))
                         high = np.append(high, np.empty((more, 1)), axis=0)
@@ -209,10 +208,10 @@ def _layer(P, m, each, min_weight, lines, close, before, path, back):
 
 @register_jitable
 def _enter_line(P, new, close, before, owner, end, spare, spare_end, count):
-    """Give a new start the parts of the line on which it is better; returns the number of pieces.
+    """Give a new start the predictions mu for which it is better; returns the number of pieces.
 
     An old start s stays where ``before[s] + error of s..new about mu <= before[new]``: in an interval about the mean.
-    Of several that are no better than the new one at the same mean, but equal to it, the earliest stays.
+    Of several that tie with the new one at the same mean the earliest stays.
     """
     if count == 0:
         owner[0], end[0, 0] = new, np.inf
@@ -249,16 +248,16 @@ def _enter_line(P, new, close, before, owner, end, spare, spare_end, count):
 
 @register_jitable
 def _earlier_equal(P, other, s, new, close, before):
-    """Whether a neighbour on the line is an earlier start than s, and no better and no worse than the new one."""
+    """Whether a neighbouring piece belongs to an earlier start than s that ties with the new one."""
     return other < s and abs(before[new] - before[other] - _error(P, other, new, False)) <= close
 
 
 @register_jitable
 def _enter(P, new, lines, close, before, owner, low, high, count):
-    """Drop the starts that others beat, narrow the boxes of the rest, and add a new start; returns how many there are.
+    """Prune starts, narrow the boxes of the rest, and add a new start; returns the number of starts.
 
-    Against a later start, one stays within a ball about the mean of the values between them; against an earlier one,
-    outside such a ball. All later ones are looked at as they come, of the earlier ones the nearest and the first.
+    A start beats a later one within a ball about the mean of the values between them, and an earlier one outside such
+    a ball. Every later start is compared; of the earlier ones only the nearest and the first.
     """
     kept = 0
     for i in range(count):
@@ -286,7 +285,7 @@ def _enter(P, new, lines, close, before, owner, low, high, count):
 
 @register_jitable
 def _within(P, s, t, room, low, high, i):
-    """Narrow box i to the answers about which the values s up to t err by at most `room` more than about their mean."""
+    """Narrow box i to the predictions with at most `room` more error on the values s up to t than their mean has."""
     weight = P[t, 0] - P[s, 0]
     if weight <= 0.0:
         return True
@@ -305,7 +304,7 @@ def _within(P, s, t, room, low, high, i):
 
 @register_jitable
 def _outside(P, e, s, close, before, low, high, i):
-    """Narrow the box of start s by the ball in which an earlier one is better, where that covers a side of the box."""
+    """Narrow the box of start s by the ball in which start e is better, where the ball covers a side of the box."""
     weight = P[s, 0] - P[e, 0]
     if weight <= 0.0:
         return True

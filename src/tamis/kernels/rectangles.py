@@ -10,7 +10,7 @@ def best_rectangles(sums, penalty, min_weight, found):
     """List the rectangles (top, bottom, left, right) of least squared error plus `penalty` each; returns their cost.
 
     The sums of a cell are weight, sum of squares of the target, sums of its numbers. A rectangle is one bin, if it
-    weighs `min_weight` or more, or is cut in two from side to side. `found` gets a row of -1 behind the last.
+    weighs `min_weight` or more, or is cut in two from side to side. A row of -1 ends the list.
     """
     m, n, width = sums.shape
     P = np.zeros((m + 1, n + 1, width))
@@ -20,7 +20,7 @@ def best_rectangles(sums, penalty, min_weight, found):
                 P[i + 1, j + 1, d] = sums[i, j, d] + P[i, j + 1, d] + P[i + 1, j, d] - P[i, j, d]
     close = 1e-12 * P[m, n, 1]
     cost = np.full((m + 1, m + 1, n + 1, n + 1), np.inf)
-    # Where it is cut: 0 nowhere, r below row r, -c right of column c.
+    # 0: not cut; r: cut below row r; -c: cut right of column c.
     place = np.zeros((m + 1, m + 1, n + 1, n + 1), dtype=np.int16)
     for height in range(1, m + 1):
         for across in range(1, n + 1):
@@ -46,7 +46,7 @@ def best_rectangles(sums, penalty, min_weight, found):
                             if here < best - close:
                                 best, at = here, -r
                     cost[a, b, c, d], place[a, b, c, d] = best, at
-    # A cut rectangle becomes its first part, and its second goes behind the last.
+    # A cut rectangle is replaced by its first part; the second is appended.
     found[:] = -1
     found[0] = (0, m, 0, n)
     count, i = 1, 0

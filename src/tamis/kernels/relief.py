@@ -1,16 +1,15 @@
-"""Relief's three steps: distances of rows, the nearest rows of each group, and what the differences to them add up to.
+"""Relief's three steps: distances of rows, the nearest rows of each group, and the sums of the differences to them.
 
-Distances come as blocks: some of the rows that ask against a slab of rows that may be near. The nearest rows met so far
-are kept as keys, whole numbers that hold a rounded distance in their high bits and a row number in the low ones. No two
-keys are equal, so that it does not matter in which order the blocks come, and of rows at one distance the first are
-taken. NaN is missing.
+Distances are computed in blocks: some query rows against a slab of other rows. The nearest rows so far are stored as
+keys, integers with a rounded distance in their high bits and a row number in the low ones. No two keys are equal, so
+the order of the blocks does not matter, and of rows at one distance the first are taken. NaN is missing.
 """
 
 import numpy as np
 
 from tamis.kernels.compiler import kernel
 
-#: Columns of a slab that stay in the processor's first cache while the rows of a block pass by.
+#: Columns of a slab that stay in the first cache while the rows of a block are processed.
 _COLUMNS = 16
 
 _INDICES = ("int32", "int64")
@@ -21,11 +20,11 @@ def dense_distances(values, rows, slab, first, n_numeric, holes, out):
     """Add to `out` the differences of each row in `rows` to those of a slab, whose columns are the rows of `slab`.
 
     Numeric columns, those before `n_numeric`, differ by their distance, the others by 0 or 1. Columns before `first`
-    are left out, and so are missing values. The innermost loop runs along the slab: many sums at once, none reordered.
+    and missing values are left out. The innermost loop runs along the slab, which leaves the order of sums unchanged.
     """
     height, width = out.shape
     spare = np.empty(width)
-    # Two rows and four columns at a time, so that slab and sums are read less often.
+    # Two rows and four columns at a time, to read slab and sums less often.
     end = first if holes or first >= n_numeric else first + (n_numeric - first) // 4 * 4
     for left in range(first, end, _COLUMNS):
         for r in range(0, height, 2):
@@ -67,9 +66,8 @@ def dense_distances(values, rows, slab, first, n_numeric, holes, out):
 def sparse_distances(data, indices, indptr, rows, slab_data, slab_rows, slab_indptr, squared, out, known):
     """Correct `out` where two rows have a value in the same column; the rows of a CSR matrix against a CSC slab.
 
-    On entry ``out[r, s]`` is what the two rows would differ by if they had no column in common, the sum of both rows'
-    sizes (of their squares with `squared`), and ``known[r, s]`` the number of columns less the missing values of
-    either. Only pairs of values in one column are looked at.
+    On entry ``out[r, s]`` is the distance of two rows without a common column, the sum of both rows' sizes (of their
+    squares with `squared`), and ``known[r, s]`` the number of columns less the missing values of either.
     """
     for r in range(rows.shape[0]):
         for t in range(indptr[rows[r]], indptr[rows[r] + 1]):
@@ -83,7 +81,7 @@ def sparse_distances(data, indices, indptr, rows, slab_data, slab_rows, slab_ind
                     alone_a, alone_b, gap = abs(a), abs(b), abs(a - b)
                 if np.isnan(gap):
                     if np.isnan(a) and np.isnan(b):
-                        # Taken off twice.
+                        # Subtracted twice.
                         known[r, s] += 1.0
                     elif np.isnan(a):
                         out[r, s] -= alone_b
@@ -99,12 +97,12 @@ def sparse_distances(data, indices, indptr, rows, slab_data, slab_rows, slab_ind
 def offer(distances, rows, left, codes, two_groups, weight, scale, shift, keys):
     """Offer the rows of a slab, the first of which is row `left`, to each row in `rows`; keep the nearest.
 
-    ``keys[r, g]`` is a heap, its largest key first, of the nearest rows of group g that row ``rows[r]`` has met: of
-    the class g, or with `two_groups` of its own class (0) and of all others (1). A row whose weight is above one stands
-    for several and is near to itself. Rows at an infinite distance are not taken.
+    ``keys[r, g]`` is a heap, largest key first, of the nearest rows of group g to row ``rows[r]``: of class g, or with
+    `two_groups` of its own class (0) and of all others (1). A row whose weight is above one counts as several and is
+    its own neighbour. Rows at an infinite distance are not taken.
     """
     _, n_groups, size = keys.shape
-    # A distance from which on nothing is taken, so that most rows need no key.
+    # Beyond this distance nothing is taken, so that most rows need no key.
     limit = np.empty(n_groups)
     for r in range(rows.shape[0]):
         i = rows[r]
@@ -145,10 +143,10 @@ def offer(distances, rows, left, codes, two_groups, weight, scale, shift, keys):
     reads=7,
 )
 def dense_changes(values, n_numeric, holes, rows, near, share, factor, change):
-    """Add to `change` each row's mean difference to the rows near it, group by group, times the group's factor.
+    """Add to `change` each row's mean difference to its neighbours, group by group, times the group's factor.
 
-    ``near[r, g]`` are rows near to row ``rows[r]`` and ``share[r, g]`` how much each counts; shares of zero fill up the
-    end. A value missing on either side is left out of the mean; with nothing left the group adds nothing.
+    ``near[r, g]`` are the neighbours of row ``rows[r]`` and ``share[r, g]`` their weights, padded with zeros. A value
+    missing on either side is left out of the mean; with nothing left the group adds nothing.
     """
     n_columns = values.shape[1]
     gaps = np.empty(n_columns)
@@ -199,8 +197,8 @@ def dense_changes(values, n_numeric, holes, rows, near, share, factor, change):
 )
 def sparse_changes(data, indices, indptr, rows, near, share, factor, change):
     """The same for the rows of a CSR matrix, from stored values alone."""
-    # Of each column: the row's own value; of the rows near it that store one, their weight, their differences, and the
-    # weight of those whose value is missing. Side by side, because columns come in no order that a cache could use.
+    # For each column: the row's own value; of the neighbours that store one, their weight, their differences, and the
+    # weight of those whose value is missing. Side by side, because columns are visited in random order.
     state = np.zeros((change.shape[0], 4))
     touched = np.empty(change.shape[0], dtype=np.intp)
     for r in range(rows.shape[0]):

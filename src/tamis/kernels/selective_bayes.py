@@ -1,10 +1,9 @@
-"""What naive Bayes would answer if one more column joined it, for many columns.
+"""Evaluate naive Bayes with one more column, for many candidate columns.
 
 The evidence for each class is a sum over columns, so a column joins by adding its own term. Columns are states: row i
-of column j is in the place ``base[j]`` of the table unless it is listed, in ``places``, under ``indptr[j]`` up to
-``indptr[j + 1]``. ``table[o, s, c]`` is what the place s says of class c to a row of class o (``o = 0`` for all rows
-where the table has one layer). Its numbers, and `evidence`, are multiples of 2^-30, so that sums are exact and equal
-sums are equal.
+of column j is at place ``base[j]`` of the table unless it is listed in ``places``, from ``indptr[j]`` up to
+``indptr[j + 1]``. ``table[o, s, c]`` is the term of place s for class c in a row of class o (``o = 0`` for all rows
+where the table has one layer). The table and `evidence` are multiples of 2^-30, so that sums are exact.
 """
 
 import numpy as np
@@ -24,7 +23,7 @@ _ROWS = "float64[:, ::1], intp[::1], float64[::1], intp[::1], float64[::1]"
 
 @kernel(f"void({_STATES}, {_ROWS})", reads=9)
 def right_with(indptr, rows, places, base, table, evidence, classes, weight, candidates, right):
-    """Weight of the rows that are answered rightly when each candidate alone joins; of equals the first class wins."""
+    """Weight of the rows classified correctly when each candidate alone joins; ties go to the first class."""
     n_rows, n_classes = evidence.shape
     layered = table.shape[0] > 1
     at = np.empty(n_rows, dtype=np.int64)
@@ -34,11 +33,11 @@ def right_with(indptr, rows, places, base, table, evidence, classes, weight, can
         total = 0.0
         for i in range(n_rows):
             own = classes[i]
-            says = table[own if layered else 0, at[i]]
-            reached = evidence[i, own] + says[own]
+            term = table[own if layered else 0, at[i]]
+            reached = evidence[i, own] + term[own]
             good = True
             for c in range(n_classes):
-                other = evidence[i, c] + says[c]
+                other = evidence[i, c] + term[c]
                 if other > reached or (other == reached and c < own):
                     good = False
                     break
@@ -57,9 +56,9 @@ def two_right_with(
 ):
     """The same for two classes, from the listed rows alone.
 
-    `odds` is the evidence for the second class over the first. `low` and `high` are those of the rows of the first and
-    of the second class, ascending, and `low_weight` and `high_weight` the weight of the rows before each, and of all.
-    Rows that are not listed all move by the same, so that a search in these lists tells how many of them are right.
+    `odds` is the evidence for the second class over the first. `low` and `high` are the odds of the rows of the first
+    and second class, ascending; `low_weight` and `high_weight` the weight of the rows before each, and of all. Rows
+    that are not listed all move by the same amount, so a search in these lists counts the correct ones.
     """
     last = table.shape[0] - 1
     for q in range(candidates.shape[0]):
@@ -71,9 +70,9 @@ def two_right_with(
         for t in range(indptr[j], indptr[j + 1]):
             i = rows[t]
             second = classes[i] == 1
-            says = table[last if second else 0, places[t]]
+            term = table[last if second else 0, places[t]]
             before = odds[i] + (for_high if second else for_low) > 0.0
-            after = odds[i] + (says[1] - says[0]) > 0.0
+            after = odds[i] + (term[1] - term[0]) > 0.0
             if before != after:
                 total += weight[i] if after == second else -weight[i]
         right[q] = total
@@ -91,23 +90,22 @@ def likelihood_with(indptr, rows, places, base, table, evidence, classes, weight
         total = 0.0
         for i in range(n_rows):
             own = classes[i]
-            says = table[own if layered else 0, at[i]]
-            reached = evidence[i, own] + says[own]
+            term = table[own if layered else 0, at[i]]
+            reached = evidence[i, own] + term[own]
             rest = 0.0
             for c in range(n_classes):
-                rest += np.exp(min(evidence[i, c] + says[c] - reached, 700.0))
+                rest += np.exp(min(evidence[i, c] + term[c] - reached, 700.0))
             total -= weight[i] * np.log(rest)
         likelihood[q] = total
 
 
 @kernel(f"void({_STATES}, intp[::1], int64[::1], {_ROWS})", reads=11)
 def areas_with(indptr, rows, places, base, table, order, first, evidence, classes, weight, candidates, pairs):
-    """Weight of the pairs of rows that are put in the right order when each candidate alone joins; equals count half.
+    """Weight of the pairs of rows in the right order when each candidate alone joins; ties count half.
 
-    There are two classes, and the evidence for the second over the first puts rows in order. `order` lists the rows by
-    the evidence there is, ascending: within a state of a column that joins, the order stays. So rows are not sorted
-    again but merged, state by state; only where there are many states a sort is quicker. Column j has the places
-    ``first[j]`` up to ``first[j + 1]``.
+    There are two classes; rows are ordered by the evidence for the second over the first. `order` lists the rows by the
+    present evidence, ascending. Within a state of a joining column this order stays, so rows are merged state by state
+    instead of sorted, unless there are many states. Column j has the places ``first[j]`` up to ``first[j + 1]``.
     """
     n_rows = evidence.shape[0]
     at = np.empty(n_rows, dtype=np.int64)
@@ -158,17 +156,17 @@ def rest_areas_with(indptr, rows, places, base, table, share, evidence, classes,
         j = candidates[q]
         _put(at, indptr, rows, places, base, j)
         for i in range(n_rows):
-            says = table[0, at[i]]
+            term = table[0, at[i]]
             for c in range(n_classes):
                 top = -np.inf
                 for d in range(n_classes):
                     if d != c:
-                        top = max(top, evidence[i, d] + says[d])
+                        top = max(top, evidence[i, d] + term[d])
                 rest = 0.0
                 for d in range(n_classes):
                     if d != c:
-                        rest += np.exp(evidence[i, d] + says[d] - top)
-                odds = evidence[i, c] + says[c] - top - np.log(rest)
+                        rest += np.exp(evidence[i, d] + term[d] - top)
+                odds = evidence[i, c] + term[c] - top - np.log(rest)
                 moved[c, i] = np.floor(odds * GRID + 0.5) / GRID
         total = 0.0
         for c in range(n_classes):
@@ -178,7 +176,7 @@ def rest_areas_with(indptr, rows, places, base, table, share, evidence, classes,
 
 @register_jitable
 def _put(at, indptr, rows, places, base, j):
-    """Where each row is in column j."""
+    """Fill the place of each row in column j."""
     at[:] = base[j]
     for t in range(indptr[j], indptr[j + 1]):
         at[rows[t]] = places[t]
@@ -186,7 +184,7 @@ def _put(at, indptr, rows, places, base, j):
 
 @register_jitable
 def _in_order(heights, weights, high, high_end, low, low_end):
-    """Weight of the pairs of one row of a part of the list above one of another, both ascending; equals count half."""
+    """Weight of the pairs with the row of the first range above that of the second, both ascending; ties count half."""
     total, below = 0.0, 0.0
     while high < high_end:
         value = heights[high]

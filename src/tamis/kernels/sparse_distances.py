@@ -4,7 +4,7 @@ import numpy as np
 
 from tamis.kernels.compiler import kernel
 
-#: What `metric` says: the sum of powers (its root is left to the caller), Canberra's sum of ratios, the maximum.
+#: Values of `metric`: the sum of powers (the caller takes the root), Canberra's sum of ratios, the maximum.
 POWER, CANBERRA, MAXIMUM = 0, 1, 2
 
 
@@ -19,9 +19,8 @@ POWER, CANBERRA, MAXIMUM = 0, 1, 2
 def csr_distances(x_data, x_indices, x_indptr, z_data, z_indices, z_indptr, n_columns, metric, alpha, out):
     """Write the distance of every row of x to every row of z into `out`.
 
-    A row must not name a column twice. A column that is zero in both rows adds nothing to any of the metrics, so
-    that only stored values are looked at: those of z against the place of their column in the row of x, then those
-    of x that found no match. What a value adds when the other row has none is worked out once for all pairs.
+    Indices of a row must be unique. A column that is zero in both rows adds nothing, so only stored values are read:
+    those of z, then those of x without a match. The contribution of an unmatched value is computed once for all pairs.
     """
     x_alone = np.abs(x_data)
     z_alone = np.abs(z_data)

@@ -3,8 +3,8 @@
 A column is a segment of `rows` and `values`: its non-zero values in ascending order with their rows, the missing
 values (NaN) behind them. All other rows of the node hold zero: they are one block, counted and never listed.
 
-Moving one row of class c and weight w from right to left changes two sums, those of L_c R_c and of min(L_c, R_c)
-over the classes, in their c-th term alone; so a split costs the same for any number of classes.
+Moving one row of class c from right to left changes only the c-th terms of the sums of L_c R_c and of min(L_c, R_c),
+so the time per split does not depend on the number of classes.
 """
 
 import numpy as np
@@ -12,10 +12,10 @@ from numba.extending import register_jitable
 
 from tamis.kernels.compiler import kernel
 
-#: Worth of a column that cannot be split.
+#: Score of a column that cannot be split.
 NO_SPLIT = -np.inf
 
-#: Up to so many levels present every subset is tried.
+#: Largest number of levels for which every subset is tried.
 EXHAUSTIVE = 12
 
 
@@ -27,15 +27,15 @@ EXHAUSTIVE = 12
     ),
     reads=7,
 )
-def column_splits(begin, end, rows, values, codes, weight, total, n_rows, balanced, worth, same, split, gap):
-    """Fill `worth`, `same` (pairs of one class that are separated), `split` and `gap` (around it) of each column."""
+def column_splits(begin, end, rows, values, codes, weight, total, n_rows, balanced, score, same, split, gap):
+    """Fill `score`, `same` (pairs of one class that are separated), `split` and `gap` (around it) of each column."""
     n_classes = total.shape[0]
     two = n_classes == 2
     left = np.empty(n_classes)
     known = np.empty(n_classes)
     zero = np.empty(n_classes)
     for j in range(begin.shape[0]):
-        worth[j] = NO_SPLIT
+        score[j] = NO_SPLIT
         same[j] = 0.0
         first = begin[j]
         last, n_known = _leave_out_missing(first, end[j], rows, values, codes, weight, total, n_rows, known)
@@ -54,7 +54,7 @@ def column_splits(begin, end, rows, values, codes, weight, total, n_rows, balanc
             all_weight += known[c]
             classes += known[c] > 0.0
         if classes < 2:
-            # There is nothing to separate, however the missing values are classed.
+            # Nothing to separate.
             continue
         close = 1e-13 * all_weight * all_weight
         near = 1e-12 if balanced else close
@@ -79,7 +79,7 @@ def column_splits(begin, end, rows, values, codes, weight, total, n_rows, balanc
                 if balanced:
                     if two:
                         left[0], left[1] = left_0, left_1
-                    here = _balanced_worth(left, known, classes)
+                    here = _balanced_score(left, known, classes)
                 else:
                     here = 2.0 * (weight_left * (all_weight - weight_left) - separated) - smaller
                 if here < best - near:
@@ -127,12 +127,12 @@ def column_splits(begin, end, rows, values, codes, weight, total, n_rows, balanc
         if run > 1:
             average = run_sum / run
             best_split, best_gap = _nearest(values, first, last, n_zero > 0, run_start, run_start + run, average)
-        worth[j], same[j], split[j], gap[j] = best, best_same, best_split, best_gap
+        score[j], same[j], split[j], gap[j] = best, best_same, best_split, best_gap
 
 
 @register_jitable
 def _leave_out_missing(first, last, rows, values, codes, weight, total, n_rows, known):
-    """Fill the weight of each class among the rows with a known value; returns where these end, and their number."""
+    """Fill the weight of each class among the rows with a known value; returns their end and number."""
     n_known = n_rows
     for c in range(total.shape[0]):
         known[c] = total[c]
@@ -141,7 +141,7 @@ def _leave_out_missing(first, last, rows, values, codes, weight, total, n_rows, 
         n_known -= 1
         known[codes[rows[last]]] -= weight[rows[last]]
     if n_known < n_rows:
-        # Rounding may leave a trace of a class whose rows are all missing.
+        # Rounding may leave some weight for a class whose values are all missing.
         for c in range(total.shape[0]):
             if known[c] < 1e-12 * total[c]:
                 known[c] = 0.0
@@ -149,8 +149,8 @@ def _leave_out_missing(first, last, rows, values, codes, weight, total, n_rows, 
 
 
 @register_jitable
-def _balanced_worth(left, known, classes):
-    """1 - BER K/(K - 1) when each side answers the class it holds the largest share of."""
+def _balanced_score(left, known, classes):
+    """1 - BER K/(K - 1) when each side predicts the class it holds the largest share of."""
     most_left = most_right = 0.0
     for c in range(known.shape[0]):
         if known[c] > 0.0:
@@ -162,16 +162,16 @@ def _balanced_worth(left, known, classes):
 
 @register_jitable
 def halfway(below, above):
-    """Between two values; the upper one where no number lies between them, so that the lower one is below it."""
+    """The middle of two values; the upper one where no number lies between them, so that the lower one is below it."""
     middle = below / 2.0 + above / 2.0
     return middle if middle > below else above
 
 
 @register_jitable
 def _nearest(values, first, last, pending, start, stop, average):
-    """Of the splits numbered `start` up to `stop`, which are equally good, the one nearest to their average; its gap.
+    """The split nearest to the average of splits number `start` up to `stop`, which tie, and its gap.
 
-    `pending` says whether some rows hold zero.
+    `pending` is True if some rows hold zero.
     """
     nearest = np.inf
     split = gap = previous = 0.0
@@ -184,7 +184,7 @@ def _nearest(values, first, last, pending, start, stop, average):
             # The first value has no split before it.
             if start <= number < stop:
                 middle = halfway(previous, value)
-                # The average of huge values may be infinite: the first is then as good as any.
+                # The average of huge values may be infinite: the first is then taken.
                 if number == start or abs(middle - average) < nearest:
                     nearest = abs(middle - average)
                     split, gap = middle, value - previous
@@ -198,8 +198,8 @@ def _nearest(values, first, last, pending, start, stop, average):
 
 
 @register_jitable
-def _subset_worth(table, present, chosen, known, part, classes, balanced):
-    """Worth of the split between the chosen levels and the others, and the pairs of one class that it separates."""
+def _subset_score(table, present, chosen, known, part, classes, balanced):
+    """Score of the split between the chosen levels and the others, and the pairs of one class that it separates."""
     count = 0
     part[:] = 0.0
     for k in range(present.shape[0]):
@@ -216,7 +216,7 @@ def _subset_worth(table, present, chosen, known, part, classes, balanced):
         separated += part[c] * (known[c] - part[c])
         smaller += min(part[c], known[c] - part[c])
     if balanced:
-        return _balanced_worth(part, known, classes), separated
+        return _balanced_score(part, known, classes), separated
     return 2.0 * (weight_part * (all_weight - weight_part) - separated) - smaller, separated
 
 
@@ -224,11 +224,11 @@ def _subset_worth(table, present, chosen, known, part, classes, balanced):
     "Tuple((float64, float64))(int32[::1], int64[::1], int64[::1], float64[::1], int64, boolean, boolean[::1])", reads=4
 )
 def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
-    """Best subset of levels for one nominal column: its worth, the pairs of one class separated, and the subset.
+    """Best subset of levels for one nominal column: returns its score and the pairs of one class separated.
 
-    `levels` holds a level for every row of the data, below 0 where it is missing; `inside` receives the subset. Every
-    subset is tried up to EXHAUSTIVE levels. Beyond, the levels are put in order of each class's share, the prefixes
-    of every order are tried, and single levels then change sides as long as that helps.
+    `levels` holds a level for every row of the data, below 0 where it is missing; `inside` receives the subset. Up to
+    EXHAUSTIVE levels every subset is tried. Beyond, the prefixes of the levels in the order of each class's share are
+    tried; then single levels change sides while that improves the score.
     """
     n_levels = inside.shape[0]
     table = np.zeros((n_levels, n_classes))
@@ -259,8 +259,8 @@ def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
     best_chosen = np.zeros(m, dtype=np.bool_)
     part = np.zeros(n_classes)
 
-    # Candidates come in sequences in which one level after the other changes sides. The order of the first sequences
-    # is fixed beforehand; the last ones follow what has been found.
+    # In each sequence of candidates one level after the other changes sides. The first sequences have a fixed order;
+    # the last ones start from the best subset so far.
     exhaustive = m <= EXHAUSTIVE
     n_orders = 1 if exhaustive else (1 if n_classes == 2 else n_classes)
     improving = False
@@ -287,7 +287,7 @@ def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
             else:
                 flip = ranking[step - 1]
             chosen[flip] = not chosen[flip]
-            here, separated = _subset_worth(table, present, chosen, known, part, classes, balanced)
+            here, separated = _subset_score(table, present, chosen, known, part, classes, balanced)
             better = here > best + near or (here >= best - near and separated < best_same - close)
             if here > NO_SPLIT and better:
                 best, best_same = here, separated
@@ -303,7 +303,7 @@ def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
         else:
             order += 1
             improving = not exhaustive and order == n_orders
-    # The subset is the lighter side: what was not seen in training goes with the heavier one.
+    # The subset is the lighter side: unseen levels go with the heavier one.
     light = 0.0
     for k in range(m):
         if best_chosen[k]:

@@ -1,4 +1,4 @@
-"""States of columns: which values a column has, where cuts of equal frequency lie, and between which cuts a value is.
+"""States of columns: their distinct values, cuts of equal frequency, and the bin of each value.
 
 NaN is missing everywhere; its state is -1.
 """
@@ -20,8 +20,8 @@ WINDOW = 64
 def whole_values(X, base, seen, outside, broken):
     """List the values of columns of whole numbers, in rows.
 
-    Bit b of ``seen[j]`` says that column j has the value ``base[j] + b``; `outside` that it has whole numbers beyond
-    these bits, and `broken` that it has a value that is not whole, after which nothing more need be true of it.
+    Bit b of ``seen[j]`` is set when column j has the value ``base[j] + b``. `outside` marks columns with whole numbers
+    beyond these bits, `broken` those with a value that is not whole; for the latter the other outputs are undefined.
     """
     n_rows, n_columns = X.shape
     for left in range(0, n_columns, _COLUMNS):
@@ -54,8 +54,8 @@ def whole_values(X, base, seen, outside, broken):
 def few_values(values, begin, end, zeros, most, found, count):
     """List the distinct values of segments of whole numbers, ascending, one list after the other.
 
-    `zeros` says which segments hold the value zero besides those listed. A segment with more than `most` distinct
-    values, or one that is not whole, has no list and the count -1.
+    `zeros` marks segments that also hold the value zero. A segment with more than `most` distinct values, or with one
+    that is not whole, has no list and the count -1.
     """
     start = 0
     for j in range(begin.shape[0]):
@@ -127,7 +127,7 @@ def segment_states(values, begin, end, first, cuts, out):
 
 @kernel("void(int8[:, ::1], int8[:, ::1])", reads=1)
 def turned(codes, out):
-    """Codes laid out row by row put column by column."""
+    """Transpose codes, tile by tile."""
     n_rows, n_columns = codes.shape
     for top in range(0, n_rows, _ROWS):
         for left in range(0, n_columns, _ROWS):
@@ -144,11 +144,10 @@ def turned(codes, out):
     reads=5,
 )
 def quantile_cuts(begin, end, rows, values, weight, cuts, count):
-    """Cuts that divide the weight of columns into equal parts; the columns come sorted, zeros not listed, NaN last.
+    """Cuts that divide the weight of columns into equal parts; columns are sorted, zeros not listed, NaN last.
 
-    Every row has a weight above zero. The cuts of column j, at most the width of `cuts`, go to
-    ``cuts[j, : count[j]]``: between two values where the parts can be equal, else at the value that they share. A cut
-    that parts no rows from those of the cut before is left out.
+    Every row has a weight above zero. The cuts of column j go to ``cuts[j, : count[j]]``: between two values where
+    the parts can be equal, else at the value they share. A cut that separates no rows is left out.
     """
     n_parts = cuts.shape[1] + 1
     everything = weight.sum()
@@ -172,7 +171,7 @@ def quantile_cuts(begin, end, rows, values, weight, cuts, count):
                 x, w = np.float64(values[t]), weight[rows[t]]
                 t += 1
             if x > v:
-                # The part that ended with the value before ends between the two.
+                # A part that ends with the previous value ends between the two.
                 if total > last and abs(total - known * part / n_parts) <= close:
                     cuts[j, n] = halfway(v, x)
                     n, part, last = n + 1, part + 1, total

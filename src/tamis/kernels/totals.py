@@ -1,7 +1,7 @@
 """Total of every column within every class: of its values (counts) or of its non-zeros (presence).
 
-NaN counts as missing: it adds nothing to a total and its weight is taken off `known`. Each kernel
-returns the smallest value it met, so that the caller can refuse negative counts.
+NaN is missing: it adds nothing to a total, and its weight is subtracted from `known`. Each kernel returns the smallest
+value, so that the caller can refuse negative counts.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Rows sent down a tree: the sorted columns of a node divided between its children, and new rows to their leaves."""
+"""Sorted columns of a node divided between its children, and the leaves of new rows."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ from tamis.kernels.compiler import kernel
 
 _REALS = ("float32", "float64")
 
-#: Entries up to which a segment is sorted by insertion.
+#: Longest segment sorted by insertion.
 SHORT = 32
 
 
 @kernel(*(f"void({real}[:, ::1], int64[::1], int32[::1], {real}[::1])" for real in _REALS), reads=2)
 def list_stored(columns, starts, rows, values):
-    """List the entries that are not zero of each row of `columns`, from its place in `starts` on."""
+    """List the non-zero entries of each row j of `columns`, from ``starts[j]`` on."""
     for j in range(columns.shape[0]):
         t = starts[j]
         for i in range(columns.shape[1]):
@@ -23,10 +23,7 @@ def list_stored(columns, starts, rows, values):
 
 @kernel(*(f"void(int64[::1], int32[::1], {real}[::1], boolean[::1])" for real in _REALS), reads=1)
 def sort_segments(starts, rows, values, unsorted):
-    """Sort each short segment by value, in place, NaN last; `unsorted` marks the long ones that are out of order.
-
-    Most segments of sparse data are short or in order already.
-    """
+    """Sort each short segment by value, in place, NaN last; `unsorted` marks the long ones that are out of order."""
     for j in range(starts.shape[0] - 1):
         first, last = starts[j], starts[j + 1]
         unsorted[j] = False
@@ -56,10 +53,9 @@ def sort_segments(starts, rows, values, unsorted):
     reads=3,
 )
 def divide_columns(begin, end, goes_left, want_left, want_right, rows, values, spare_rows, spare_values, middle):
-    """Bring the rows that go left to the front of each segment, both parts keeping their order; `middle` parts them.
+    """Move the rows that go left to the front of each segment, stably; `middle` is where the right ones begin.
 
-    A child that is not wanted (it will not be split) is overwritten: the other then starts at the front, and `middle`
-    is where it ends.
+    A child that is not wanted is overwritten: the other then starts at the front and ends at `middle`.
     """
     for j in range(begin.shape[0]):
         front = begin[j]
@@ -89,8 +85,8 @@ _TREE = "int64[::1], float64[::1], int64[::1], int64[::1], boolean[::1], int64[:
 def dense_leaves(X, feature, split, left, right, missing_left, subset, inside, leaf):
     """The leaf of each row.
 
-    A node splits on a nominal column when `inside` has entries for it, from ``subset[node]`` up to
-    ``subset[node + 1]``: one for each level, True for those that go right. Levels beyond go left.
+    A node splits a nominal column when `inside` has entries for it, from ``subset[node]`` up to ``subset[node + 1]``:
+    one for each level, True for those that go right. Further levels go left.
     """
     for i in range(X.shape[0]):
         node = 0

@@ -7,12 +7,11 @@ from tamis.kernels.compiler import kernel
 
 @kernel("void(int64[::1], float64[:, ::1], float64, int64[::1], int64[::1])", reads=3)
 def lowest_windows(first, sums, min_weight, low, high):
-    """For each value, of all runs of values that hold it and weigh `min_weight` or more, the one of least error.
+    """For each value, the run of values with the least error among those that hold it and weigh `min_weight` or more.
 
     The values of column j have the sums ``sums[first[j] : first[j + 1]]``: weight, sum of squares of the target, sums
-    of its numbers. The run of value g is ``low[g]`` up to ``high[g]``, all values where they weigh too little. A longer
-    run errs no less than one within it, so only those are looked at that become too light without one of their ends.
-    Of equals the first is taken.
+    of its numbers. The run of value g is ``low[g]`` up to ``high[g]``; all values where the column is too light. A run
+    has at least the error of any run within it, so only minimal runs are compared. Ties go to the first.
     """
     for j in range(first.shape[0] - 1):
         base, m = first[j], first[j + 1] - first[j]
@@ -46,9 +45,9 @@ def lowest_windows(first, sums, min_weight, low, high):
             error[i] = P[stop[i], 1] - P[start[i], 1]
             for d in range(2, sums.shape[1]):
                 error[i] -= (P[stop[i], d] - P[start[i], d]) ** 2 / weight
-            # Equal errors must not be told apart by rounding; the place decides between them.
+            # Rounding must not decide between equal errors; the first wins.
             error[i] = np.round(error[i] / (1e-9 * max(P[m, 1], 1e-300))) + 1e-3 * start[i] / (m + 1)
-        # The value that is next to be given a run, from each value on.
+        # The next value without a run, from each value on.
         free = np.arange(m + 1)
         for i in np.argsort(error):
             g = start[i]

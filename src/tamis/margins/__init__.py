@@ -1,1 +1,1 @@
-"""Kernels and widest margins: what selectors and classifiers that rest on a support vector machine share."""
+"""Kernels and support vector machines, shared by the selectors and classifiers that use them."""

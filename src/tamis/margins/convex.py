@@ -1,14 +1,13 @@
 """The optimum of a convex network: a sum of losses of margins plus a quadratic penalty, over a box.
 
-What is minimised over the coefficients a, each within its interval, is
+The objective, over the coefficients a, each within its interval, is
 
     sum_i w_i L(m_i) + a'Pa,    m_i = sum_j a_j b_ji,
 
-with b_ji what basis function j says of row i, times the row's sign. It begins as Kovács and Kocsor do, with a round of
-Newton steps along one coefficient at a time, projected into its interval, the margins kept up as they go. Such rounds
-slow down where basis functions are alike. So Newton steps of all coefficients together follow, to the least of the
-quadratic model within the box, and another round along the coefficients wherever these come to nothing. The optimum is
-the same; it takes a few rounds instead of hundreds.
+with b_ji the value of basis function j in row i, times the row's sign. As in Kovács and Kocsor, the first round takes
+projected Newton steps along one coefficient at a time. Such rounds are slow where basis functions are alike. So Newton
+steps of all coefficients follow, to the minimum of the quadratic model within the box, and a round along single
+coefficients again where these stall. The same optimum then takes a few rounds instead of hundreds.
 """
 
 from dataclasses import dataclass
@@ -21,47 +20,37 @@ from tamis.base.errors import TamisError
 from tamis.base.types import Codes, FloatArray
 from tamis.kernels.convex import coordinate_sweep, line_minima, loss_terms
 
-#: Losses by the numbers that the kernels know them by.
+#: Numbers of the losses in the kernels.
 LOSSES = {"logistic": 0, "squared_hinge": 1, "exponential": 2}
 
-#: What is added to a curvature, as a share of its mean diagonal: at first what tells apart basis functions that
-#: repeat each other, and more where that does not do.
+#: Damping of a curvature, as a share of its mean diagonal: the first handles repeated basis functions.
 _DAMPING = (1e-12, 1e-9, 1e-6, 1e-3)
 
 #: Share of a slope that is rounding.
 _SLIGHT = 1e-12
 
-#: Share of the slope that is left along a joint step.
+#: Share of the slope that a joint step may leave.
 _LEFT = 1e-2
 
-#: Rounds of pivoting, more of them where they are cheap, and how many may leave as many coefficients on the wrong side
-#: before they go one by one.
+#: Rounds of pivoting, more where they are cheap, and rounds without progress before coefficients change one by one.
 _PIVOTS, _CHEAP, _PATIENCE = 50, 20_000, 3
 
-#: Relative fall of the objective below which a round has changed nothing.
+#: Relative decrease of the objective below which a round has stalled.
 _STILL = 1e-14
 
-#: How often the way to coefficients whose loss is too large is halved.
+#: Halvings of start coefficients whose loss overflows.
 _HALVINGS = 100
 
-#: How many times the tolerance the slopes may be when rounds no longer change anything: the rest is rounding.
+#: Slopes up to this multiple of the tolerance count as rounding when the rounds have stalled.
 _ROUNDED = 1e3
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What is minimised.
+    """The function to minimise; `loss` is one of :data:`LOSSES`.
 
-    Attributes
-    ----------
-    loss : {"logistic", "squared_hinge", "exponential"}
-    values : array of shape (n_basis, n_rows)
-        What each basis function says of each row, times the row's sign.
-    weight : array of shape (n_rows,)
-    penalty : array of shape (n_basis, n_basis) or (1, n_basis)
-        The matrix P, or its diagonal where it has nothing else.
-    low, high : arrays of shape (n_basis,)
-        Ends of the intervals.
+    `values` (n_basis, n_rows) holds each basis function in each row, times the row's sign; `penalty` is the matrix P,
+    or one row with its diagonal; `low` and `high` are the ends of the intervals.
     """
 
     loss: str
@@ -82,11 +71,11 @@ class Objective:
 
     @property
     def diagonal(self) -> bool:
-        """Whether the penalty has a diagonal only."""
+        """Whether the penalty is diagonal."""
         return bool(self.penalty.shape[0] < self.n_basis)
 
     def block(self, some: Codes, others: Codes) -> FloatArray:
-        """Part of the penalty's matrix, between two sets of basis functions."""
+        """The penalty's matrix between two sets of basis functions."""
         if not self.diagonal:
             return self.penalty[np.ix_(some, others)]
         return np.where(some[:, None] == others, self.penalty[0, others], 0.0)
@@ -103,13 +92,13 @@ class Objective:
 
     @cached_property
     def steepest(self) -> float:
-        """The largest slope that a coefficient could have at margins of 0, were all rows to pull one way."""
+        """The largest slope of a coefficient at margins of 0 if all rows had the same sign of effect."""
         _, first, _ = self.at(np.zeros(self.weight.size))
         largest = float((np.abs(self.values) @ np.abs(first)).max(initial=0.0))
         return max(np.finfo(np.float64).tiny, largest)
 
     def at(self, margins: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Summed loss at margins, and the weighted derivatives of the rows."""
+        """Summed loss at margins, and the weighted first and second derivatives of the rows."""
         value, first, second = np.empty(1), np.empty((1, margins.size)), np.empty((1, margins.size))
         loss_terms(margins[None], self.weight, self.kind, value, first, second)
         return float(value[0]), first[0], second[0]
@@ -117,20 +106,9 @@ class Objective:
 
 @dataclass
 class Point:
-    """A place on the way to the optimum, or the optimum.
+    """Coefficients with their margins, the weighted derivatives of the loss there, and the value of the objective.
 
-    Attributes
-    ----------
-    coef : array of shape (n_basis,)
-    margins : array of shape (n_rows,)
-    first, second : arrays of shape (n_rows,)
-        Weighted derivatives of the loss at the margins.
-    value : float
-        Of the objective.
-    rounds : int
-        Rounds that led here.
-    settled : bool
-        Whether the slopes are within the tolerance.
+    `rounds` led here; `settled` is True if the slopes are within the tolerance.
     """
 
     coef: FloatArray
@@ -143,7 +121,6 @@ class Point:
 
     @classmethod
     def of(cls, objective: Objective, coef: FloatArray) -> "Point":
-        """The place with these coefficients."""
         used = np.flatnonzero(coef)
         margins = coef[used] @ objective.values[used]
         loss, first, second = objective.at(margins)
@@ -154,13 +131,13 @@ class Point:
         return np.asarray(objective.values[chosen] @ self.first + 2.0 * objective.pull(self.coef)[chosen])
 
     def sides(self, objective: Objective, chosen: Codes) -> Codes:
-        """-1 and 1 for coefficients that their slope holds at the low and the high end, 0 for those free to move."""
+        """-1 and 1 for coefficients held at the low and the high end by their slope, 0 for free ones."""
         slope, coef = self.gradient(objective, chosen), self.coef[chosen]
         held = (slope < 0) & (coef >= objective.high[chosen])
         return np.where((slope > 0) & (coef <= objective.low[chosen]), -1, held.astype(np.intp))
 
     def steepness(self, objective: Objective, chosen: Codes) -> float:
-        """The largest slope of a coefficient that is free to move."""
+        """The largest slope of a free coefficient."""
         free = chosen[self.sides(objective, chosen) == 0]
         return float(np.abs(self.gradient(objective, free)).max(initial=0.0))
 
@@ -173,19 +150,10 @@ def minimise(
     tol: float = 1e-10,
     max_iter: int = 100,
 ) -> Point:
-    """The optimum over the chosen coefficients, the others being 0.
+    """The optimum over the chosen coefficients (by default all), the others being 0.
 
-    Parameters
-    ----------
-    objective : Objective
-    chosen : int array, optional
-        Basis functions that may be used; by default all.
-    start : array of shape (n_basis,), optional
-        Coefficients to begin with, 0 for those not chosen; by default all 0. They are moved into the box.
-    tol : float
-        The largest slope of the optimum, as a share of what slopes may be (``Objective.steepest``).
-    max_iter : int
-        Rounds.
+    `start` holds initial coefficients, by default 0, which are clipped to the box. `tol` is the largest slope at the
+    optimum, as a share of ``Objective.steepest``; `max_iter` is the most rounds.
 
     Examples
     --------
@@ -216,7 +184,7 @@ def minimise(
 
 
 def _finite(objective: Objective, chosen: Codes, coef: FloatArray) -> Point:
-    """The place with these coefficients, or one on the way from them to those next to 0 where the loss overflows."""
+    """The point with these coefficients, halved towards those next to 0 while the loss overflows."""
     at = Point.of(objective, coef)
     nearest = np.clip(np.zeros(chosen.size), objective.low[chosen], objective.high[chosen])
     for _ in range(_HALVINGS):
@@ -230,7 +198,7 @@ def _finite(objective: Objective, chosen: Codes, coef: FloatArray) -> Point:
 
 def curvature(objective: Objective, at: Point, some: Codes) -> FloatArray:
     """Second derivatives along some coefficients."""
-    # A matrix times its own transpose costs BLAS half of what two matrices do.
+    # BLAS computes a matrix times its own transpose in half the time.
     values = objective.values[some] * np.sqrt(at.second)
     system = values @ values.T
     system += 2.0 * objective.block(some, some)
@@ -238,7 +206,7 @@ def curvature(objective: Objective, at: Point, some: Codes) -> FloatArray:
 
 
 def factored(system: FloatArray) -> tuple[FloatArray, bool]:
-    """Cholesky factor of second derivatives, which are used up, damped as little as they need."""
+    """Cholesky factor of second derivatives, which are overwritten, with the least damping that works."""
     mean = (float(system.diagonal().mean()) or 1.0) if system.size else 0.0
     own = system.diagonal().copy()
     for damping in _DAMPING:
@@ -252,7 +220,7 @@ def factored(system: FloatArray) -> tuple[FloatArray, bool]:
 
 
 def _joint(objective: Objective, at: Point, chosen: Codes) -> Point:
-    """The point after a Newton step of all coefficients at once, within the box."""
+    """The point after a Newton step of all coefficients, within the box."""
     coef, low, high = at.coef[chosen], objective.low[chosen], objective.high[chosen]
     slopes, system = at.gradient(objective, chosen), curvature(objective, at, chosen)
     target = _damped_minimum(system, slopes, coef, low, high, at.sides(objective, chosen))
@@ -260,7 +228,7 @@ def _joint(objective: Objective, at: Point, chosen: Codes) -> Point:
     move[chosen] = target - coef
     if not slopes @ move[chosen] < 0:
         return at
-    # The target lies in the box; beyond it only where nothing is bounded.
+    # The target lies in the box; the step may exceed it only without bounds.
     reach = 1.0 if (np.isfinite(low) | np.isfinite(high)).any() else np.inf
     pulled = objective.pull(move)
     terms = np.array([[2.0 * pulled @ at.coef], [pulled @ move], [0.0], [reach]])
@@ -273,7 +241,7 @@ def _joint(objective: Objective, at: Point, chosen: Codes) -> Point:
 def _damped_minimum(
     system: FloatArray, slopes: FloatArray, coef: FloatArray, low: FloatArray, high: FloatArray, side: Codes
 ) -> FloatArray:
-    """The least of the objective's quadratic model at `coef` over a box, damped where it is hardly curved."""
+    """Minimum over a box of the quadratic model at `coef`, damped where it is nearly flat."""
     mean = float(system.diagonal().mean()) or 1.0
     done = 0.0
     for damping in _DAMPING:
@@ -288,11 +256,10 @@ def _damped_minimum(
 def _quadratic_minimum(
     system: FloatArray, linear: FloatArray, low: FloatArray, high: FloatArray, side: Codes
 ) -> FloatArray | None:
-    """The least x'Hx / 2 + c'x over a box, by block pivoting from a guess of which end, if any, holds each x_j.
+    """Minimum of x'Hx / 2 + c'x over a box, by block pivoting from a guess `side` (-1, 0, 1) of the active ends.
 
-    All that are on the wrong side change it together; when that no longer leaves fewer of them, the last one alone
-    does, which comes to an end for any positive definite H (Júdice and Pires 1994). `side` is -1, 0 or 1. None where
-    that takes too long, or where rounding has left H indefinite.
+    All wrong sides change together; when that no longer reduces their number only the last one does, which terminates
+    for any positive definite H (Júdice and Pires 1994). None if that takes too long or rounding makes H indefinite.
     """
     fewest, patience = linear.size + 1, _PATIENCE
     slight = _SLIGHT * float(np.abs(linear).max())
@@ -320,7 +287,7 @@ def _quadratic_minimum(
 def lowest(
     objective: Objective, at: Point, directions: FloatArray, terms: FloatArray, left: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Place and value of the minimum along each direction (:func:`~tamis.kernels.convex.line_minima`)."""
+    """Step and value of the minimum along each direction (:func:`~tamis.kernels.convex.line_minima`)."""
     step, value = np.empty(directions.shape[0]), np.empty(directions.shape[0])
     rows = at.margins, objective.weight, at.first, at.second
     line_minima(directions, *rows, objective.kind, terms, left, step, value)

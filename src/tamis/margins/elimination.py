@@ -1,4 +1,4 @@
-"""Recursive elimination by machines: what weighs the columns that remain.
+"""Weights of columns in support vector machines, for recursive elimination.
 
 Linear machines are solved on the Gram matrix of the rows (:class:`ByRows`) or on the columns (:class:`ByColumns`),
 Gaussian ones on their kernel matrix (:class:`ByDistances`).
@@ -16,24 +16,24 @@ from tamis.margins.kernel import inner_products, kernel_values, squared_distance
 from tamis.margins.pairs import column_path, gram_path
 from tamis.margins.solve import Solution
 
-#: How much a margin of 1 may be missed when there is no going on to the optimum.
+#: Tolerance of a margin of 1 where the optimum is not reached exactly.
 _TOL = 1e-3
 
-#: Steps of libsvm for a hard margin: classes that overlap on some columns do so on fewer too, round after round.
+#: Steps of libsvm for a hard margin: classes that overlap on some columns also overlap on fewer of them.
 _HARD_STEPS = 100_000
 
-#: A weight below this share of what rows and columns of such a length could give is rounding.
+#: Weights below this share of the largest that the lengths of rows and columns allow are rounding.
 _NOISE = 1e-10
 
-#: Roundings that a Gram matrix may have suffered, in units of its trace, before it is computed anew.
+#: Accumulated rounding of a Gram matrix, in units of its trace, at which it is computed again.
 _WORN = 1e4
 
-#: Columns that have left stay in store until those that remain are fewer than this share of it.
+#: Eliminated columns stay stored until the remaining ones are fewer than this share.
 _CROWDED = 0.75
 
 
 class Fit(NamedTuple):
-    """Rows that bear weight in the machines of a round, if known; whether they are settled, and no row at its bound."""
+    """Number of support vectors of a round (None if unknown), whether all machines converged, and none at its bound."""
 
     n_support: int | None
     settled: bool
@@ -43,62 +43,46 @@ class Fit(NamedTuple):
 class Remaining(Protocol):
     """The columns that an elimination has left, and machines on them."""
 
-    def weigh(self) -> tuple[FloatArray, list[Solution]]:
-        """What each remaining column weighs in the machines, and their solutions."""
-        ...
+    #: Whether the solutions hold weights of rows (else of columns).
+    on_rows: bool
 
-    def n_support(self, pairs: list[Solution]) -> int | None:
-        """Rows that bear weight in any of the machines, where that is known."""
+    def weigh(self) -> tuple[FloatArray, list[Solution]]:
+        """Weight of each remaining column over the pairs of classes, and the solutions."""
         ...
 
     def keep(self, kept: Mask) -> None:
-        """Let the columns go that are not `kept`, a mask of those that remained."""
+        """Drop the remaining columns outside the mask `kept`."""
         ...
 
 
 class Machines:
-    """Weighs columns for :func:`tamis.incremental.elimination.eliminate` by machines on those that remain.
-
-    Parameters
-    ----------
-    remaining : Remaining
-        All columns.
-    n_columns : int
-
-    Attributes
-    ----------
-    fits : list of Fit
-        What is to be said of the machines, round by round.
-    """
+    """Weights of columns for :func:`tamis.incremental.elimination.eliminate`; `fits` describes each round."""
 
     def __init__(self, remaining: Remaining, n_columns: int) -> None:
         self._remaining, self._columns = remaining, np.arange(n_columns)
         self.fits: list[Fit] = []
 
     def __call__(self, columns: np.ndarray) -> FloatArray:
-        """What each of the columns weighs; there may be fewer than at the last call, but no others."""
+        """Weight of each of the columns, which must be among those of the last call."""
         if columns.size < self._columns.size:
             self._remaining.keep(np.isin(self._columns, columns, assume_unique=True))
             self._columns = columns
         lengths, pairs = self._remaining.weigh()
         settled = all(pair.settled for pair in pairs)
         free = settled and not any(pair.bounded for pair in pairs)
-        self.fits.append(Fit(self._remaining.n_support(pairs), settled, free))
+        support = np.any([pair.weights != 0 for pair in pairs], axis=0)
+        self.fits.append(Fit(int(support.sum()) if self._remaining.on_rows else None, settled, free))
         return lengths
 
 
 class ByRows:
-    """The remaining columns, and the inner products of the rows over them.
+    """The remaining columns of dense or CSR rows, and the inner products of the rows over them.
 
-    Columns are stored as rows, which are cheap to take out; some that have left may still be there.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_rows, n_columns)
-    y : array of class codes 0, 1, ...
-    cost : array of shape (n_rows,)
-        What a unit of a row's slack costs; infinite for a hard margin.
+    `cost` is that of a row's slack, infinite for a hard margin. Columns are stored as rows, which are cheap to drop;
+    some eliminated ones may still be stored.
     """
+
+    on_rows = True
 
     def __init__(self, X: Matrix, y: Codes, cost: FloatArray) -> None:
         self._y, self._cost = y, cost
@@ -108,7 +92,6 @@ class ByRows:
         self._norms = np.sqrt(squared_norms(self._store))
 
     def weigh(self) -> tuple[FloatArray, list[Solution]]:
-        """Length of each remaining column's weights over the pairs of classes, and the solutions."""
         steps = None if np.isfinite(self._cost[0]) else _HARD_STEPS
         no_ridge = np.zeros(self._y.shape[0])
         pairs = gram_path(self._gram.copy(), self._y, [self._cost], no_ridge, tol=_TOL, max_iter=steps)[0]
@@ -117,11 +100,7 @@ class ByRows:
         lengths[lengths <= _NOISE * np.linalg.norm(dual) * self._norms] = 0.0
         return lengths[self._alive], pairs
 
-    def n_support(self, pairs: list[Solution]) -> int | None:
-        return int(np.any([pair.weights != 0 for pair in pairs], axis=0).sum())
-
     def keep(self, kept: Mask) -> None:
-        """Let the columns go that are not `kept`, a mask of those that remained."""
         leaving = np.flatnonzero(self._alive)[~kept]
         self._alive[leaving] = False
         stay = int(kept.sum())
@@ -132,12 +111,12 @@ class ByRows:
         if stay < _CROWDED * self._alive.shape[0]:
             self._store, self._norms = self._store[self._alive], self._norms[self._alive]
             self._alive = np.ones(stay, dtype=bool)
-        # Each subtraction rounds numbers as large as those that were there at first.
+        # Each subtraction has the rounding error of the full matrix.
         if not fewer or self._subtractions * self._full > _WORN * self._gram.trace():
             self._compute()
 
     def _compute(self) -> None:
-        """The inner products from the columns themselves."""
+        """Compute the inner products from the columns."""
         remaining = self._store if self._alive.all() else self._store[self._alive]
         with np.errstate(over="ignore", invalid="ignore"):
             self._gram = inner_products(remaining.T)
@@ -147,7 +126,9 @@ class ByRows:
 
 
 class ByColumns:
-    """The remaining columns, for liblinear; the parameters are those of :class:`ByRows`, with a finite cost."""
+    """The remaining columns, for liblinear; `cost` is finite."""
+
+    on_rows = False
 
     def __init__(self, X: Matrix, y: Codes, cost: FloatArray) -> None:
         self._X = X.tocsr() if sp.issparse(X) else X
@@ -156,48 +137,34 @@ class ByColumns:
         self._constant = low == high
 
     def weigh(self) -> tuple[FloatArray, list[Solution]]:
-        """Length of each remaining column's weights over the pairs of classes, and the solutions."""
         pairs = column_path(self._X, self._y, [self._cost], tol=_TOL, max_iter=None)[0]
         lengths = np.linalg.norm([pair.weights for pair in pairs], axis=0)
-        # They may get a small weight, for liblinear penalises the intercept.
+        # Constant columns may get a small weight, since liblinear penalises the intercept.
         return np.where(self._constant, 0.0, lengths), pairs
 
-    def n_support(self, pairs: list[Solution]) -> int | None:
-        """Not known to liblinear's answer."""
-        return None
-
     def keep(self, kept: Mask) -> None:
-        """Let the columns go that are not `kept`, a mask of those that remained."""
         self._X, self._constant = self._X[:, kept], self._constant[kept]
 
 
 class ByDistances:
-    """The remaining columns of dense rows, for Gaussian machines exp(-d^2 / sigma).
+    """The remaining columns of dense rows, for Gaussian machines exp(-d^2 / sigma) of finite `cost`.
 
-    A column weighs the root of what |w|^2 = sum_ij a_i a_j k(x_i, x_j) changes by when it is left out of the kernel,
-    the signed weights a of the rows being kept: Guyon, Weston, Barnhill and Vapnik's criterion for any kernel. For
-    the linear kernel that is the column's weight.
-
-    Parameters
-    ----------
-    X, y, cost
-        As for :class:`ByRows`, with dense rows and a finite cost.
-    sigma : float
+    The weight of a column is the root of the change of |w|^2 = sum_ij a_i a_j k(x_i, x_j) when it is left out of the
+    kernel and the signed weights a of the rows stay: Guyon, Weston, Barnhill and Vapnik's criterion for any kernel.
     """
+
+    on_rows = True
 
     def __init__(self, X: FloatArray, y: Codes, cost: FloatArray, sigma: float) -> None:
         self._X, self._y, self._cost, self._sigma = X, y, cost, sigma
 
     def weigh(self) -> tuple[FloatArray, list[Solution]]:
-        """Length of each remaining column's weights over the pairs of classes, and the solutions."""
         gram = kernel_values("gaussian", self._X, sigma=self._sigma)
-        no_ridge = np.zeros(self._y.shape[0])
-        pairs = gram_path(gram, self._y, [self._cost], no_ridge, tol=_TOL, max_iter=None)[0]
-        changes = sum(np.abs(self._changes(pair.weights)) for pair in pairs)
-        return np.sqrt(changes), pairs
+        pairs = gram_path(gram, self._y, [self._cost], np.zeros(self._y.shape[0]), tol=_TOL, max_iter=None)[0]
+        return np.sqrt(sum(np.abs(self._changes(pair.weights)) for pair in pairs)), pairs
 
     def _changes(self, weights: FloatArray) -> FloatArray:
-        """What |w|^2 loses with each column."""
+        """Change of |w|^2 without each column."""
         rows = np.flatnonzero(weights)
         X, a = self._X[rows], weights[rows]
         products = X @ X.T
@@ -213,10 +180,5 @@ class ByDistances:
         changes[np.abs(changes) <= _NOISE * float(np.abs(a).sum()) ** 2] = 0.0
         return changes
 
-    def n_support(self, pairs: list[Solution]) -> int | None:
-        """Rows that bear weight in any of the machines."""
-        return int(np.any([pair.weights != 0 for pair in pairs], axis=0).sum())
-
     def keep(self, kept: Mask) -> None:
-        """Let the columns go that are not `kept`, a mask of those that remained."""
         self._X = self._X[:, kept]

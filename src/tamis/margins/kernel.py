@@ -1,11 +1,11 @@
 """Kernel functions between two sets of rows, dense or CSR, in float64.
 
-A kernel is computed in two steps. :func:`ground` gives what it rests on (inner products, squared distances or
-cosines), which costs a pass over the columns and depends on no parameter; :func:`apply` turns that into kernel
-values for given parameters, entry by entry. One ground matrix serves every width, degree and C of a search.
+A kernel is computed in two steps. :func:`ground` returns inner products, squared distances or cosines, which need a
+pass over the columns and no parameter; :func:`apply` maps them to kernel values, entry by entry. One ground matrix
+serves every width, degree and C of a search.
 
-Products are always summed in float64: float32 rows are widened a block of columns at a time, so that the distance
-of two near rows does not drown in the rounding of their norms and no second copy of the data is made.
+Products are summed in float64, so that the distance of two near rows is not lost in the rounding of their norms;
+float32 rows are converted a block of columns at a time.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import canonical
 from tamis.kernels.gram import csc_gram
 
-#: What each kernel rests on.
+#: The ground matrix of each kernel.
 GROUNDS = {
     "linear": "products",
     "gaussian": "distances",
@@ -27,10 +27,10 @@ GROUNDS = {
     "sigmoid": "products",
 }
 
-#: Numbers in a block that is widened to float64.
+#: Numbers converted to float64 at a time.
 _BLOCK = 4_000_000
 
-#: Share of non-zeros from which on a column's products are cheaper by BLAS.
+#: Share of non-zeros above which BLAS is quicker for a column.
 _FULL = 0.15
 
 
@@ -55,15 +55,10 @@ def inner_products(X: Matrix, Z: Matrix | None = None) -> FloatArray:
 
 
 def _sparse_gram(columns: Matrix) -> FloatArray:
-    """Products of the rows of a CSC matrix with each other.
-
-    A column costs its number of non-zeros squared. Those that are nearly full are cheaper as dense columns for BLAS,
-    some at a time.
-    """
+    """Products of the rows of a CSC matrix; columns with many non-zeros go to BLAS as dense blocks."""
     n_rows = columns.shape[0]
     products = np.zeros((n_rows, n_rows))
-    sizes = np.diff(columns.indptr)
-    full = sizes > _FULL * n_rows
+    full = np.diff(columns.indptr) > _FULL * n_rows
     thin = columns if not full.any() else columns[:, ~full]
     csc_gram(thin.data, thin.indices, thin.indptr, products)
     width = max(1, _BLOCK // n_rows)
@@ -96,7 +91,7 @@ def squared_norms(X: Matrix) -> FloatArray:
 
 def squared_distances(products: FloatArray, x_norms: FloatArray, z_norms: FloatArray) -> FloatArray:
     """Squared distances |x|^2 + |z|^2 - 2 x.z from inner products and squared norms; never below zero."""
-    # In this order the distances of rows to each other are the same both ways, and to themselves 0, to the last bit.
+    # In this order distances are exactly symmetric, and exactly 0 from a row to itself.
     distances = np.add.outer(x_norms, z_norms)
     distances -= products
     distances -= products
@@ -110,12 +105,12 @@ def cosines(products: FloatArray, x_norms: FloatArray, z_norms: FloatArray) -> F
 
 
 def ground(kernel: str, X: Matrix, Z: Matrix | None = None) -> FloatArray:
-    """What `kernel` rests on between the rows of `X` and of `Z` (or of `X` itself); free of parameters."""
+    """Ground matrix of `kernel` between the rows of `X` and of `Z` (or of `X` itself); free of parameters."""
     products = inner_products(X, Z)
     if GROUNDS[kernel] == "products":
         return products
     if Z is None:
-        # The norms as the products have them: a row is then at distance exactly 0 from itself.
+        # Norms from the products: a row is then at distance exactly 0 from itself.
         x_norms = z_norms = products.diagonal()
     else:
         x_norms, z_norms = squared_norms(X), squared_norms(Z)
@@ -123,7 +118,7 @@ def ground(kernel: str, X: Matrix, Z: Matrix | None = None) -> FloatArray:
 
 
 def apply(kernel: str, grounds: FloatArray, *, sigma: float = 1.0, degree: int = 3, coef0: float = 0.0) -> FloatArray:
-    """Kernel values from what the kernel rests on; `grounds` is left as it is.
+    """Kernel values from a ground matrix, which is not changed.
 
     ============ ================================
     linear       x.x'
@@ -139,7 +134,7 @@ def apply(kernel: str, grounds: FloatArray, *, sigma: float = 1.0, degree: int =
     >>> apply("gaussian", np.array([[0.0, 2.0]]), sigma=2.0).round(4)
     array([[1.    , 0.3679]])
     """
-    # Overflow is reported once, below, in words that say what to do about it.
+    # Overflow is reported below.
     with np.errstate(over="ignore", invalid="ignore"):
         if kernel == "linear":
             values = grounds

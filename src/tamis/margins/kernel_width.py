@@ -1,4 +1,4 @@
-"""Widths that suit the data: by the spread of the rows, or by how near the classes come to each other."""
+"""Kernel widths from the data: by the spread of the rows, or by the distance of the classes."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,7 +10,7 @@ from tamis.margins.kernel import squared_norms
 #: Kernels without a width.
 _NO_WIDTH = ("linear", "cosine")
 
-#: Widths to try, as multiples of the one by spread; the widest, which gives the simplest model, first.
+#: Widths to try, as multiples of the one by spread; the widest (simplest model) first.
 MULTIPLES = 4.0 ** np.arange(2, -5, -1)
 
 #: A mean distance below this share of the rows' length is rounding.
@@ -18,9 +18,9 @@ _ROUNDING = 1e-7
 
 
 def spread_width(X: Matrix, weight: FloatArray) -> float:
-    """Number of columns times the variance of all values, each row weighted; 1 when all values are the same.
+    """Number of columns times the weighted variance of all values; 1 when all values are the same.
 
-    It is the mean squared distance of a row to the point with the overall mean in every column.
+    This is the mean squared distance of a row to the point with the overall mean in every column.
 
     Examples
     --------
@@ -37,17 +37,9 @@ def spread_width(X: Matrix, weight: FloatArray) -> float:
 
 
 def class_distance(X: Matrix, distances: FloatArray, y: Codes, weight: FloatArray) -> float:
-    """Mean, each row weighted, of a row's distance to the nearest row of another class.
+    """Weighted mean of the rows' distance to the nearest row of another class, from their squared distances.
 
     The width of Lal, Chapelle and Schölkopf (2006, section 1). 0 when every row has an equal in another class.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_rows, n_columns)
-    distances : array of shape (n_rows, n_rows)
-        Squared distances of the rows.
-    y : array of class codes
-    weight : array of shape (n_rows,)
 
     Examples
     --------
@@ -64,7 +56,7 @@ def class_distance(X: Matrix, distances: FloatArray, y: Codes, weight: FloatArra
 
 
 def check_width(kernel: str, sigma: float | str) -> None:
-    """Refuse to choose a width that the kernel does not have, or that is not a distance."""
+    """Refuse to choose a width for a kernel without one, or a distance for one whose width is none."""
     if kernel in _NO_WIDTH and sigma in ("auto", "classes"):
         raise TamisError(
             f"'sigma' of SVM takes a number or 'scale' with the {kernel} kernel, which has no width to choose; "
@@ -80,17 +72,7 @@ def check_width(kernel: str, sigma: float | str) -> None:
 def widths(
     kernel: str, sigma: float | str, X: Matrix, grounds: FloatArray, y: Codes, weight: FloatArray
 ) -> tuple[float | None, ...]:
-    """The widths that a value of the parameter `sigma` stands for, the widest first.
-
-    Parameters
-    ----------
-    kernel : str
-    sigma : float, "scale", "classes" or "auto"
-    X : array or CSR matrix of shape (n_rows, n_columns)
-    grounds : array of shape (n_rows, n_rows)
-        What the kernel rests on.
-    y, weight : arrays of shape (n_rows,)
-    """
+    """The widths of a value of the parameter `sigma`, the widest first; `grounds` is from :func:`ground`."""
     if kernel in _NO_WIDTH:
         return (None,)
     if not isinstance(sigma, str):

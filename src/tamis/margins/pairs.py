@@ -10,10 +10,10 @@ from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.validation import class_pairs
 from tamis.margins.solve import WORK, Solution, grow, solve_columns, solve_gram
 
-#: Below so many rows the Gram matrix always wins, beyond so many it no longer fits an ordinary memory.
+#: Rows up to which the Gram matrix is always quicker, and beyond which it is too large for memory.
 _FEW_ROWS, _MANY_ROWS = 4_000, 15_000
 
-#: Stored values per row from which on a product of rows costs more than liblinear's passes, as a share of the rows.
+#: Stored values per row, as a share of the number of rows, from which on the Gram matrix is quicker.
 _LIGHT = 1 / 8
 
 #: The cost that stands for a hard margin when the mean diagonal of the centred kernel is 1.
@@ -21,7 +21,7 @@ _HARD = 1e9
 
 
 def suits_columns(X: Matrix) -> bool:
-    """Whether the rows are so many, with so few values each, that liblinear's passes beat a kernel matrix of them."""
+    """Whether there are enough rows, with few enough values, for liblinear to beat a kernel matrix."""
     n_rows = X.shape[0]
     stored = X.nnz if sp.issparse(X) else X.size
     return bool(n_rows > _MANY_ROWS or (n_rows > _FEW_ROWS and stored / n_rows < _LIGHT * n_rows))
@@ -39,34 +39,22 @@ def gram_path(
 ) -> list[list[Solution]]:
     """Solve every pair of classes on a Gram matrix for costs that grow; `gram` is used up.
 
-    A pair is not solved again when the solution at the cost before tells the next: when no row's weight meets its
-    cost a larger one changes nothing, and while the cost is small all weights grow in proportion to it.
+    A pair is not solved again when its solution follows from the previous one: when no row's weight reaches its cost a
+    larger cost changes nothing, and while the cost is small all weights are proportional to it.
 
-    Parameters
-    ----------
-    gram : array of shape (n_rows, n_rows)
-    y : array of class codes 0, 1, ...
-    costs : sequence of arrays of shape (n_rows,)
-        Each a multiple, above 1, of the one before; or a single one, infinite for a hard margin.
-    ridge : array of shape (n_rows,)
-        Added to the diagonal.
-    tol, max_iter, work
-        As for :func:`~tamis.margins.solve.solve_gram`.
-
-    Returns
-    -------
-    list of lists of Solution
-        For each cost the solutions of the pairs: f = gram @ weights + intercept, with the Gram matrix as it was
-        given and a weight for every row.
+    Each of `costs` is a multiple, above 1, of the one before; a single one may be infinite (hard margin). `ridge` is
+    added to the diagonal. Returns for each cost the solutions of the pairs, f = gram @ weights + intercept, with the
+    Gram matrix as it was passed and a weight for every row. The keywords are those of
+    :func:`~tamis.margins.solve.solve_gram`.
     """
-    # Signed weights sum to zero, so moving the origin to the rows' mean changes the intercept and nothing else.
-    # It keeps digits that libsvm's float32 would lose, and makes a hard margin free of the data's place and size.
+    # Signed weights sum to zero, so centring changes the intercept only. It saves digits in libsvm's float32, and a
+    # hard margin does not depend on the location and scale of the data.
     mean = gram.mean(axis=0)
     gram -= mean
     gram -= mean[:, None] - mean.mean()
     gram.flat[:: gram.shape[0] + 1] += ridge
-    scale = float(gram.diagonal().mean())
-    scale = scale if scale > 0 else 1.0
+    mean_diagonal = float(gram.diagonal().mean())
+    scale = mean_diagonal if mean_diagonal > 0 else 1.0
     gram /= scale
     pairs = class_pairs(int(y.max()) + 1)
     path: list[list[Solution]] = [[] for _ in costs]
@@ -87,7 +75,7 @@ def gram_path(
 
 
 def _next(gram: FloatArray, positive: Mask, cost: FloatArray, before: Solution, factor: float) -> Solution | None:
-    """The solution at `factor` times the cost of `before`, where that tells it, else None."""
+    """The solution at `factor` times the cost of `before`, if it follows from it, else None."""
     if not before.settled:
         return None
     return grow(gram, positive, cost, before, factor) if before.bounded else before

@@ -1,7 +1,7 @@
 """The two-class problem of the support vector machine, solved on a Gram matrix or on the columns.
 
-Both ways minimise ``|w|^2 / 2 + sum_i c_i max(0, 1 - s_i f(x_i))`` with ``f(x) = w.x + b`` and signs s_i of +1
-and -1: the first through libsvm, the second through liblinear.
+Both minimise ``|w|^2 / 2 + sum_i c_i max(0, 1 - s_i f(x_i))`` with ``f(x) = w.x + b`` and signs s_i of +1 and -1: the
+first with libsvm, the second with liblinear.
 """
 
 import math
@@ -18,13 +18,13 @@ from sklearn.svm import SVC, LinearSVC
 from tamis.base.types import FloatArray, Mask, Matrix
 from tamis.margins.kernel import squared_norms
 
-#: How far from its margin a row may stay in a refined solution.
+#: Violation of the optimality conditions that a refined solution may have.
 _EXACT = 1e-10
 
-#: What is added to a mean diagonal of 1 so that the system of rows that repeat each other can be solved.
+#: Added to a mean diagonal of 1 so that systems with repeated rows can be solved.
 _JITTER = 1e-11
 
-#: Multiplications that refining may take by default, and what a round counts for before it does any.
+#: Multiplications that refining may take by default, and the fixed cost of a round.
 WORK, _ROUND = 1e10, 1e6
 
 #: Share of the objective that liblinear's penalty on the intercept may have.
@@ -33,19 +33,10 @@ _INTERCEPT = 1e-3
 
 @dataclass(frozen=True)
 class Solution:
-    """What a solver found.
+    """Weights of the rows (Gram matrix) or of the columns, the intercept, and the steps or passes taken.
 
-    Attributes
-    ----------
-    weights : array
-        Of the rows (Gram matrix) or of the columns.
-    intercept : float
-    steps : int
-        Steps or passes taken.
-    settled : bool
-        Whether it is optimal within the tolerance.
-    bounded : bool
-        Whether a row's weight meets its cost. Not known, and taken for true, when solved on the columns.
+    `settled` is True if the solution is optimal within the tolerance, `bounded` if a row's weight reaches its cost,
+    which is unknown and assumed true when solved on the columns.
     """
 
     weights: FloatArray
@@ -58,35 +49,17 @@ class Solution:
 def solve_gram(
     gram: FloatArray, positive: Mask, cost: FloatArray, *, tol: float, max_iter: int | None, work: float = WORK
 ) -> Solution:
-    """Solve on a Gram matrix: libsvm to `tol`, then on to the optimum itself.
+    """Solve on a Gram matrix with a mean diagonal near 1: libsvm to `tol`, then on to the optimum itself.
 
-    libsvm keeps the matrix in float32 and stops at `tol`, so that its answer depends a little on the order of the
-    rows, on repeated rows and on rounding. What it leaves is put right by :func:`_refine`.
-
-    Parameters
-    ----------
-    gram : array of shape (n_rows, n_rows)
-        With a mean diagonal near 1, for the sake of float32.
-    positive : bool array of shape (n_rows,)
-        The rows with sign +1.
-    cost : array of shape (n_rows,)
-        c_i, above zero.
-    tol : float
-        Largest violation of the optimality conditions that counts as none.
-    max_iter : int, optional
-        Steps of libsvm; by default as many as take a few seconds.
-    work : float
-        Multiplications that refining may take; with few of them the solution may be no better than `tol`.
-
-    Returns
-    -------
-    Solution
-        Its `weights` are signed: f = gram @ weights + intercept.
+    libsvm stores the matrix in float32 and stops at `tol`, so that its solution depends a little on the order of the
+    rows, on repeated rows and on rounding. :func:`_refine` removes that, with `work` multiplications at most. Rows in
+    `positive` have the sign +1, and `cost` holds c_i > 0. libsvm takes `max_iter` steps at most, by default as many as
+    take a few seconds. The weights of the solution are signed: f = gram @ weights + intercept.
     """
     steps = int(np.clip(1e9 / gram.shape[0], 1e5, 1e6)) if max_iter is None else max_iter
-    # Outputs shrink with the cost: held to the same tolerance, small ones would be left to refining.
+    # Outputs shrink with the cost, and the tolerance with them, so that little is left to refining.
     solver = SVC(kernel="precomputed", C=1.0, tol=tol * min(1.0, cost.max()), max_iter=steps)
-    # On few rows most of the time would go into checks of what is known to be right.
+    # On few rows validation would take most of the time.
     with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
         warnings.simplefilter("ignore", ConvergenceWarning)
         solver.fit(gram, positive, sample_weight=cost)
@@ -100,9 +73,9 @@ def solve_gram(
 
 
 def grow(gram: FloatArray, positive: Mask, cost: FloatArray, before: Solution, factor: float) -> Solution | None:
-    """The solution at `cost`, if it is the one at ``cost / factor`` with all weights grown in proportion, else None.
+    """The solution at `cost`, if it is `factor` times the one at ``cost / factor``, else None.
 
-    So it is while the cost is small against the margin; the conditions of optimality tell.
+    This holds while the cost is small against the margin; the optimality conditions decide.
     """
     signs = np.where(positive, 1.0, -1.0)
     alpha = _within(factor * signs * before.weights, cost)
@@ -113,14 +86,14 @@ def grow(gram: FloatArray, positive: Mask, cost: FloatArray, before: Solution, f
 
 
 def _within(alpha: FloatArray, cost: FloatArray) -> FloatArray:
-    """Weights cut off at their cost; what misses it by rounding meets it, lest one row alone fix the intercept."""
+    """Weights clipped at their cost; rounding must not leave a row just below it that alone fixes the intercept."""
     return np.where(alpha < cost * (1 - 1e-12), alpha, cost)
 
 
 def _pulls(output: FloatArray, signs: FloatArray, cost: FloatArray, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Where the intercept must be for a row to lie on its margin: rows that may gain weight, rows that may lose it.
+    """The intercept that puts each row on its margin: for rows that may gain weight, and for rows that may lose it.
 
-    At the optimum none of the first wants it above what one of the second wants. Other rows are infinite.
+    At the optimum none of the first exceeds any of the second. Other rows are infinite.
     """
     wanted = signs - output
     gain = np.where((signs > 0) & (alpha < cost) | (signs < 0) & (alpha > 0), wanted, -np.inf)
@@ -129,17 +102,16 @@ def _pulls(output: FloatArray, signs: FloatArray, cost: FloatArray, alpha: Float
 
 
 def _exact(alpha: FloatArray) -> float:
-    """The violation of the conditions of optimality that counts as none in a refined solution."""
+    """Tolerance of the optimality conditions in a refined solution."""
     return _EXACT * max(1.0, 1e-4 * float(alpha.sum()))
 
 
 def _refine(
     gram: FloatArray, signs: FloatArray, cost: FloatArray, alpha: FloatArray, work: float
 ) -> tuple[float, float]:
-    """Active-set steps in float64 from a feasible `alpha`, which is changed in place, to the optimum.
+    """Active-set steps in float64 from a feasible `alpha`, changed in place; returns the intercept and the violation.
 
-    Every step improves the dual objective, so that stopping early does no harm. Returns the intercept and how much
-    the optimality conditions are violated.
+    Every step improves the dual objective, so that stopping early does no harm.
     """
     output = gram @ (signs * alpha)
     while True:
@@ -154,7 +126,7 @@ def _refine(
         if rows.size == 0:
             rows = np.array([up, down])
         elif np.ptp(wanted[rows]) <= exact:
-            # One row joins at a time: with two, a step could lead one of them out of its bounds at once.
+            # One row joins at a time: with two, one of them could leave its bounds at once.
             middle = wanted[rows].mean()
             rows = np.append(rows, up if gain[up] - middle > middle - lose[down] else down)
         work -= _ROUND + rows.size**3 / 3 + 2.0 * rows.size * gram.shape[0]
@@ -166,8 +138,8 @@ def _refine(
 def _step(
     gram: FloatArray, signs: FloatArray, cost: FloatArray, alpha: FloatArray, output: FloatArray, rows: np.ndarray
 ) -> bool:
-    """Move the weights of `rows` towards their common optimum until one meets a bound; False if there is no way."""
-    # The signed weights sum to zero, so the last row gives what the others take: that leaves one row less to solve.
+    """Move the weights of `rows` towards their joint optimum until one meets a bound; False if that fails."""
+    # The signed weights sum to zero, so the last row is eliminated from the system.
     system = gram[np.ix_(rows, rows)]
     system -= system[-1].copy()
     system -= system[:, -1:].copy()
@@ -194,23 +166,11 @@ def _step(
 def solve_columns(X: Matrix, positive: Mask, cost: FloatArray, *, tol: float, max_iter: int | None) -> Solution:
     """Solve a linear problem on the columns of `X`, by liblinear.
 
-    liblinear penalises the intercept along with the weights. Dense columns are centred first, and the intercept is
-    scaled up until its penalty is less than a thousandth of the objective, or as far as the passes allow; at the end
-    it is set to the best one for the weights found. The order in which liblinear visits the rows is drawn with a
-    fixed seed.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_rows, n_columns)
-    positive, cost, tol
-        As for :func:`solve_gram`.
-    max_iter : int, optional
-        Passes over the rows; by default as many as take a few seconds.
-
-    Returns
-    -------
-    Solution
-        Its `weights` are those of the columns: f = X @ weights + intercept.
+    liblinear penalises the intercept. So dense columns are centred, and the intercept is scaled up until its penalty is
+    below a thousandth of the objective, or as far as the passes allow; at the end the best intercept for the weights is
+    computed. liblinear visits the rows in an order drawn with a fixed seed. `X` is an array or CSR matrix; `max_iter`
+    passes over the rows are by default as many as take a few seconds. The weights are those of the columns:
+    f = X @ weights + intercept. Other parameters are those of :func:`solve_gram`.
     """
     stored = X.nnz if sp.issparse(X) else X.size
     passes = int(np.clip(2e10 / max(stored, 1), 1e3, 1e5)) if max_iter is None else max_iter
@@ -232,7 +192,7 @@ def solve_columns(X: Matrix, positive: Mask, cost: FloatArray, *, tol: float, ma
         weights, used, output = solver.coef_[0], int(solver.n_iter_), X @ solver.coef_[0]
         slack = np.maximum(0.0, 1.0 - signs * (output + solver.intercept_))
         paid = (solver.intercept_[0] / scale) ** 2 / (weights @ weights + 2.0 * cost @ slack)
-        # A larger scale is not taken from the start, for the passes needed grow with its square.
+        # The scale starts small, because the passes needed grow with its square.
         growth = min(1.2 * math.sqrt(paid / _INTERCEPT), math.sqrt(0.3 * passes / used))
         if paid <= _INTERCEPT or growth < 1.2:
             break
@@ -244,8 +204,8 @@ def solve_columns(X: Matrix, positive: Mask, cost: FloatArray, *, tol: float, ma
 def _best_intercept(output: FloatArray, signs: FloatArray, cost: FloatArray) -> float:
     """The intercept with the smallest loss for given outputs w.x.
 
-    The loss is convex and piecewise linear in b. A row's corner lies at s - w.x and raises the slope by its cost;
-    the slope starts at minus the cost of the positive rows, so that the best b is a weighted quantile of corners.
+    The loss is convex and piecewise linear in b. A row has a corner at s - w.x, where the slope rises by its cost; the
+    slope starts at minus the cost of the positive rows. So the best b is a weighted quantile of the corners.
     """
     corners = signs - output
     order = np.argsort(corners, kind="stable")

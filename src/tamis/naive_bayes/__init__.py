@@ -1,1 +1,1 @@
-"""Machinery that the forms of naive Bayes share."""
+"""Naive Bayes: evidence that adds up over columns, states of levels, and selection of columns."""

@@ -1,15 +1,16 @@
-"""Evidence that adds up over columns: what each column says of each class, as sums of powers or by its states.
+"""Evidence that adds up over columns: the terms of each column for each class, as sums of powers or by its states.
 
 All forms of naive Bayes are one sum, log p_c + sum_j t_cj(x_j), and differ in the terms t_cj alone. A missing value
-adds nothing. Sparse rows pay for what they store: zeros are in a constant that all rows share.
+adds nothing. In sparse rows only stored values take time: zeros are in a constant that all rows share.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import gen_batches
 
 from tamis.base.errors import TamisError
 from tamis.base.moments import in_rows
@@ -19,7 +20,7 @@ from tamis.bins.cuts import Cuts, starts
 from tamis.contingency.states import LARGEST, column_codes, cuts_of, in_columns, row_codes, stored_states
 from tamis.kernels.contingency import row_counts, stored_counts
 
-#: Square of the distance of a mean from zero, over twice the variance, from which on it is far.
+#: Squared mean over twice the variance above which a mean is far from zero.
 _FAR = 1e12
 
 #: Numbers in a block of rows.
@@ -30,13 +31,8 @@ _BLOCK = 2_000_000
 class Powers:
     """Terms that are constant, linear and square in the distance of a value from an origin.
 
-    Attributes
-    ----------
-    origin : float array of shape (n_columns,)
-    constant, linear, square : float arrays of shape (n_classes, n_columns)
-        What a value of the origin says, and what the distance and its square are multiplied by.
-    presence : bool
-        Whether values above zero count as 1, all others as 0.
+    `constant`, `linear` and `square`, of shape (n_classes, n_columns), are the term at the origin and the factors of
+    the distance and of its square. With `presence` values above zero count as 1, all others as 0.
     """
 
     origin: FloatArray
@@ -54,7 +50,7 @@ class Powers:
                 return about_zero._of_sparse(canonical(X))
             near = about_zero._some(~far)._of_sparse(canonical(X[:, ~far]))
             X = X[:, far].tocsr()
-            # Few rows are zero so far from zero: an array costs hardly more than what is stored.
+            # Few values are zero in such columns: a dense array is hardly larger than what is stored.
             return near + np.concatenate([self._some(far)._of_dense(X[rows].toarray()) for rows in row_blocks(X)])
         blocks = (X[rows].astype(np.float64, copy=False) for rows in row_blocks(X))
         return np.concatenate([self._of_dense(block) for block in blocks])
@@ -92,31 +88,24 @@ class Powers:
     def _some(self, columns: Mask) -> "Powers":
         """The terms of some columns."""
         constant, linear, square = (part[:, columns] for part in (self.constant, self.linear, self.square))
-        return Powers(self.origin[columns], constant, linear, square, self.presence)
+        return replace(self, origin=self.origin[columns], constant=constant, linear=linear, square=square)
 
     def _far(self) -> Mask:
-        """Columns with a mean that is so far from zero, in deviations, that powers about zero lose the digits."""
+        """Columns with a mean so far from zero, in deviations, that powers about zero lose digits."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return np.asarray((self.linear**2 / -self.square > _FAR).any(axis=0))
 
     def _about_zero(self) -> "Powers":
         constant = self.constant - self.linear * self.origin + self.square * self.origin**2
         linear = self.linear - 2 * self.square * self.origin
-        return Powers(np.zeros_like(self.origin), constant, linear, self.square, self.presence)
+        return replace(self, origin=np.zeros_like(self.origin), constant=constant, linear=linear)
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Columns as states, and the rows or their weight in each of them.
+    """Columns as states between `cuts`, and the weight of the rows in each, of shape (n_classes, n_places).
 
-    The places of a column in the table are ``first[j]`` up to ``first[j + 1]``: the first is that of missing values,
-    then come its states.
-
-    Attributes
-    ----------
-    cuts : Cuts
-        Where the columns are cut; the states lie between the cuts.
-    counts : float array of shape (n_classes, n_places)
+    Column j owns the places ``first[j]`` up to ``first[j + 1]``: the first for missing values, then its states.
     """
 
     cuts: Cuts
@@ -124,14 +113,7 @@ class Counted:
 
     @classmethod
     def of(
-        cls,
-        X: Matrix,
-        y: Codes,
-        weight: FloatArray,
-        *,
-        by: str,
-        n_bins: int | None = None,
-        nominal: Mask | None = None,
+        cls, X: Matrix, y: Codes, weight: FloatArray, *, by: str, n_bins: int | None = None, nominal: Mask | None = None
     ) -> Self:
         """Cut the columns as :func:`tamis.contingency.states.states` does and count the classes in each state."""
         X = in_columns(X)
@@ -139,17 +121,13 @@ class Counted:
 
     @classmethod
     def between(cls, cuts: Cuts, X: Matrix, y: Codes, weight: FloatArray) -> Self:
-        """Count the classes between cuts that are known; `X` is a float array or a canonical CSC matrix."""
+        """Count the classes between given cuts; `X` is a float array or a canonical CSC matrix."""
         first = starts(cuts.count + 2)
         counts = np.zeros((int(y.max()) + 1, first[-1]))
         if sp.issparse(X):
-            stored, zero = stored_states(X, cuts)
-            members = np.bincount(y)
-            size = np.bincount(y, weights=weight).astype(np.float64, copy=False)
-            stored_counts(
-                *(X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), stored, zero, first[:-1] + 1),
-                *(y, weight, members, size, counts),
-            )
+            indptr, rows = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False)
+            members, size = np.bincount(y), np.bincount(y, weights=weight).astype(np.float64, copy=False)
+            stored_counts(indptr, rows, *stored_states(X, cuts), first[:-1] + 1, y, weight, members, size, counts)
             return cls(cuts, counts)
         for columns, block in in_rows(X):
             some = cuts.between(columns.start, columns.stop)
@@ -159,14 +137,11 @@ class Counted:
 
     @property
     def first(self) -> np.ndarray:
-        """Where the places of each column begin, and where the last one's end."""
+        """Where the places of each column begin, and where the last ones end."""
         return starts(self.cuts.count + 2)
 
     def shares(self, smoothing: float) -> FloatArray:
-        """Share of each state in each class, `smoothing` rows more in each state; 1 for missing values.
-
-        (n_cs + a) / (n_c + a V) for n_cs of the n_c rows of a class in a state, of V states.
-        """
+        """Smoothed share of each of V states in each class, (n_cs + a) / (n_c + a V); 1 for missing values."""
         first = self.first
         known = np.add.reduceat(self.counts, first[:-1], axis=1) + smoothing * (self.cuts.count + 1)
         found = (self.counts + smoothing) / np.repeat(known, np.diff(first), axis=1)
@@ -178,25 +153,21 @@ class Counted:
 class Lookup:
     """Terms that are looked up by the state of a value.
 
-    Attributes
-    ----------
-    cuts : Cuts
-    table : float array of shape (n_places, n_classes)
-        What each state says of each class, in the places of :class:`Counted`; 0 for missing values.
+    `table`, of shape (n_places, n_classes), holds the term of each state for each class, in the places of
+    :class:`Counted`; 0 for missing values.
     """
 
     cuts: Cuts
     table: FloatArray
 
     def __post_init__(self) -> None:
-        # Compiled code follows these numbers without looking, and they may come from a file.
+        # Kernels do not check these numbers, and they may come from a file.
         count, first = self.cuts.count, self.cuts.first
         if first[0] or (count < 0).any() or first[-1] != self.cuts.values.size or len(self.table) != self.first[-1]:
             raise TamisError("the cuts of the columns and the table of their states do not fit together")
 
     @property
     def first(self) -> np.ndarray:
-        """Where the places of each column begin, and where the last one's end."""
         return starts(self.cuts.count + 2)
 
     def evidence(self, X: Matrix) -> FloatArray:
@@ -205,14 +176,15 @@ class Lookup:
         place = self.first[:-1] + 1
         if not sp.issparse(X):
             found = (dense_states(X[rows], self.cuts) + place for rows in row_blocks(X))
-            return np.concatenate([_ones(places, len(self.table)) @ self.table for places in found])
+            ends = np.arange(X.shape[0] + 1) * X.shape[1]
+            ones = (_ones(some.ravel(), ends[: len(some) + 1], len(self.table)) for some in found)
+            return np.concatenate([one @ self.table for one in ones])
         stored, zero = stored_states(X, self.cuts)
         entries = np.diff(X.indptr)
         at_zero = self.table[place + zero]
-        says = sp.csc_array((stored + np.repeat(place, entries), X.indices, X.indptr), shape=X.shape).tocsr()
+        places = sp.csc_array((stored + np.repeat(place, entries), X.indices, X.indptr), shape=X.shape).tocsr()
         beyond = self.table - np.repeat(at_zero, np.diff(self.first), axis=0)
-        ones = sp.csr_array((np.ones(says.nnz), says.data, says.indptr), shape=(X.shape[0], self.table.shape[0]))
-        return np.asarray(ones @ beyond + at_zero.sum(axis=0))
+        return np.asarray(_ones(places.data, places.indptr, len(self.table)) @ beyond + at_zero.sum(axis=0))
 
 
 def above_zero(X: Matrix) -> Matrix:
@@ -232,18 +204,16 @@ def dense_states(X: FloatArray, cuts: Cuts) -> np.ndarray:
 
 
 def row_blocks(X: Matrix) -> Iterator[slice]:
-    """A few rows at a time, at least one block."""
-    height = max(1, _BLOCK // max(1, X.shape[1]))
-    for top in range(0, X.shape[0], height):
-        yield slice(top, top + height)
+    """Rows in blocks of a moderate size."""
+    blocks: Iterator[slice] = gen_batches(X.shape[0], max(1, _BLOCK // max(1, X.shape[1])))
+    return blocks
 
 
 def _like(X: Matrix, values: FloatArray) -> Matrix:
-    """Other values in the places of a CSR matrix."""
+    """A CSR matrix with other values."""
     return sp.csr_array((values, X.indices, X.indptr), shape=X.shape)
 
 
-def _ones(places: np.ndarray, width: int) -> Matrix:
-    """Ones in the named columns of each row."""
-    n_rows, each = places.shape
-    return sp.csr_array((np.ones(places.size), places.ravel(), np.arange(n_rows + 1) * each), shape=(n_rows, width))
+def _ones(places: np.ndarray, indptr: np.ndarray, width: int) -> Matrix:
+    """A CSR matrix of ones."""
+    return sp.csr_array((np.ones(places.size), places, indptr), shape=(indptr.size - 1, width))

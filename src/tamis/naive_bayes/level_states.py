@@ -1,4 +1,4 @@
-"""Nominal columns as states: which of them each level is in."""
+"""Nominal columns as states: the state of each level."""
 
 from collections.abc import Mapping
 
@@ -7,25 +7,17 @@ import numpy as np
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.bins.level_groups import level_groups
 
-#: Of nominal columns, by their number, the state of each level; NaN for a level without rows.
+#: The state of each level of nominal columns, by column number; NaN for a level without rows.
 LevelStates = dict[int, FloatArray]
 
 
 def level_states(
     X: Matrix, y: Codes, weight: FloatArray, levels: Mapping[int, np.ndarray], *, grouped: bool
 ) -> LevelStates:
-    """The state of each level of the nominal columns of rows that all have some weight.
+    """The state of each level of the nominal columns, whose `levels` are given; all weights are above zero.
 
-    Parameters
-    ----------
-    X : array of shape (n_rows, n_columns)
-        Nominal columns hold the codes 0, 1, ... of their levels; NaN is missing. Not looked at where none is nominal.
-    y, weight : arrays of shape (n_rows,)
-    levels : mapping of int to array
-        The levels of each nominal column.
-    grouped : bool
-        Whether levels are put into groups, each a state, by MODL
-        (:func:`tamis.bins.level_groups.level_groups`); else each is a state of its own.
+    With `grouped`, states are groups of levels by MODL (:func:`tamis.bins.level_groups.level_groups`); else each level
+    is a state. Nominal columns of `X` hold level codes 0, 1, ...; NaN is missing.
 
     Examples
     --------
@@ -51,14 +43,14 @@ def level_states(
 
 
 def in_states(X: Matrix, columns: Mask, states: LevelStates) -> Matrix:
-    """Some columns, the levels of nominal ones as their states; a level that is not known (-1) is missing."""
+    """Some columns, with levels of nominal ones replaced by states; an unknown level (-1) is missing."""
     if not states:
         return X if columns.all() else X[:, columns]
     out = X[:, columns]
     for j, state in states.items():
         if columns[j]:
             codes = X[:, j]
-            # The last place is that of all that is not known.
+            # The last place is for unknown levels.
             place = np.where(codes >= 0, codes, state.size).astype(np.intp)
             out[:, np.count_nonzero(columns[:j])] = np.append(state, np.nan)[place]
     return out

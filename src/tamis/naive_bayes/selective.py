@@ -1,4 +1,4 @@
-"""Naive Bayes on columns that are chosen one after another: the search, and what is common to its kinds."""
+"""Naive Bayes on columns that are selected one after another."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -8,40 +8,32 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import softmax
+from sklearn.utils import gen_batches
 
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.nominal import TakesNominal
 from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import bearing_rows, class_prior
-from tamis.bins.cuts import Cuts
+from tamis.bins.cuts import Cuts, starts
 from tamis.contingency.states import cuts_of, in_columns, stored_states
 from tamis.kernels.selective_bayes import GRID, likelihood_with
 from tamis.naive_bayes.additive import Counted, Lookup, dense_states
 from tamis.naive_bayes.level_states import LevelStates, in_states, level_states
 
-#: Values of dense columns whose states are listed at a time.
+#: Values of dense columns whose states are computed at a time.
 _BLOCK = 4_000_000
 
-#: What differs by less is equal.
+#: Values that differ by less are equal.
 _CLOSE = 1e-9
 
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """The training rows as states of the columns that have any, in the form that the kernels read.
+    """The training rows as states of the candidates, the `columns` with more than one state.
 
-    Attributes
-    ----------
-    columns : int array of shape (n_candidates,)
-        The columns of more than one state; `counted`, `table` and `listed` are about them.
-    levels : dict of int to array
-        The states of the levels of all nominal columns.
-    counted : Counted
-    classes, weight : arrays of shape (n_rows,)
-    table : float array of shape (n_layers, n_places, n_classes)
-    listed : tuple of arrays
-        ``indptr``, ``rows``, ``places`` and ``base`` of the kernels.
+    `counted`, `table`, of shape (n_layers, n_places, n_classes), and `listed` (``indptr``, ``rows``, ``places`` and
+    ``base`` of the kernels) are those of the candidates; `levels` are the states of all nominal columns.
     """
 
     columns: np.ndarray
@@ -62,26 +54,26 @@ class TrainingRows:
         return np.asarray(evidence + self.table[layer, at])
 
     def asked(self, evidence: FloatArray, candidates: np.ndarray) -> tuple[Any, ...]:
-        """What the kernels take of the evidence there is, and where they write."""
+        """The last arguments of the kernels: the evidence, the rows, the candidates, and the output."""
         return evidence, self.classes, self.weight, candidates, np.empty(candidates.size)
 
     def likelihood(self, evidence: FloatArray, candidates: np.ndarray) -> FloatArray:
         """Log-likelihood of the classes when each candidate joins."""
-        asked = self.asked(evidence, candidates)
-        likelihood_with(*self.listed, self.table, *asked)
-        found: FloatArray = asked[-1]
+        arguments = self.asked(evidence, candidates)
+        likelihood_with(*self.listed, self.table, *arguments)
+        found: FloatArray = arguments[-1]
         return found
 
 
 class Step(NamedTuple):
-    """A column that joined, as a place among the candidates, and what was reached with it."""
+    """A column that joined, as a place among the candidates, and the measure with it."""
 
     candidate: int
     value: float
 
 
 class Found(NamedTuple):
-    """A finished search: the rows, the evidence without any column, its value, and the steps."""
+    """A finished search: the rows, the evidence without any column, its measure, and the steps."""
 
     rows: TrainingRows
     start: FloatArray
@@ -90,15 +82,15 @@ class Found(NamedTuple):
 
 
 class Selective(SharedFit, TakesNominal, WeightedClassifier):
-    """Base of naive Bayes on columns that join one after another, as long as that helps.
+    """Base of naive Bayes on columns that join one after another while the measure improves.
 
-    A subclass writes ``_worth(rows, evidence, candidates)``, the value of the measure when each candidate joins (or,
-    for None, without another), and may write ``_layers``, ``_begin_evidence`` and ``_end``.
+    A subclass defines ``_worth(rows, evidence, candidates)``, the measure when each candidate joins (or, for None,
+    without another), and may override ``_layers``, ``_begin_evidence`` and ``_end``.
     """
 
     gives_probabilities = True
     accepts_missing = True
-    #: The columns for a smaller number are the first of those for a larger one.
+    #: The columns for a smaller k are the first of those for a larger one.
     shared_parameters = ("k",)
     k: int | None
     bins: str
@@ -109,15 +101,15 @@ class Selective(SharedFit, TakesNominal, WeightedClassifier):
 
     @abstractmethod
     def _worth(self, rows: TrainingRows, evidence: FloatArray, candidates: np.ndarray | None) -> FloatArray:
-        """The measure, larger being better."""
+        """The measure; larger is better."""
 
     def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
         self._finish(self._prepare([self], X, y, sample_weight))
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> Found:
+    def _prepare(self, members: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> Found:
         X, y, weight, _ = bearing_rows(X, y, sample_weight, self.classes_, self.part.name)
         rows, start = self._held(X, y, weight)
-        most = max(rows.columns.size if one.k is None else one.k for one in asked)
+        most = max(rows.columns.size if one.k is None else one.k for one in members)
         nothing = float(self._worth(rows, start, None)[0])
         return Found(rows, start, nothing, self._search(rows, start, nothing, most))
 
@@ -125,14 +117,14 @@ class Selective(SharedFit, TakesNominal, WeightedClassifier):
         steps: list[Step] = []
         left = np.arange(rows.columns.size)
         while left.size and len(steps) < most:
-            worth = self._worth(rows, evidence, left)
-            if not worth.max() > reached + self.tol + _CLOSE:
+            value = self._worth(rows, evidence, left)
+            if not value.max() > reached + self.tol + _CLOSE:
                 break
-            equal = left[worth >= worth.max() - _CLOSE]
-            # Many columns may do as well on the measure; of these the most likely, so that their order is no matter.
+            equal = left[value >= value.max() - _CLOSE]
+            # Ties on the measure go to the largest likelihood, so that the order of the columns does not matter.
             likely = rows.likelihood(evidence, equal)
             best = int(equal[np.flatnonzero(likely >= likely.max() - _CLOSE * abs(likely.max()))[0]])
-            reached = float(worth.max())
+            reached = float(value.max())
             evidence = rows.joined(evidence, best)
             steps.append(Step(best, reached))
             left = left[left != best]
@@ -152,15 +144,15 @@ class Selective(SharedFit, TakesNominal, WeightedClassifier):
         places = [np.arange(first[c], first[c + 1]) for c in chosen]
         table = self._plain(rows)[np.concatenate([np.empty(0, dtype=np.intp), *places])]
         values = [cuts.values[cuts.first[c] : cuts.first[c + 1]] for c in chosen]
-        # Of plain arrays, which a model file can hold.
+        # Plain arrays, which a model file can hold.
         self._terms = cuts.count[chosen], np.concatenate([np.empty(0), *values]), table
         self._end(rows, start, chosen)
 
     def _end(self, rows: TrainingRows, start: FloatArray, chosen: np.ndarray) -> None:
-        """What is left to do when the columns are chosen."""
+        """Hook for what depends on the selected columns."""
 
     def _plain(self, rows: TrainingRows) -> FloatArray:
-        """What each place says to a new row, of shape (n_places, n_classes)."""
+        """Term of each place in new rows, of shape (n_places, n_classes)."""
         return on_grid(np.log(rows.counted.shares(self.alpha))).T
 
     def _layers(self, counted: Counted, y: Codes, weight: FloatArray) -> FloatArray:
@@ -168,7 +160,7 @@ class Selective(SharedFit, TakesNominal, WeightedClassifier):
         return on_grid(np.log(counted.shares(self.alpha))).T[None]
 
     def _begin_evidence(self, y: Codes, weight: FloatArray) -> FloatArray:
-        """What the training rows begin with."""
+        """Evidence of the training rows without any column."""
         prior = np.log(class_prior(y, weight, class_weight=self.class_weight))
         return np.tile(on_grid(prior), (y.size, 1))
 
@@ -177,7 +169,7 @@ class Selective(SharedFit, TakesNominal, WeightedClassifier):
         X = in_columns(in_states(X, np.ones_like(self.nominal_), levels))
         nominal = self.nominal_ if self.nominal_.any() else None
         cuts = cuts_of(X, y, self.bins, self.n_bins, nominal, weight)
-        # Where no column is cut one of them stands for all: it says nothing and will not join.
+        # Where no column is cut, one constant candidate is left, which will not join.
         columns = np.flatnonzero(cuts.count) if cuts.values.size else np.zeros(1, dtype=np.intp)
         cuts = Cuts.counted(cuts.count[columns], cuts.values)
         X = X[:, columns]
@@ -187,7 +179,7 @@ class Selective(SharedFit, TakesNominal, WeightedClassifier):
         return TrainingRows(columns, levels, counted, y, weight, table, listed), self._begin_evidence(y, weight)
 
     def _evidence(self, X: Matrix) -> FloatArray:
-        """Evidence for the classes of new rows, on validated input."""
+        """Evidence for the classes in validated rows."""
         start: FloatArray = np.tile(on_grid(np.log(self.prior_)), (X.shape[0], 1))
         if not self.chosen_.size:
             return start
@@ -205,18 +197,16 @@ def on_grid(values: FloatArray) -> FloatArray:
 
 
 def sparse_places(X: Matrix, counted: Counted) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The places of a canonical CSC matrix that are not those of zero: ``indptr``, ``rows``, ``places``, ``base``."""
+    """``indptr``, ``rows``, ``places`` and ``base`` of a canonical CSC matrix; ``base`` is the place of zero."""
     stored, zero = stored_states(X, counted.cuts)
-    first = counted.first[:-1] + 1
-    base = first + zero
-    places = stored + np.repeat(first, np.diff(X.indptr))
-    kept = places != np.repeat(base, np.diff(X.indptr))
-    indptr = np.append(0, np.cumsum(kept, dtype=np.int64))[X.indptr]
-    return indptr, X.indices[kept].astype(np.int32, copy=False), places[kept].astype(np.int32), base
+    first, entries = counted.first[:-1] + 1, np.diff(X.indptr)
+    base, places = first + zero, stored + np.repeat(first, entries)
+    other = places != np.repeat(base, entries)
+    return starts(other)[X.indptr], X.indices[other].astype(np.int32, copy=False), places[other].astype(np.int32), base
 
 
 def dense_places(X: FloatArray, counted: Counted) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The same of an array, without those of each column's commonest state."""
+    """The same of an array; ``base`` is the place of each column's most frequent state."""
     first, total = counted.first, counted.counts.sum(axis=0)
     top = np.repeat(np.maximum.reduceat(total, first[:-1]), np.diff(first))
     highest = np.flatnonzero(total == top)
@@ -224,12 +214,10 @@ def dense_places(X: FloatArray, counted: Counted) -> tuple[np.ndarray, np.ndarra
     base = highest[np.unique(owner, return_index=True)[1]].astype(np.int64)
     width = max(1, _BLOCK // max(1, X.shape[0]))
     count, rows, places = [np.empty(0, dtype=np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
-    for left in range(0, X.shape[1], width):
-        some = slice(left, min(left + width, X.shape[1]))
+    for some in gen_batches(X.shape[1], width):
         at = (dense_states(X[:, some], counted.cuts.between(some.start, some.stop)) + first[some] + 1).T
         other = at != base[some, None]
         count.append(other.sum(axis=1))
         rows.append(np.nonzero(other)[1].astype(np.int32))
         places.append(at[other].astype(np.int32))
-    indptr = np.append(0, np.cumsum(np.concatenate(count), dtype=np.int64))
-    return indptr, np.concatenate(rows), np.concatenate(places), base
+    return starts(np.concatenate(count)), np.concatenate(rows), np.concatenate(places), base

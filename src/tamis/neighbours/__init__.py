@@ -1,1 +1,1 @@
-"""Machinery of the scores by near rows: distances within ranges, and Relief's weights."""
+"""Distances of rows scaled by the ranges of their columns, and Relief's weights."""

@@ -1,4 +1,4 @@
-"""Rows whose columns all span one, dense or sparse, that can say how far apart they are."""
+"""Rows with all columns scaled to a range of one, dense or sparse, and their distances."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -13,51 +13,50 @@ from tamis.base.types import FloatArray, Mask, Matrix
 from tamis.base.validation import canonical
 from tamis.kernels.relief import dense_changes, dense_distances, sparse_changes, sparse_distances
 
-#: Given row numbers: how far each of them is from every row of a slab.
+#: Maps row numbers to their distances from every row of a slab.
 Distances = Callable[[np.ndarray], FloatArray]
 
 
 class RangedRows(Protocol):
     """Rows divided by the ranges of their columns.
 
-    The difference of two values is their distance over the column's range, or in a nominal column 0 or 1. A distance
-    of two rows is the sum of the differences ("manhattan"), or of their squares ("euclidean": its root would put the
-    rows in the same order), in either case over the columns that both know, times the share of the columns that these
-    are. It is infinite where there are none.
+    The difference of two values is their distance over the column's range, or in a nominal column 0 or 1. The distance
+    of two rows is the sum of the differences ("manhattan") or of their squares ("euclidean", without the root) over the
+    columns known in both, scaled up to all columns. It is infinite where there are none.
     """
 
-    #: Rows to take for a slab, so that the work on it stays in the processor's caches.
+    #: Rows of a slab, so that the work on it stays in the processor's caches.
     width: int
 
     def slab(self, left: int, right: int) -> Distances:
-        """The distances to the rows from `left` up to, not including, `right`."""
+        """The distances to the rows `left` up to `right`."""
         ...
 
     def changes(self, rows: np.ndarray, near: np.ndarray, share: FloatArray, factor: FloatArray) -> FloatArray:
-        """Mean difference of rows to the rows near them in each column, as `dense_changes` adds it up."""
+        """Sum over rows of the mean difference to their neighbours in each column, as in `dense_changes`."""
         ...
 
 
 def ranged_rows(X: Matrix, nominal: Mask | None, metric: str) -> RangedRows:
-    """Divide the columns of validated rows by their ranges; zero stays zero where it is in the range."""
+    """Divide the columns of validated rows by their ranges; a zero within the range stays zero."""
     return _SparseRows(X, metric) if sp.issparse(X) else _DenseRows(X, nominal, metric)
 
 
 def some_known(X: Matrix) -> Mask:
-    """The rows with at least one value that is not missing."""
+    """The rows with at least one known value."""
     if not sp.issparse(X):
         return ~np.isnan(X).all(axis=1)
     return np.bincount(X.tocoo().row[np.isnan(X.data)], minlength=X.shape[0]) < X.shape[1]
 
 
 class _DenseRows:
-    """Dense rows; the nominal columns come last in `_values`, `_order` are the columns' numbers."""
+    """Dense rows; the nominal columns are last in `_values`, `_order` holds the column numbers."""
 
     def __init__(self, X: Matrix, nominal: Mask | None, metric: str) -> None:
         nominal = np.zeros(X.shape[1], dtype=bool) if nominal is None else nominal
         self._order = np.argsort(nominal, kind="stable")
         self._n_numeric = X.shape[1] - int(nominal.sum())
-        # Written to below, so always a copy; rows are read one after the other.
+        # Always a copy, because it is changed below.
         self._values = np.array(X[:, self._order] if nominal.any() else X, dtype=np.float64, order="C")
         numbers = self._values[:, : self._n_numeric]
         shift, size = _ranges(np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))
@@ -76,9 +75,9 @@ class _DenseRows:
             out = self._squares(rows, slab) if self._squared else np.zeros((rows.size, right - left))
             first = self._n_numeric if self._squared else 0
             dense_distances(self._values, rows, slab, first, self._n_numeric, self._holes, out)
-            return (
-                out if known is None else _per_known(out, self._known[rows].astype(np.float32) @ known, slab.shape[0])
-            )
+            if known is None:
+                return out
+            return _per_known(out, self._known[rows].astype(np.float32) @ known, slab.shape[0])
 
         return distances
 
@@ -100,7 +99,7 @@ class _DenseRows:
 
 
 class _SparseRows:
-    """CSR rows; only stored values are looked at."""
+    """CSR rows; only stored values are read."""
 
     width = 1024
 
@@ -118,7 +117,7 @@ class _SparseRows:
         missing = np.isnan(data)
         self._holes = bool(missing.any())
         alone = np.where(missing, 0.0, data**2 if self._squared else np.abs(data))
-        # Counts of nothing come as whole numbers.
+        # Counts of an empty array are integers.
         self._size = np.bincount(place, weights=alone, minlength=X.shape[0]).astype(np.float64)
         self._missing = np.bincount(place[missing], minlength=X.shape[0]).astype(np.float64)
 
@@ -127,11 +126,11 @@ class _SparseRows:
         slab = rows[left:right].tocsc()
         places, starts = (part.astype(rows.indices.dtype, copy=False) for part in (slab.indices, slab.indptr))
 
-        def distances(asked: np.ndarray) -> FloatArray:
-            out = self._size[asked][:, None] + self._size[left:right]
-            known = rows.shape[1] - (self._missing[asked][:, None] + self._missing[left:right])
+        def distances(queries: np.ndarray) -> FloatArray:
+            out = self._size[queries][:, None] + self._size[left:right]
+            known = rows.shape[1] - (self._missing[queries][:, None] + self._missing[left:right])
             csr = rows.data, rows.indices, rows.indptr
-            sparse_distances(*csr, asked, slab.data, places, starts, self._squared, out, known)
+            sparse_distances(*csr, queries, slab.data, places, starts, self._squared, out, known)
             return _per_known(out, known, rows.shape[1]) if self._holes else out
 
         return distances
@@ -144,20 +143,20 @@ class _SparseRows:
 
 
 def _ranges(lowest: np.ndarray, highest: np.ndarray) -> tuple[FloatArray, FloatArray]:
-    """What to take off each column, and what to divide it by, for a range of one; 0 and 1 where nothing is known."""
+    """Shift and divisor that give each column a range of one; 0 and 1 where no value is known."""
     low, high = (np.nan_to_num(ends, posinf=np.inf, neginf=-np.inf).astype(np.float64) for ends in (lowest, highest))
     with np.errstate(over="ignore", invalid="ignore"):
         size = high - low
     bad = np.flatnonzero(~np.isfinite(size))
     if bad.size:
         raise DataError(f"column {bad[0]} (counted from 0) contains infinity or values too far apart to subtract")
-    # Far from zero a quotient of differences keeps digits that a difference of quotients has lost.
+    # Far from zero, shifting first keeps digits that differences of quotients lose.
     shift = np.where((low > 0) | (high < 0), low, 0.0)
     return shift, np.where(size > 0, size, 1.0)
 
 
 def _per_known(sums: FloatArray, known: FloatArray, n_columns: int) -> FloatArray:
-    """Sums over the columns that both rows know, as if they knew all of them."""
+    """Sums over the columns known in both rows, scaled up to all columns."""
     mean = divide(sums, known)
     mean[known == 0] = np.inf
     return mean * n_columns

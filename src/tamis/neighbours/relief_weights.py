@@ -1,6 +1,6 @@
-"""Relief's weights: how much farther in a column a row's nearest neighbours of other classes are than those of its own.
+"""Relief's weights: how much farther in a column the nearest neighbours of other classes are than those of the own.
 
-:func:`neighbour_weights` is the one core of the scores ``relief`` and ``relieff``, whose documentation has the formula.
+The scores ``relief`` and ``relieff`` share :func:`neighbour_weights`; their documentation has the formula.
 """
 
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ from tamis.base.validation import canonical
 from tamis.kernels.relief import offer
 from tamis.neighbours.ranged_rows import RangedRows, ranged_rows, some_known
 
-#: Neighbours kept at a time: asked rows, times groups, times neighbours.
+#: Neighbours stored at a time: query rows, times groups, times neighbours.
 _KEPT = 8_000_000
 
-#: Bits of a rounded distance: two distances are equal when they agree to twelve digits of the largest there could be.
+#: Bits of a rounded distance: distances are equal when they agree to twelve digits of the largest possible one.
 _BITS = 40
 
 #: The key of no row.
@@ -39,23 +39,10 @@ def neighbour_weights(
     sample: int | None,
     random_state: int | np.random.Generator | np.random.RandomState | None,
 ) -> FloatArray:
-    """Weight of every column.
+    """Weight of every column, from the `neighbours` nearest rows of each group.
 
-    Parameters
-    ----------
-    X, y, sample_weight, nominal
-        What a score gets.
-    who : str
-        Named in messages.
-    neighbours : int
-        Rows to take from each group.
-    two_groups : bool
-        Whether all other classes are one group, or each is one by itself, which then counts by its share.
-    metric : {"manhattan", "euclidean"}
-    sample : int or None
-        Number of rows to ask; None asks all.
-    random_state
-        Draws them.
+    With `two_groups` all other classes form one group; else each is a group, weighted by its share. `sample` query rows
+    are drawn with `random_state`; None takes all. `who` is the name in error messages.
     """
     if sp.issparse(X):
         X = canonical(X.tocsr())
@@ -68,31 +55,30 @@ def neighbour_weights(
     rows = ranged_rows(X, nominal, metric)
     if np.bincount(y).max() == 1 and weight.max() <= 1:
         raise TamisError(f"{who} needs a class with two rows or more; every class of y has one row")
-    asked = np.arange(y.size)
+    queries = np.arange(y.size)
     if sample is not None and sample < y.size:
-        asked = np.sort(generator(random_state).choice(y.size, sample, replace=False))
-    total, asked_weight = np.zeros(X.shape[1]), 0.0
-    for some, keys in _nearest(rows, asked, X.shape[1], y, weight, neighbours, two_groups):
+        queries = np.sort(generator(random_state).choice(y.size, sample, replace=False))
+    total, total_weight = np.zeros(X.shape[1]), 0.0
+    for some, keys in _nearest(rows, queries, X.shape[1], y, weight, _enough(weight, neighbours), two_groups):
         near, share = _shares(some, keys, weight, neighbours)
         factor = _factors(some, share.sum(axis=2), y, weight, two_groups)
         total += rows.changes(some, near, share, factor)
-        asked_weight += weight[some[factor.any(axis=1)]].sum()
-    return total / asked_weight if asked_weight else total
+        total_weight += weight[some[factor.any(axis=1)]].sum()
+    return total / total_weight if total_weight else total
 
 
 def _nearest(
-    rows: RangedRows, asked: np.ndarray, n_columns: int, y: Codes, weight: FloatArray, neighbours: int, two_groups: bool
+    rows: RangedRows, queries: np.ndarray, n_columns: int, y: Codes, weight: FloatArray, size: int, two_groups: bool
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Some of the rows that ask, and for each the keys of the nearest rows of each group, nearest first."""
+    """Blocks of query rows, each with the keys of the `size` nearest rows of each group, nearest first."""
     n_groups = 2 if two_groups else int(y.max()) + 1
-    size = _enough(weight, neighbours)
     shift = y.size.bit_length()
     scale = 2.0 ** min(_BITS, 62 - shift) / n_columns
     at_a_time = max(rows.width, _KEPT // (n_groups * size))
-    # A distance serves both rows when the keys of all rows are at hand.
-    both_ways = asked.size == y.size <= at_a_time
-    for begin in range(0, asked.size, at_a_time):
-        some = asked[begin : begin + at_a_time]
+    # A distance serves both rows when all rows are queries of one block.
+    both_ways = queries.size == y.size <= at_a_time
+    for begin in range(0, queries.size, at_a_time):
+        some = queries[begin : begin + at_a_time]
         keys = np.full((some.size, n_groups, size), _NOBODY)
         for left in range(0, y.size, rows.width):
             right = min(left + rows.width, y.size)
@@ -102,30 +88,30 @@ def _nearest(
                 found = distances(some[block])
                 offer(found, some[block], left, y, two_groups, weight, scale, shift, keys[block])
                 if both_ways and top < left:
-                    turned = np.ascontiguousarray(found.T)
-                    offer(turned, some[left:right], top, y, two_groups, weight, scale, shift, keys[left:right])
+                    transposed = np.ascontiguousarray(found.T)
+                    offer(transposed, some[left:right], top, y, two_groups, weight, scale, shift, keys[left:right])
         for top in range(0, some.size, rows.width):
             yield some[top : top + rows.width], np.sort(keys[top : top + rows.width], axis=2)
 
 
 def _enough(weight: FloatArray, neighbours: int) -> int:
-    """How many rows weigh as much as the neighbours wanted, whichever they are and one of them the row itself."""
+    """Number of rows that weigh `neighbours` or more, even the lightest, and even if one is the row itself."""
     lightest = np.cumsum(np.sort(weight))
     return min(int(np.searchsorted(lightest, neighbours * (1 - 1e-12))) + 1 + bool(weight.max() > 1), weight.size)
 
 
 def _shares(some: np.ndarray, keys: np.ndarray, weight: FloatArray, neighbours: int) -> tuple[np.ndarray, FloatArray]:
-    """The rows that are near, and how much each counts: its weight, until the weights reach the neighbours wanted."""
+    """The nearest rows and their shares: their weights, until these sum to `neighbours`."""
     nobody = keys == _NOBODY
     near = np.where(nobody, 0, keys & ((1 << weight.size.bit_length()) - 1))
-    # A row that stands for several has one neighbour less in itself.
+    # A row of weight w has w - 1 copies of itself as neighbours.
     heavy = np.where(nobody, 0.0, weight[near] - (near == some[:, None, None]))
     before = np.cumsum(heavy, axis=2) - heavy
     return near, np.clip(neighbours - before, 0.0, heavy)
 
 
 def _factors(some: np.ndarray, counted: FloatArray, y: Codes, weight: FloatArray, two_groups: bool) -> FloatArray:
-    """What each group's mean difference counts for in each row; nothing in a row that has no hit, or no miss."""
+    """Factor of each group's mean difference in each row; 0 in a row without a hit or a miss."""
     each = np.arange(some.size)
     own, factor = np.zeros(some.size, dtype=np.intp), (counted > 0).astype(np.float64)
     if not two_groups:

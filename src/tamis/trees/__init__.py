@@ -1,1 +1,1 @@
-"""Decision trees: sorted columns, the best split, growing and pruning; the rooms to the right make parts of them."""
+"""Decision trees: sorted columns, the best split, growing and pruning, rules and figures."""

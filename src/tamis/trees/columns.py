@@ -1,4 +1,4 @@
-"""Columns sorted by value, the form in which splits are searched."""
+"""Columns sorted by value, as the search for splits needs them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,22 +11,16 @@ from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import canonical
 from tamis.kernels.tree import SHORT, list_stored, sort_segments
 
-#: Numbers of a dense matrix that are sorted at a time.
+#: Values of a dense matrix sorted at a time.
 _BLOCK = 1_000_000
 
 
 @dataclass(frozen=True)
 class SortedColumns:
-    """Some columns of a matrix, each as its non-zero values in ascending order, missing values last.
+    """Some columns of a matrix (`features`), each as its non-zero values in ascending order, missing values last.
 
-    Attributes
-    ----------
-    features : int array of shape (n_columns,)
-        The columns' numbers in the matrix.
-    begin, end : int arrays of shape (n_columns,)
-        The segment of `rows` and `values` that belongs to each column.
-    rows, values : arrays of shape (n_stored,)
-        Row number and value. A row that is not listed in a column holds zero there.
+    Column ``features[j]`` owns the entries ``begin[j]`` up to ``end[j]`` of `rows` and `values`; rows that are not
+    listed hold zero.
     """
 
     features: np.ndarray
@@ -35,24 +29,20 @@ class SortedColumns:
     rows: np.ndarray
     values: FloatArray
 
+    @property
+    def segments(self) -> tuple[np.ndarray, ...]:
+        """The arrays that kernels take first."""
+        return self.begin, self.end, self.rows, self.values
+
 
 def sorted_columns(X: Matrix, features: np.ndarray | None = None, *, whole: bool = False) -> Iterator[SortedColumns]:
-    """Columns of `X` in blocks of a moderate size, or all in one with `whole`; `X` is left alone.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_rows, n_features)
-    features : int array, optional
-        The columns to take; all by default.
-    whole : bool, default=False
-        One block even of a large array. There is none when there are no columns.
-    """
+    """Columns of `X` (by default all) in blocks of a moderate size, or with `whole` in one; none without columns."""
     features = np.arange(X.shape[1]) if features is None else features
     if sp.issparse(X):
         yield _of_sparse(X if features.size == X.shape[1] else X[:, features], features)
         return
     width = max(1, _BLOCK // max(1, X.shape[0]))
-    # A slice of all columns is a view, which a list of them would not be.
+    # All columns are a view; a list of them would be a copy.
     columns = X if features.size == X.shape[1] else X[:, features]
     blocks = (
         _of_dense(columns[:, left : left + width], features[left : left + width])
@@ -65,7 +55,7 @@ def sorted_columns(X: Matrix, features: np.ndarray | None = None, *, whole: bool
 
 
 def level_codes(column: FloatArray) -> tuple[np.ndarray, int]:
-    """Levels as whole numbers, -1 where missing, and how many there are."""
+    """Levels as integers, -1 where missing, and their number."""
     levels = np.where(np.isnan(column), -1, column).astype(np.int32)
     return levels, int(levels.max()) + 1
 
@@ -81,11 +71,11 @@ def _of_sparse(X: Matrix, features: np.ndarray) -> SortedColumns:
 
 
 def _of_dense(block: FloatArray, features: np.ndarray) -> SortedColumns:
-    # In two steps: columns taken out of long rows one number at a time would miss the cache at each.
+    # In two steps: a transpose of part of long rows would miss the cache at each value.
     columns = np.ascontiguousarray(np.ascontiguousarray(block).T)
     starts = np.concatenate(([0], np.cumsum(np.count_nonzero(columns, axis=1), dtype=np.int64)))
     if starts[-1] == columns.size and columns.shape[1] > SHORT:
-        # Without zeros, which need no sorting, all columns can be sorted in one call.
+        # Without zeros, which are not sorted, all columns are sorted in one call.
         order = np.argsort(columns, axis=1)
         values = np.take_along_axis(columns, order, axis=1).ravel()
         return _checked(SortedColumns(features, starts[:-1], starts[1:], order.astype(np.int32).ravel(), values))
@@ -95,7 +85,7 @@ def _of_dense(block: FloatArray, features: np.ndarray) -> SortedColumns:
 
 
 def _sorted(features: np.ndarray, starts: np.ndarray, rows: np.ndarray, values: FloatArray) -> SortedColumns:
-    """Columns listed in order of rows put in order of values, in place."""
+    """Sort columns by value, in place."""
     unsorted = np.empty(features.shape[0], dtype=bool)
     sort_segments(starts, rows, values, unsorted)
     for j in np.flatnonzero(unsorted):

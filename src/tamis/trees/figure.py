@@ -1,4 +1,4 @@
-"""A tree as a picture."""
+"""A tree as a figure."""
 
 from dataclasses import dataclass, replace
 from html import escape
@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tamis.base.types import FloatArray
-from tamis.trees.rules import Condition, Wording
+from tamis.trees.rules import Condition, Wording, n_rows, one_line
 from tamis.trees.tree import Tree
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-#: Okabe and Ito's colours, which people with any kind of colour vision can tell apart; further classes begin anew.
+#: Okabe and Ito's colours, which suit any kind of colour vision; further classes start again.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 
 #: Pixels from leaf to leaf and from level to level.
 _SLOT, _LEVEL = 112, 118
-#: Boxes as shares of these. Two inner nodes of a level are at least 2 slots apart, an inner node and a leaf 1.5.
+#: Boxes as shares of these. Inner nodes of a level are at least 2 slots apart, an inner node and a leaf 1.5.
 _LEAF_WIDTH, _INNER_WIDTH, _HEIGHT, _BAR = 0.9, 1.86, 0.5, 0.1
 #: Letters that fit into a box.
 _LEAF_LETTERS, _INNER_LETTERS = 13, 27
-#: With more leaves than this the boxes hold no text: it is told when the pointer rests on them.
+#: With more leaves than this the boxes hold no text but on hover.
 _READABLE = 60
-#: Classes that are counted then, the largest first.
-_CLASSES_TOLD = 12
+#: Classes listed on hover, the largest first.
+_HOVER_CLASSES = 12
 #: Room for the lines of the outermost boxes.
 _EDGE = 0.02
 #: Pixels around the tree, below and beside, and above, where the classes are explained.
@@ -33,25 +33,18 @@ _MARGIN, _TOP = 12, 44
 
 _INK, _FAINT = "#222222", "#8A8A8A"
 
+_SILENT = {"hoverinfo": "skip", "showlegend": False}
+
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the nodes are.
-
-    Attributes
-    ----------
-    x : float array of shape (n_nodes,)
-        Leaves at 0, 1, ... from left to right, every other node halfway between its children.
-    depth : int array of shape (n_nodes,)
-        Splits above it.
-    """
+    """Positions of the nodes: leaves at x = 0, 1, ..., every other node halfway between its children."""
 
     x: FloatArray
     depth: np.ndarray
 
     @classmethod
     def of(cls, tree: Tree) -> "Layout":
-        """Leaves in a row, parents centred."""
         x, depth = np.zeros(tree.feature.shape[0]), np.zeros(tree.feature.shape[0], dtype=np.int64)
         stack, leaves = [0], 0
         while stack:
@@ -69,8 +62,8 @@ class Layout:
 
 
 def figure(tree: Tree, wording: Wording) -> "Figure":
-    """Draw a tree: a box a node with its question and the mix of its classes, *yes* to the left."""
-    # Nobody who does not look at a tree should wait for plotly.
+    """Draw a tree: a box per node with its condition and the shares of the classes, *yes* to the left."""
+    # Plotly takes long to import.
     from plotly import graph_objects as go
 
     place = Layout.of(tree)
@@ -106,11 +99,11 @@ def _edges(tree: Tree, place: Layout) -> dict[str, Any]:
         x += [place.x[parent], place.x[child], None]
         y += [-place.depth[parent] - _HEIGHT / 2, -place.depth[child] + _HEIGHT / 2, None]
     line = {"color": _FAINT, "width": 1.2}
-    return {"x": x, "y": y, "mode": "lines", "line": line, "hoverinfo": "skip", "showlegend": False}
+    return {"x": x, "y": y, "mode": "lines", "line": line, **_SILENT}
 
 
 def _branches(tree: Tree, place: Layout) -> dict[str, Any]:
-    """*yes* and *no* beside the middle of the lines, where these fall away from them."""
+    """*yes* and *no* beside the middle of the lines, on the outer side."""
     links = _links(tree)
     return {
         "x": [(place.x[a] + place.x[b]) / 2 for a, b in links],
@@ -119,26 +112,23 @@ def _branches(tree: Tree, place: Layout) -> dict[str, Any]:
         "textposition": ["top left" if b == tree.left[a] else "top right" for a, b in links],
         "textfont": {"color": "#5A5A5A", "size": 11},
         "mode": "text",
-        "hoverinfo": "skip",
-        "showlegend": False,
+        **_SILENT,
     }
 
 
 def _boxes(tree: Tree, place: Layout, wording: Wording) -> list[dict[str, Any]]:
-    """The inner nodes in white, the leaves in a light shade of their answer's colour."""
-    answer = np.where(tree.is_leaf, tree.answer, -1)
+    """The inner nodes in white, the leaves in a light shade of the colour of their class."""
+    predicted = np.where(tree.is_leaf, tree.answer, -1)
     half = np.where(tree.is_leaf, _LEAF_WIDTH, _INNER_WIDTH) / 2
     found = []
     for number in (-1, *range(len(wording.classes))):
-        nodes = np.flatnonzero(answer == number)
         corners = [
             (place.x[n] - half[n], place.x[n] + half[n], -place.depth[n] - _HEIGHT / 2, -place.depth[n] + _HEIGHT / 2)
-            for n in nodes
+            for n in np.flatnonzero(predicted == number)
         ]
         colour = _FAINT if number < 0 else COLOURS[number % len(COLOURS)]
         box = _rectangles(corners, "white" if number < 0 else _light(colour))
-        box["line"] = {"color": colour, "width": 1.4}
-        found.append(box)
+        found.append({**box, "line": {"color": colour, "width": 1.4}})
     return found
 
 
@@ -165,16 +155,8 @@ def _rectangles(corners: list[tuple[float, float, float, float]], colour: str) -
     for left, right, bottom, top in corners:
         x += [left, right, right, left, left, None]
         y += [bottom, bottom, top, top, bottom, None]
-    return {
-        "x": x or [None],
-        "y": y or [None],
-        "mode": "lines",
-        "fill": "toself",
-        "fillcolor": colour,
-        "line": {"width": 0, "color": colour},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    fill = {"fill": "toself", "fillcolor": colour, "line": {"width": 0, "color": colour}}
+    return {"x": x or [None], "y": y or [None], "mode": "lines", **fill, **_SILENT}
 
 
 def _texts(tree: Tree, place: Layout, wording: Wording) -> dict[str, Any]:
@@ -194,51 +176,44 @@ def _texts(tree: Tree, place: Layout, wording: Wording) -> dict[str, Any]:
 
 
 def _short(tree: Tree, node: int, wording: Wording) -> str:
-    """What is written in a box."""
+    """Text of a box."""
     if tree.feature[node] < 0:
         first = f"<b>{_text(wording.classes[tree.answer[node]], _LEAF_LETTERS)}</b>"
     else:
-        asked = _question(tree, node, wording)
-        # What is asked must be seen, so the name gives way; a long set of levels is cut short.
-        room = max(_INNER_LETTERS // 2, _INNER_LETTERS - len(str(replace(asked, name=""))))
-        first = _text(replace(asked, name=_cut(asked.name, room)), _INNER_LETTERS)
-    return f"{first}<br>{_rows(tree.weight[node].sum())}"
+        condition = _left(tree, node, wording)
+        # The name is shortened before the condition; a long set of levels is cut.
+        room = max(_INNER_LETTERS // 2, _INNER_LETTERS - len(str(replace(condition, name=""))))
+        first = _text(replace(condition, name=_cut(condition.name, room)), _INNER_LETTERS)
+    return f"{first}<br>{n_rows(tree.weight[node].sum())}"
 
 
 def _long(tree: Tree, node: int, wording: Wording) -> str:
-    """What is told when the pointer rests on a box."""
+    """Text on hover."""
     if tree.feature[node] < 0:
         lines = [f"<b>{_text(wording.classes[tree.answer[node]])}</b>"]
     else:
         side = "yes" if tree.missing_left[node] else "no"
-        lines = [f"<b>{_text(_question(tree, node, wording))} ?</b>", f"missing: {side}"]
+        lines = [f"<b>{_text(_left(tree, node, wording))} ?</b>", f"missing: {side}"]
     weight = tree.weight[node]
-    lines.append(_rows(weight.sum()))
-    order = np.argsort(-weight, kind="stable")[:_CLASSES_TOLD]
+    lines.append(n_rows(weight.sum()))
+    order = np.argsort(-weight, kind="stable")[:_HOVER_CLASSES]
     lines += [f"{_text(wording.classes[c])}: {weight[c]:.6g}" for c in order if weight[c] > 0]
-    hidden = int((weight > 0).sum()) - _CLASSES_TOLD
+    hidden = int((weight > 0).sum()) - _HOVER_CLASSES
     return "<br>".join(lines + ([f"and {hidden} classes more"] if hidden > 0 else []))
 
 
-def _question(tree: Tree, node: int, wording: Wording) -> Condition:
-    """What sends rows to the left."""
+def _left(tree: Tree, node: int, wording: Wording) -> Condition:
+    """The condition of the left branch."""
     return replace(wording.condition(tree, node, left=True), missing=None)
 
 
-def _rows(weight: float) -> str:
-    return f"{weight:.6g} row" + ("s" if weight != 1 else "")
-
-
 def _text(value: Any, letters: int = 300) -> str:
-    """A name as plotly shows it as it is: shortened, and without anything it would take for markup or a formula.
-
-    Plotly knows few named entities, and no quotes among them.
-    """
+    """A name shortened and escaped, so that plotly reads no markup or formula in it; quotes have no entity there."""
     return escape(_cut(value, letters), quote=False).replace("$", "&#36;")
 
 
 def _cut(value: Any, letters: int) -> str:
-    text = " ".join(str(value).split())
+    text = one_line(value)
     return text if len(text) <= letters else text[: letters - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
 
 

@@ -12,28 +12,18 @@ from tamis.trees.grow import Grower
 from tamis.trees.split import Splits
 from tamis.trees.tree import Tree
 
-#: What is taken off the ratio of a column of too small a gain: more than any ratio.
-_SET_BACK = 2.0
+#: Subtracted from the ratio of a column whose gain is too small: more than any ratio.
+_PENALTY = 2.0
 
 
 def grow_by_gain_ratio(X: Matrix, codes: Codes, n_classes: int, spread: FloatArray | None = None) -> Tree:
     """Grow a tree until every leaf is pure or no split gains information.
 
-    The gain of a split is the entropy of the classes less the mean entropy on its two sides, and its ratio that gain
-    over the entropy of the sides themselves. A column is split where it gains most. Among the columns whose gain is
-    not below the mean over all that can be split, the one of the largest ratio is taken; of equals the one of the
-    larger gain, then of the widest gap in units of the column's spread, then the first.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_rows, n_features)
-        Without missing values.
-    codes : int array of shape (n_rows,)
-        Class codes 0, 1, ....
-    n_classes : int
-    spread : float array of shape (n_features,), optional
-        Of each column, above zero; by default its range. A few rows are split equally well by many columns, and then
-        all hangs on it: for averaged rows, the spread of the rows behind them tells more than their own.
+    The gain of a split is the entropy of the classes less the mean entropy on its two sides; the gain ratio divides it
+    by the entropy of the sides. A column is split where its gain is largest. Among the columns whose gain is at least
+    the mean, the one with the largest ratio is taken. Ties go to the larger gain, then to the widest gap in units of
+    `spread` (by default the range of each column), then to the first. Few rows are split equally well by many columns:
+    for averaged rows, the spread of the original rows decides better. `X` has no missing values.
 
     References
     ----------
@@ -52,10 +42,7 @@ def grow_by_gain_ratio(X: Matrix, codes: Codes, n_classes: int, spread: FloatArr
 def first_splits(
     X: Matrix, codes: Codes, n_classes: int, spread: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """The largest gain, in bits, of a split of each column alone, and the gap around it in units of the spread.
-
-    Both are 0 for a column of one value.
-    """
+    """Largest gain, in bits, of a split of each column alone, and its gap in units of the spread; 0 for a constant."""
     grower = _ByGainRatio(X, codes, n_classes, spread)
     gain, gap = np.zeros((2, X.shape[1]))
     if grower.columns is not None:
@@ -66,7 +53,7 @@ def first_splits(
 
 
 def gained(tree: Tree, n_features: int) -> FloatArray:
-    """What the splits of each column gain in a tree, in bits per training row."""
+    """Information gain of all splits of each column in a tree, in bits per training row."""
     mixed = -xlogy(tree.weight, tree.weight / tree.weight.sum(axis=1, keepdims=True)).sum(axis=1) / np.log(2)
     inner = np.flatnonzero(~tree.is_leaf)
     gain = np.maximum(mixed[inner] - mixed[tree.left[inner]] - mixed[tree.right[inner]], 0.0)
@@ -75,10 +62,10 @@ def gained(tree: Tree, n_features: int) -> FloatArray:
 
 
 def pessimistic(tree: Tree, confidence: float) -> Tree:
-    """The tree with every subtree made a leaf that would then be expected to err no more often.
+    """The tree in which every subtree whose expected error a leaf does not exceed becomes a leaf.
 
-    A node that answers e of n training rows wrongly is expected to err as often as the upper limit of the binomial
-    share of errors at the given confidence, after Quinlan.
+    The expected error of a node with e errors in n training rows is the upper confidence limit of the binomial error
+    rate, after Quinlan.
 
     Examples
     --------
@@ -87,8 +74,7 @@ def pessimistic(tree: Tree, confidence: float) -> Tree:
     (np.int64(3), np.int64(1), np.int64(3))
     """
     n_rows, errors = tree.weight.sum(axis=1), tree.errors
-    right = n_rows - errors
-    expected = n_rows * beta.ppf(1 - confidence, errors + 1, right)
+    expected = n_rows * beta.ppf(1 - confidence, errors + 1, n_rows - errors)
     stop = tree.is_leaf.copy()
     # Children come after their parents.
     for node in np.flatnonzero(~tree.is_leaf)[::-1]:
@@ -99,7 +85,7 @@ def pessimistic(tree: Tree, confidence: float) -> Tree:
 
 
 class _ByGainRatio(Grower):
-    """A grower with another worth of splits."""
+    """Splits columns by gain ratio."""
 
     def __init__(self, X: Matrix, codes: Codes, n_classes: int, spread: FloatArray | None) -> None:
         super().__init__(X, codes, np.ones(X.shape[0]), n_classes, "gain_ratio", None)
@@ -112,7 +98,7 @@ class _ByGainRatio(Grower):
         """Gain, ratio, split and gap of each column."""
         found = tuple(np.empty(columns.features.shape[0]) for _ in range(4))
         counts = total.astype(np.int64)
-        gain_splits(columns.begin, columns.end, columns.rows, columns.values, self.codes, counts, self.table, *found)
+        gain_splits(*columns.segments, self.codes, counts, self.table, *found)
         return found
 
     def _splits(self, columns: SortedColumns | None, total: FloatArray, n_rows: int) -> Splits | None:
@@ -123,5 +109,5 @@ class _ByGainRatio(Grower):
         if not can.any() or gain.max() <= NEAR:
             return None
         enough = gain >= gain[can].mean() - NEAR
-        worth = np.where(can, np.where(enough, ratio, ratio - _SET_BACK), NO_SPLIT)
-        return Splits(worth, -gain, split, gap)
+        score = np.where(can, np.where(enough, ratio, ratio - _PENALTY), NO_SPLIT)
+        return Splits(score, -gain, split, gap)

@@ -1,6 +1,7 @@
-"""Growing: the best split of all columns, and again on either side, until the leaves are pure."""
+"""Growing: the best split of all columns, recursively on either side, until the leaves are pure."""
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,11 +14,10 @@ from tamis.trees.split import Splits, best_splits
 from tamis.trees.tree import Tree
 
 
-@dataclass(frozen=True)
-class _Choice:
+class _Choice(NamedTuple):
     """A split of one column; `inside` is the subset of levels of a nominal one, missing values as the last."""
 
-    worth: float
+    score: float
     same: float
     feature: int
     place: int
@@ -26,39 +26,16 @@ class _Choice:
 
 
 @dataclass
-class _Nodes:
-    """The arrays of a tree while it grows."""
+class _Node:
+    """An entry of :class:`Tree`; a leaf unless it is split."""
 
-    feature: list[int] = field(default_factory=list)
-    split: list[float] = field(default_factory=list)
-    children: list[list[int]] = field(default_factory=list)
-    missing_left: list[bool] = field(default_factory=list)
-    inside: list[Mask] = field(default_factory=list)
-    weight: list[FloatArray] = field(default_factory=list)
-
-    def add(self, weight: FloatArray) -> int:
-        """A new leaf; returns its number."""
-        self.feature.append(-1)
-        self.split.append(np.nan)
-        self.children.append([-1, -1])
-        self.missing_left.append(False)
-        self.inside.append(np.zeros(0, dtype=bool))
-        self.weight.append(weight)
-        return len(self.feature) - 1
-
-    def tree(self, priors: FloatArray) -> Tree:
-        children = np.array(self.children, dtype=np.int64)
-        return Tree(
-            np.array(self.feature, dtype=np.int64),
-            np.array(self.split),
-            np.ascontiguousarray(children[:, 0]),
-            np.ascontiguousarray(children[:, 1]),
-            np.array(self.missing_left),
-            np.concatenate(([0], np.cumsum([s.size for s in self.inside]))).astype(np.int64),
-            np.concatenate(self.inside),
-            np.array(self.weight),
-            priors,
-        )
+    weight: FloatArray
+    feature: int = -1
+    split: float = np.nan
+    left: int = -1
+    right: int = -1
+    missing_left: bool = False
+    inside: Mask = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
 
 def grow(
@@ -71,36 +48,23 @@ def grow(
     nominal: Mask | None = None,
     max_depth: int | None = None,
 ) -> Tree:
-    """Grow a tree until every leaf is pure or cannot be split.
+    """Grow a tree until every leaf is pure or cannot be split, or at `max_depth` splits below the root.
 
-    Among the best splits of all columns the most worthy is taken; of equals the one that separates fewest pairs of
-    rows of the same class, then the one with the widest gap between the values on its two sides, as a share of the
-    column's range, then a numeric column before a nominal one, then the first. The gap is ours: small nodes are often
-    split equally well by many columns, and the tree would otherwise hang on their order.
+    The best split of all columns is taken (:func:`tamis.trees.split.best_splits`). Ties go to the one that separates
+    fewest pairs of rows of the same class, then to the widest gap between the values on its two sides as a share of the
+    column's range, then to a numeric column, then to the first. Without the gap, which the paper does not have, the
+    order of the columns would decide small nodes. The criterion "balanced_error" also balances the classes in a node's
+    prediction.
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_rows, n_features)
-        NaN is missing. In a numeric column it is left out of the search and goes to the heavier side; in a nominal
-        one it is a level like any other.
-    codes : int array of shape (n_rows,)
-        Class codes 0, 1, ....
-    weight : float array of shape (n_rows,)
-        Weights above zero.
-    n_classes : int
-        Of the whole data; not every class need have a row here.
-    criterion : {"ssv", "balanced_error"}
-        See :func:`tamis.trees.split.best_splits`. Balanced error also counts the classes alike in a node's answer.
-    nominal : bool array of shape (n_features,), optional
-        Columns of level codes 0, 1, ...; dense only.
-    max_depth : int, optional
-        Splits between the root and a leaf at most.
+    NaN is missing. In a numeric column it is left out of the search and goes to the heavier side; in a `nominal` one,
+    of level codes 0, 1, ... (dense only), it is a level like any other. Weights are above zero; some of the `n_classes`
+    classes may have no row.
     """
     return Grower(X, codes, weight, n_classes, criterion, nominal).grow(np.inf if max_depth is None else max_depth)
 
 
 class Grower:
-    """Rows on their way into a tree; another worth of splits is another ``_splits``."""
+    """Grows a tree from rows; a subclass with another criterion overrides ``_splits``."""
 
     def __init__(
         self, X: Matrix, codes: Codes, weight: FloatArray, n_classes: int, criterion: str, nominal: Mask | None
@@ -109,48 +73,48 @@ class Grower:
         self.weight = weight
         self.criterion = criterion
         self.n_classes = n_classes
-        self.names = np.flatnonzero(nominal) if nominal is not None else np.zeros(0, dtype=np.intp)
-        self.levels = [_with_missing(*level_codes(X[:, j])) for j in self.names]
-        numeric = None if nominal is None else np.flatnonzero(~nominal)
-        self.columns = next(sorted_columns(X, numeric, whole=True), None)
+        nominal = np.zeros(X.shape[1], dtype=bool) if nominal is None else nominal
+        self.levels = {int(j): _levels(X[:, j]) for j in np.flatnonzero(nominal)}
+        self.columns = next(sorted_columns(X, np.flatnonzero(~nominal), whole=True), None)
         if self.columns is not None:
             self.spare = np.empty(X.shape[0], dtype=np.int32), np.empty(X.shape[0], dtype=self.columns.values.dtype)
         self.range = _ranges(X)
         self.goes_left = np.zeros(X.shape[0], dtype=bool)
 
     def grow(self, max_depth: float) -> Tree:
-        nodes = _Nodes()
         everything = np.arange(self.codes.shape[0])
         total = self._total(everything)
         priors = np.ones(self.n_classes)
         if self.criterion == "balanced_error":
             priors = total.sum() / (self.n_classes * np.where(total > 0, total, 1.0))
-        stack = [(nodes.add(total), everything, self.columns, 0)]
+        nodes = [_Node(total)]
+        stack = [(nodes[0], everything, self.columns, 0)]
         while stack:
             node, rows, columns, depth = stack.pop()
-            total = nodes.weight[node]
-            if (total > 0).sum() < 2 or depth >= max_depth:
+            if (node.weight > 0).sum() < 2 or depth >= max_depth:
                 continue
-            splits = self._splits(columns, total, rows.size)
-            choice = self._choose(columns, splits, rows, total)
+            splits = self._splits(columns, node.weight, rows.size)
+            choice = self._choose(columns, splits, rows, node.weight)
             if choice is None:
                 continue
-            nodes.feature[node], nodes.split[node] = choice.feature, choice.split
-            # The last level stands for missing values, whose side is kept apart.
-            nodes.inside[node] = choice.inside[:-1]
-            nodes.missing_left[node] = self._send(choice, columns, rows)
+            # The last level stands for missing values, whose side is stored in `missing_left`.
+            node.feature, node.split, node.inside = choice.feature, choice.split, choice.inside[:-1]
+            node.missing_left = self._send(choice, columns, rows)
             went = self.goes_left[rows]
             sides = [rows[went], rows[~went]]
-            totals = [self._total(side) for side in sides]
-            nodes.children[node] = [nodes.add(t) for t in totals]
-            wanted = [bool((t > 0).sum() > 1 and depth + 1 < max_depth) for t in totals]
+            children = [_Node(self._total(side)) for side in sides]
+            node.left, node.right = len(nodes), len(nodes) + 1
+            nodes += children
+            wanted = [bool((child.weight > 0).sum() > 1 and depth + 1 < max_depth) for child in children]
             parts = self._divide(columns, splits, wanted)
-            stack += [
-                (child, side, part, depth + 1)
-                for child, side, part, want in zip(nodes.children[node], sides, parts, wanted, strict=True)
-                if want
-            ][::-1]
-        return nodes.tree(priors)
+            pushed = zip(children, sides, parts, wanted, strict=True)
+            stack += [(child, side, part, depth + 1) for child, side, part, want in pushed if want][::-1]
+        sizes = np.cumsum([0, *(node.inside.size for node in nodes)], dtype=np.int64)
+        feature, left, right = np.array([(n.feature, n.left, n.right) for n in nodes], dtype=np.int64).T.copy()
+        return Tree(
+            *(feature, np.array([n.split for n in nodes]), left, right, np.array([n.missing_left for n in nodes])),
+            *(sizes, np.concatenate([n.inside for n in nodes]), np.array([n.weight for n in nodes]), priors),
+        )
 
     def _total(self, rows: np.ndarray) -> FloatArray:
         found = np.bincount(self.codes[rows], weights=self.weight[rows], minlength=self.n_classes)
@@ -167,26 +131,26 @@ class Grower:
         close = 1e-13 * total.sum() ** 2
         near = 1e-12 if self.criterion == "balanced_error" else close
         best = None
-        if splits is not None and columns is not None and splits.worth.max() > NO_SPLIT:
-            top = np.flatnonzero(splits.worth >= splits.worth.max() - near)
+        if splits is not None and columns is not None and splits.score.max() > NO_SPLIT:
+            top = np.flatnonzero(splits.score >= splits.score.max() - near)
             top = top[splits.same[top] <= splits.same[top].min() + close]
             place = int(top[np.argmax(splits.gap[top] / self.range[columns.features[top]])])
             feature = int(columns.features[place])
             none = np.zeros(0, dtype=bool)
-            best = _Choice(splits.worth[place], splits.same[place], feature, place, splits.split[place], none)
-        for name, (levels, n_levels) in zip(self.names, self.levels, strict=True):
+            best = _Choice(splits.score[place], splits.same[place], feature, place, splits.split[place], none)
+        balanced = self.criterion == "balanced_error"
+        for feature, (levels, n_levels) in self.levels.items():
             inside = np.zeros(n_levels, dtype=bool)
-            balanced = self.criterion == "balanced_error"
-            worth, same = nominal_split(levels, rows, self.codes, self.weight, self.n_classes, balanced, inside)
-            equal = best is not None and worth >= best.worth - near and same < best.same - close
-            if worth > NO_SPLIT and (best is None or worth > best.worth + near or equal):
-                best = _Choice(worth, same, int(name), -1, np.nan, inside)
+            score, same = nominal_split(levels, rows, self.codes, self.weight, self.n_classes, balanced, inside)
+            equal = best is not None and score >= best.score - near and same < best.same - close
+            if score > NO_SPLIT and (best is None or score > best.score + near or equal):
+                best = _Choice(score, same, feature, -1, np.nan, inside)
         return best
 
     def _send(self, choice: _Choice, columns: SortedColumns | None, rows: np.ndarray) -> bool:
         """Mark the rows of a node that go left; returns whether missing values do."""
         if choice.place < 0 or columns is None:
-            levels, _ = self.levels[int(np.searchsorted(self.names, choice.feature))]
+            levels, _ = self.levels[choice.feature]
             self.goes_left[rows] = ~choice.inside[levels[rows]]
             return not choice.inside[-1]
         segment = slice(columns.begin[choice.place], columns.end[choice.place])
@@ -195,8 +159,7 @@ class Grower:
         self.goes_left[listed] = values < choice.split
         missing = listed[np.isnan(values)]
         if missing.size == 0:
-            known = self.weight[rows] @ (2.0 * self.goes_left[rows] - 1.0)
-            return bool(known >= 0)
+            return bool(self.weight[rows] @ (2.0 * self.goes_left[rows] - 1.0) >= 0)
         signed = self.weight * (2.0 * self.goes_left - 1.0)
         left = bool(signed[rows].sum() - signed[missing].sum() >= 0)
         self.goes_left[missing] = left
@@ -205,30 +168,29 @@ class Grower:
     def _divide(
         self, columns: SortedColumns | None, splits: Splits | None, wanted: list[bool]
     ) -> tuple[SortedColumns | None, SortedColumns | None]:
-        """The columns of both children; a column with but one value left is not looked at again."""
+        """The columns of both children, without those that can no longer be split."""
         if columns is None or splits is None or not any(wanted):
             return None, None
-        open_ = splits.worth > NO_SPLIT
+        open_ = splits.score > NO_SPLIT
         kept = replace(columns, features=columns.features[open_], begin=columns.begin[open_], end=columns.end[open_])
         middle = np.empty(kept.begin.shape[0], dtype=np.int64)
         divide_columns(kept.begin, kept.end, self.goes_left, *wanted, kept.rows, kept.values, *self.spare, middle)
-        left = replace(kept, end=middle)
-        right = replace(kept, begin=middle) if wanted[0] else replace(kept, end=middle)
-        return left, right
+        front = replace(kept, end=middle)
+        return front, replace(kept, begin=middle) if wanted[0] else front
 
 
-def _with_missing(levels: np.ndarray, n_levels: int) -> tuple[np.ndarray, int]:
-    """Levels with one more for missing values, which often tell something in a nominal column."""
+def _levels(column: FloatArray) -> tuple[np.ndarray, int]:
+    """Levels of a nominal column and their number, the last one for missing values, which are often informative."""
+    levels, n_levels = level_codes(column)
     return np.where(levels < 0, n_levels, levels).astype(np.int32), n_levels + 1
 
 
 def _ranges(X: Matrix) -> FloatArray:
-    """Largest less smallest value of each column; 1 where there is no such number or it is zero."""
+    """Range of each column; 1 where it is zero or not finite."""
     if sp.issparse(X):
         low, high = (np.asarray(v.todense()).ravel() for v in (X.nanmin(axis=0), X.nanmax(axis=0)))
     else:
-        low = np.fmin.reduce(X, axis=0)
-        high = np.fmax.reduce(X, axis=0)
+        low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
         spread = high.astype(np.float64) - low
     return np.where(np.isfinite(spread) & (spread > 0), spread, 1.0)

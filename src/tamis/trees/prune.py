@@ -1,33 +1,32 @@
-"""Pruning: final splits that put few rows right are taken back."""
+"""Pruning: final splits that remove few errors are deleted."""
 
 import numpy as np
 
 from tamis.base.types import FloatArray
 from tamis.trees.tree import Tree
 
-#: Degrees of pruning that are compared at most.
+#: Most degrees of pruning that are compared.
 _CANDIDATES = 50
 
 
 def gains(tree: Tree) -> FloatArray:
-    """G(N) = E(N) - E(N1) - E(N2): the counted weight that each split puts right; 0 in leaves.
+    """G(N) = E(N) - E(N1) - E(N2): the weight of the training errors that each split removes; 0 in leaves.
 
-    E is the weight of the training rows that a node answers wrongly. A split may put nothing right and still be
-    needed by the splits below it.
+    A split may remove none and still be needed by the splits below it.
     """
     errors = tree.errors
     gain = np.zeros(errors.shape[0])
     inner = ~tree.is_leaf
     gain[inner] = errors[inner] - errors[tree.left[inner]] - errors[tree.right[inner]]
-    # What is but rounding is nothing; a split never makes the training rows worse.
+    # The rest is rounding: a split never adds training errors.
     return np.where(gain > 1e-10 * errors[0], gain, 0.0)
 
 
 def degrees(tree: Tree) -> FloatArray:
     """The degree of pruning from which on each node is a leaf; minus infinity for leaves.
 
-    Pruning to degree d deletes the final splits with G(N) <= d, then those that have become final, and so on. A node
-    is therefore a leaf once d reaches the largest G among itself and all below it.
+    Pruning to degree d deletes the final splits with G(N) <= d, then those that have become final, and so on: a node
+    is a leaf once d reaches the largest G of its subtree.
     """
     gain = gains(tree)
     degree = np.full(gain.shape[0], -np.inf)
@@ -38,20 +37,15 @@ def degrees(tree: Tree) -> FloatArray:
 
 
 def pruned(tree: Tree, degree: float) -> Tree:
-    """The tree without the final splits that put `degree` or less right."""
+    """The tree without the final splits that remove errors of weight `degree` or less."""
     return tree.cut_at(degrees(tree) <= degree + 1e-10 * tree.errors[0])
 
 
 def degrees_to_try(degree: FloatArray) -> FloatArray:
-    """Degrees of pruning that give different trees: the one that leaves no split first, no pruning at all last.
+    """Degrees of pruning that give different trees, from a single leaf (infinity) to no pruning.
 
-    They lie halfway between those at which splits are deleted, for in the folds of a cross-validation the same splits
-    are deleted a little earlier or later. Infinity makes sure of a single leaf there too.
-
-    Parameters
-    ----------
-    degree : array
-        The degrees at which each split is deleted.
+    They lie halfway between those in `degree`, at which splits are deleted: in the folds of a cross-validation the same
+    splits are deleted a little earlier or later.
     """
     found = np.unique(degree)
     if found.size > _CANDIDATES:

@@ -1,4 +1,4 @@
-"""The rows that count."""
+"""The rows of positive weight."""
 
 import numpy as np
 
@@ -6,9 +6,7 @@ from tamis.base.types import Codes, FloatArray, Matrix
 
 
 def counted(X: Matrix, codes: Codes, weight: FloatArray | None) -> tuple[Matrix, Codes, FloatArray]:
-    """Rows, classes and weights without the rows of weight zero, between whose values no split may lie.
-
-    Without weights every row counts once.
+    """Rows, classes and weights without the rows of weight zero; without weights every row has weight one.
 
     Examples
     --------

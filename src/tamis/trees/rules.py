@@ -13,20 +13,20 @@ from tamis.trees.tree import Tree
 
 @dataclass(frozen=True)
 class Condition:
-    """What a rule asks of one feature.
+    """The condition of a rule on one feature.
 
     Attributes
     ----------
     name : str
         The feature.
     low, high : float
-        A numeric value must be `low` or more and below `high`; infinite where there is no bound.
+        A numeric value must be `low` or more and below `high`.
     inside : frozenset of str, optional
         A nominal value must be one of these levels.
     outside : frozenset of str, optional
         A nominal value must be none of these levels; when there are none, it must not be missing.
     missing : bool, optional
-        Whether a missing value will do; None when the training rows had none in this feature.
+        Whether a missing value meets the condition; None when the training rows had none in this feature.
     """
 
     name: str
@@ -37,32 +37,32 @@ class Condition:
     missing: bool | None = None
 
     def __str__(self) -> str:
-        name = _one_line(self.name)
+        name = one_line(self.name)
         if self.inside is not None:
             if not self.inside:
                 return f"{name} is missing"
-            said = f"{name} in {_set(self.inside)}"
+            text = f"{name} in {_set(self.inside)}"
         elif self.outside is not None:
-            said = f"{name} not in {_set(self.outside)}" if self.outside else f"{name} is not missing"
+            text = f"{name} not in {_set(self.outside)}" if self.outside else f"{name} is not missing"
         elif np.isinf(self.low):
-            said = f"{name} < {number(self.high)}"
+            text = f"{name} < {number(self.high)}"
         elif np.isinf(self.high):
-            said = f"{name} >= {number(self.low)}"
+            text = f"{name} >= {number(self.low)}"
         else:
-            said = f"{number(self.low)} <= {name} < {number(self.high)}"
-        return f"({said} or missing)" if self.missing else said
+            text = f"{number(self.low)} <= {name} < {number(self.high)}"
+        return f"({text} or missing)" if self.missing else text
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One leaf: rows that meet all conditions get the answer. ``str(rule)`` is the formula.
+    """One leaf: rows that meet all conditions are predicted as `label`. ``str(rule)`` is the formula.
 
     Attributes
     ----------
     conditions : tuple of Condition
-        One a feature, in the order in which the tree asks for them.
-    answer : object
-        The class label.
+        One per feature, in the order in which the tree splits them.
+    label : object
+        The predicted class.
     weight, wrong : float
         Weight of the training rows of the leaf, and of those among them that are of other classes.
 
@@ -73,33 +73,21 @@ class Rule:
     """
 
     conditions: tuple[Condition, ...]
-    answer: Any
+    label: Any
     weight: float
     wrong: float
 
     def __str__(self) -> str:
-        asked = " AND ".join(map(str, self.conditions)) or "true"
-        rows = f"{self.weight:.6g} row" + ("s" if self.weight != 1 else "")
+        conditions = " AND ".join(map(str, self.conditions)) or "true"
         wrong = f", {self.wrong:.6g} of them other classes" if self.wrong else ""
-        return f"IF {asked} THEN {_one_line(self.answer)}  ({rows}{wrong})"
+        return f"IF {conditions} THEN {one_line(self.label)}  ({n_rows(self.weight)}{wrong})"
 
 
 @dataclass(frozen=True, eq=False)
 class Wording:
-    """How a tree is put into words.
+    """Names of the features, classes and levels of a tree, and its splits with few digits (:func:`round_splits`).
 
-    Attributes
-    ----------
-    names : sequence of str
-        The features.
-    classes : sequence
-        The class labels.
-    splits : float array of shape (n_nodes,)
-        The splits with few digits; see :func:`round_splits`.
-    levels : mapping of int to array of str
-        The levels of the nominal columns.
-    holes : bool array of shape (n_features,)
-        Columns with missing values among the training rows.
+    `holes` marks the columns with missing values among the training rows.
     """
 
     names: Sequence[str] | np.ndarray
@@ -109,27 +97,23 @@ class Wording:
     holes: Mask | None = None
 
     def condition(self, tree: Tree, node: int, *, left: bool) -> Condition:
-        """What the rows on one side of a node have in common."""
+        """The condition that the rows on one side of a node meet."""
         feature = int(tree.feature[node])
-        missing = None
-        if self.holes is not None and self.holes[feature]:
-            missing = bool(tree.missing_left[node]) == left
+        holes = self.holes is not None and self.holes[feature]
+        missing = bool(tree.missing_left[node]) == left if holes else None
         inside = tree.inside[tree.subset[node] : tree.subset[node + 1]]
         name = str(self.names[feature])
         if inside.size:
             subset = frozenset(str(level) for level in self.levels[feature][: inside.size][inside])
-            return (
-                Condition(name, outside=subset, missing=missing)
-                if left
-                else Condition(name, inside=subset, missing=missing)
-            )
+            inner, outer = (None, subset) if left else (subset, None)
+            return Condition(name, inside=inner, outside=outer, missing=missing)
         split = float(self.splits[node])
         return Condition(name, high=split, missing=missing) if left else Condition(name, low=split, missing=missing)
 
 
 @runtime_checkable
 class HasTree(Protocol):
-    """A fitted estimator that is a decision tree, and can say it in the names of any columns."""
+    """A fitted decision tree that can be described with given column names."""
 
     tree_: Tree
 
@@ -139,21 +123,20 @@ class HasTree(Protocol):
 def rules(tree: Tree, wording: Wording) -> list[Rule]:
     """The leaves of a tree from left to right, the conditions of each path merged feature by feature.
 
-    A nominal value that is asked for on the right side of some split must be in a set, which is what is left of the
-    subset of that split; on left sides alone it must not be in a set, as new levels are not. Missing values are
-    spoken of in the features that had some in the training rows; in others they go to the heavier side of a split.
+    After a right branch a nominal value must be in a set, what is left of the subset of that split; after left branches
+    only, it must not be in a set, so that new levels go there. Missing values appear in the conditions of features that
+    had some in the training rows; in others they go to the heavier side of a split.
     """
     found: list[Rule] = []
-    answer = tree.answer
+    predicted = tree.answer
     stack: list[tuple[int, dict[int, Condition]]] = [(0, {})]
     while stack:
         node, path = stack.pop()
         feature = int(tree.feature[node])
         if feature < 0:
-            weight = tree.weight[node]
+            weight, code = tree.weight[node], predicted[node]
             total = float(weight.sum())
-            label = wording.classes[answer[node]]
-            found.append(Rule(tuple(path.values()), label, total, total - float(weight[answer[node]])))
+            found.append(Rule(tuple(path.values()), wording.classes[code], total, total - float(weight[code])))
             continue
         for child, left in ((tree.right[node], False), (tree.left[node], True)):
             here = wording.condition(tree, node, left=left)
@@ -162,15 +145,9 @@ def rules(tree: Tree, wording: Wording) -> list[Rule]:
 
 
 def round_splits(tree: Tree, X: Matrix) -> FloatArray:
-    """Splits with as few digits as send every training row the way it went; NaN in leaves and nominal nodes.
+    """Splits with the fewest digits that send every training row `X` the same way; NaN in leaves and nominal nodes.
 
-    Each lies in the middle half of the gap that its split parts, so that few new rows would go another way either.
-
-    Parameters
-    ----------
-    tree : Tree
-    X : array or sparse matrix of shape (n_rows, n_features)
-        The training rows.
+    Each lies in the middle half of the gap around its split, so that few new rows would go another way.
     """
     splits = np.full(tree.feature.shape[0], np.nan)
     leaf = tree.leaves(X)
@@ -191,7 +168,7 @@ def round_splits(tree: Tree, X: Matrix) -> FloatArray:
 
 
 def few_digits(below: float, split: float, above: float) -> float:
-    """The number of fewest digits in the middle half of a gap, as near to its split as these digits allow.
+    """The number of fewest digits in the middle half of a gap, as near to the split as these digits allow.
 
     Examples
     --------
@@ -200,7 +177,7 @@ def few_digits(below: float, split: float, above: float) -> float:
     """
     reach = float(above) / 4 - float(below) / 4
     for digits in range(17):
-        # No digits at all stand for zero.
+        # No digits mean zero.
         rounded = float(f"{split:.{digits}g}") if digits else 0.0
         if abs(rounded - split) <= reach and below < rounded <= above:
             return rounded
@@ -208,12 +185,12 @@ def few_digits(below: float, split: float, above: float) -> float:
 
 
 def number(value: float) -> str:
-    """A number as short as it can be written without becoming another."""
+    """The shortest text that reads back as the same number."""
     return repr(float(value)).removesuffix(".0")
 
 
 def _both(one: Condition, other: Condition) -> Condition:
-    """The condition that a value meets which meets both."""
+    """Both conditions as one."""
     sets = [condition.inside for condition in (one, other) if condition.inside is not None]
     nominal = one.outside is not None or other.outside is not None
     outside = (one.outside or frozenset()) | (other.outside or frozenset())
@@ -228,14 +205,18 @@ def _both(one: Condition, other: Condition) -> Condition:
     )
 
 
-def _one_line(name: Any) -> str:
+def one_line(name: Any) -> str:
     return " ".join(str(name).split())
+
+
+def n_rows(weight: float) -> str:
+    return f"{weight:.6g} row" + ("s" if weight != 1 else "")
 
 
 def _set(levels: frozenset[str]) -> str:
     """Levels between braces; one that could be misread is quoted."""
     plain = [
-        level if level and level == _one_line(level) and not set(level) & set(",{}'\"") else repr(level)
+        level if level and level == one_line(level) and not set(level) & set(",{}'\"") else repr(level)
         for level in sorted(levels)
     ]
     return "{" + ", ".join(plain) + "}"
