@@ -19,17 +19,17 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
-from tamis.base.errors import DataError, TamisError
+from tamis.base.errors import DataError, TamisError, quoted
 from tamis.base.feature_tracking import kept, traced
 from tamis.base.predictions import ask
 from tamis.base.seeds import seeded, spawn
 from tamis.base.selector import Selector
 from tamis.challenge.score import Submission, official_parts, true_labels
 from tamis.compose.recipe import recipe, to_text
-from tamis.data.challenge_files import parse_labels
 from tamis.data.dataset import Dataset
-from tamis.data.index_value import index, number, quoted
-from tamis.data.matrices import PARTS
+from tamis.data.parsing.index_value import index, number
+from tamis.data.parsing.matrices import PARTS
+from tamis.data.readers.challenge.rows import parse_labels
 from tamis.data.write import whole
 
 #: Archives that unpack to more are refused; the five data sets of the challenge need less than a hundredth.

@@ -1,9 +1,9 @@
-"""The files of the NIPS 2003 feature selection challenge (Guyon, Gunn, Ben-Hur and Dror 2004).
+"""Rows and labels of the NIPS 2003 feature selection challenge (Guyon, Gunn, Ben-Hur and Dror 2004).
 
 A data set NAME is ``NAME_train.data``, ``NAME_valid.data`` and ``NAME_test.data`` with one line a row, labels
 -1 or +1 one a line in ``NAME_train.labels`` and so on, and ``NAME.param`` that states sizes and check-sums.
 The rows come in three forms: "dense" (numbers), "sparse" (``index:value``) and "binary" (the indices of the
-ones); indices start at 1. This file knows rows and labels; ``challenge_param.py`` knows the .param file.
+ones); indices start at 1.
 """
 
 from itertools import pairwise
@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from tamis.base.errors import DataError
+from tamis.base.errors import DataError, quoted
 from tamis.base.types import Matrix
-from tamis.data.index_value import distinct, index, number, pairs, quoted, read_plain, stack
-from tamis.data.matrices import MOST_COLUMNS, is_sparse, tidy_csr
+from tamis.data.parsing.index_value import check_distinct, index, number, pairs, read_plain, stack
+from tamis.data.parsing.matrices import MOST_COLUMNS, is_sparse, tidy_csr
 
 
 def parse_labels(text: str, path: Path) -> np.ndarray:
@@ -32,20 +32,18 @@ def parse_labels(text: str, path: Path) -> np.ndarray:
 
 
 def guess_form(text: str) -> str:
-    """Which of the three forms a .data file is in, by its content.
+    """Which of the three forms a .data file has, by its content.
 
-    Rows of one length are numbers. Rows of several lengths are indices if they rise in every row; if not they
-    are numbers too, and one is missing.
+    Rows of one length are numbers. Rows of several lengths are indices when every row rises, else numbers of
+    which one is missing.
 
     >>> guess_form("1:2 5:3"), guess_form("4 7\\n2 7"), guess_form("4 7\\n2"), guess_form("7 4\\n2")
     ('sparse', 'dense', 'binary', 'dense')
     """
     if ":" in text:
         return "sparse"
-    lines = text.rstrip().split("\n")
-    if len({len(line.split()) for line in lines}) == 1:
-        return "dense"
-    return "binary" if all(_rises(line.split()) for line in lines) else "dense"
+    rows = [line.split() for line in text.rstrip().split("\n")]
+    return "binary" if len(set(map(len, rows))) > 1 and all(map(_rises, rows)) else "dense"
 
 
 def _rises(words: list[str]) -> bool:
@@ -55,48 +53,40 @@ def _rises(words: list[str]) -> bool:
 
 
 def parse_rows(text: str, path: Path, form: str, columns: int | None = None, rows: int | None = None) -> Matrix:
-    """The matrix of a .data file.
+    """The matrix of a .data file in one of the three forms.
 
-    Parameters
-    ----------
-    text : str
-    path : Path
-        Named in messages.
-    form : "dense", "sparse" or "binary"
-    columns : int, optional
-        The number of columns, when known; indices past it are refused.
-    rows : int, optional
-        The number of rows, when known: empty lines at the end of a sparse file are rows of zeros up to it.
+    Indices past `columns`, where that is known, are refused. Empty lines at the end of a sparse file are rows of
+    zeros up to the number of `rows`, where that is known.
     """
     lines = text.removesuffix("\n").split("\n")
     while len(lines) > 1 and not lines[-1].strip() and (form == "dense" or (rows is not None and len(lines) > rows)):
         lines.pop()
     if form == "dense":
         return _dense_rows(lines, path, columns)
-    X = _quick_rows(lines, form)
+    X = _plain_rows(lines, form)
     if X is None or (columns is not None and X.shape[1] > columns):
         X = _careful_rows(lines, path, form, columns)
-    return tidy_csr(_with_columns(X, columns))
+    return tidy_csr(X if columns is None else _with_columns(X, columns))
 
 
-def _with_columns(X: sp.csr_array, columns: int | None) -> sp.csr_array:
-    return X if columns is None else sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], columns))
+def _with_columns(X: sp.csr_array, columns: int) -> sp.csr_array:
+    return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], columns))
 
 
 def widen(matrices: dict[str, Matrix]) -> dict[str, Matrix]:
-    """The sparse matrices with as many columns as the widest of them; dense ones as they are."""
+    """Give all sparse matrices the columns of the widest one."""
     widest = max(X.shape[1] for X in matrices.values())
     return {part: _with_columns(X, widest) if is_sparse(X) else X for part, X in matrices.items()}
 
 
 def _dense_rows(lines: list[str], path: Path, columns: int | None) -> np.ndarray:
-    wanted = len(lines[0].split()) if columns is None else columns
+    expected = len(lines[0].split()) if columns is None else columns
     try:
         X = np.loadtxt(lines, dtype=np.float64, comments=None, ndmin=2)
     except ValueError:
         pass
     else:
-        if X.shape == (len(lines), wanted) and np.isfinite(X).all():
+        if X.shape == (len(lines), expected) and np.isfinite(X).all():
             return X
     rows = []
     for count, line in enumerate(lines, start=1):
@@ -104,13 +94,13 @@ def _dense_rows(lines: list[str], path: Path, columns: int | None) -> np.ndarray
         if not words:
             raise DataError(f"{where}: is empty")
         rows.append([number(word, quoted(word), where) for word in words])
-        if len(words) != wanted:
-            raise DataError(f"{where}: has {len(words)} numbers, {wanted} are wanted in every row")
+        if len(words) != expected:
+            raise DataError(f"{where}: has {len(words)} numbers, expected {expected} in every row")
     return np.array(rows)
 
 
-def _quick_rows(lines: list[str], form: str) -> sp.csr_array | None:
-    """Read what is plain, else None: indices in order for "sparse", any distinct ones for "binary"."""
+def _plain_rows(lines: list[str], form: str) -> sp.csr_array | None:
+    """Rows of indices in order ("sparse") or of distinct indices ("binary"); None when anything looks odd."""
     if form == "sparse":
         plain = read_plain("".join(f"0 {line}\n" for line in lines))
         return None if plain is None else plain[0]
@@ -137,7 +127,7 @@ def _careful_rows(lines: list[str], path: Path, form: str, columns: int | None) 
             indices, values = pairs(words, where)
         else:
             indices, values = [index(word, where) for word in words], [1.0] * len(words)
-            distinct(indices, where)
+            check_distinct(indices, where)
         if columns is not None and indices and max(indices) > columns:
             raise DataError(f"{where}: index {max(indices)} is past the last of {columns} columns")
         rows.append((indices, values))
