@@ -17,24 +17,12 @@ from tamis.base.types import FloatArray, Mask, Matrix
 
 @dataclass(frozen=True)
 class MixedTable:
-    """A table split into the matrix of its numeric columns and its nominal columns as text.
+    """A table split into the matrix of its numeric columns and its nominal columns as text."""
 
-    Attributes
-    ----------
-    nominal : bool array of shape (n_features,)
-        Which columns are text.
-    numbers : float array or CSR matrix of shape (n_rows, n_numeric)
-        The numeric columns; NaN is missing.
-    text : list of polars.Series
-        The nominal columns, of dtype String; null is missing.
-    source : object
-        The input.
-    """
-
-    nominal: Mask
-    numbers: Matrix
-    text: list[pl.Series]
-    source: Any
+    nominal: Mask  # which columns are text
+    numbers: Matrix  # the numeric columns; NaN is missing
+    text: list[pl.Series]  # the nominal columns, of dtype String; null is missing
+    source: Any  # the input
 
     @property
     def kind(self) -> str:

@@ -26,20 +26,10 @@ Levels = dict[int, np.ndarray]
 
 
 class Coded(NamedTuple):
-    """Rows as numbers.
+    """Rows as numbers."""
 
-    Attributes
-    ----------
-    matrix : float array or CSR/CSC matrix of shape (n_rows, n_features)
-        A nominal column holds the codes 0, 1, ... of its levels; NaN is missing.
-    nominal : bool array of shape (n_features,)
-        Which columns hold codes.
-    levels : dict of int to array of str
-        The texts of the codes of each nominal column, by its number.
-    """
-
-    matrix: Matrix
-    nominal: Mask
+    matrix: Matrix  # a nominal column holds the codes 0, 1, ... of its levels; NaN is missing
+    nominal: Mask  # which columns hold codes
     levels: Levels
 
 

@@ -39,21 +39,12 @@ Arguments: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes of the data above which the search skips a part.
-
-    Attributes
-    ----------
-    rows, columns : float
-    values : float
-        Rows times columns, for parts that pass over the data many times.
-    differences : float
-        Pairs of rows times columns, for parts that compare all rows with each other.
-    """
+    """Sizes of the data above which the search skips a part."""
 
     rows: float = math.inf
     columns: float = math.inf
-    values: float = math.inf
-    differences: float = math.inf
+    values: float = math.inf  # rows times columns, for parts that pass over the data many times
+    differences: float = math.inf  # pairs of rows times columns, for parts that compare all rows with each other
 
     def allow(self, rows: int, columns: int) -> bool:
         """Whether data of this size is within the limits."""

@@ -159,17 +159,5 @@ def score(
 ) -> Callable[[Callable[..., FloatArray | Scored]], Score]:
     """Decorate a function as the score of a card; the keywords are those of :class:`Score`."""
 
-    def declare(function: Callable[..., FloatArray | Scored]) -> Score:
-        return Score(
-            part,
-            function,
-            supervised=supervised,
-            has_pvalues=pvalues,
-            nonnegative=nonnegative,
-            constraints=constraints or {},
-            takes_nominal=takes_nominal,
-            takes_codes=takes_codes,
-            alone=alone,
-        )
-
-    return declare
+    options = (supervised, pvalues, nonnegative, constraints or {}, takes_nominal, takes_codes, alone)
+    return lambda function: Score(part, function, *options)

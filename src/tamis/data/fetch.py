@@ -23,7 +23,7 @@ from tamis.base.errors import DataError, TamisError
 from tamis.base.types import FloatArray
 from tamis.data.dataset import Dataset
 from tamis.data.parsing.reader import Source
-from tamis.data.parsing.table import CLASS_NAMES, Table, labels
+from tamis.data.parsing.table import CLASS_NAMES, Table, sparse_dataset
 from tamis.data.write import write
 
 #: Seconds that a server may stay silent.
@@ -93,7 +93,13 @@ def fetch(
     with _linked(_Link(what, server)):
         bunch = _download(what, query)
     data = _dataset(what, bunch)
-    _save(data, Path(home or os.environ.get("TAMIS_DATA") or Path.home() / "tamis_data"))
+    folder = Path(home or os.environ.get("TAMIS_DATA") or Path.home() / "tamis_data").expanduser()
+    path = folder / f"{data.name}{'.npz' if data.is_sparse else '.parquet'}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror})") from None
+    write(data, path)
     return data
 
 
@@ -108,11 +114,9 @@ def _query(name_or_id: str | int, version: int | str) -> tuple[str, dict[str, An
         if number != "active":
             raise TamisError(f"version goes with a name; the number {name} identifies one version already")
         return f"OpenML data set {name}", {"data_id": max(1, int(name))}
-    called = "" if number == "active" else f", version {number}"
-    return f"OpenML data set {name!r}{called}", {
-        "name": quote(name, safe=""),
-        "version": "active" if number == "active" else int(number),
-    }
+    if number == "active":
+        return f"OpenML data set {name!r}", {"name": quote(name, safe=""), "version": number}
+    return f"OpenML data set {name!r}, version {number}", {"name": quote(name, safe=""), "version": int(number)}
 
 
 class _Link:
@@ -186,28 +190,19 @@ def _dataset(what: str, bunch: Any) -> Dataset:
     if len(bunch.feature_names) == 1:
         raise DataError(f"{what}: has no feature column beside {target!r}")
     at = bunch.feature_names.index(target)
-    names = _distinct_names(bunch.feature_names, at)
-    source = Source(Path(what))
-    if isinstance(bunch.data, np.ndarray):
-        nominal = {
-            number: _words(bunch.data[:, number], bunch.categories[name])
-            for number, name in enumerate(bunch.feature_names)
-            if name in bunch.categories
-        }
+    names, source = _distinct_names(bunch.feature_names, at), Source(Path(what))
+    dense = isinstance(bunch.data, np.ndarray)
+    nominal = {
+        j: _words(bunch.data[:, [j]] if dense else bunch.data[:, [j]].toarray(), bunch.categories[name])
+        for j, name in enumerate(bunch.feature_names)
+        if name in bunch.categories and (dense or j == at)
+    }
+    if dense:
         data = Table(source, names, bunch.data, nominal, _place).dataset(names[at])
     else:
-        data = _sparse_dataset(source, bunch, names, at)
+        data = sparse_dataset(source, names, bunch.data, at, nominal.get(at), _place)
     name = re.sub(r"[^\w.-]+", "_", str(bunch.details["name"])).strip(".") or f"openml_{bunch.details['id']}"
     return replace(data, name=name)
-
-
-def _sparse_dataset(source: Source, bunch: Any, names: list[str], at: int) -> Dataset:
-    rest = np.delete(np.arange(len(names)), at)
-    column: Any = bunch.data[:, [at]].toarray().ravel()
-    if bunch.feature_names[at] in bunch.categories:
-        column = _words(column, bunch.categories[bunch.feature_names[at]])
-    y = labels(source, names[at], column, _place)
-    return Dataset(X=bunch.data[:, rest], y=y, feature_names=np.array(names, dtype=np.str_)[rest], target=names[at])
 
 
 def _place(row: int) -> str:
@@ -217,7 +212,7 @@ def _place(row: int) -> str:
 def _words(codes: FloatArray, words: list[str]) -> pl.Series:
     """The words of the codes; null where the code is missing."""
     known = np.array([*words, None], dtype=object)
-    chosen = known[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
+    chosen = known[np.where(np.isnan(codes), -1, codes).astype(np.intp).ravel()]
     return pl.Series(chosen.tolist(), dtype=pl.String)
 
 
@@ -236,12 +231,3 @@ def _distinct_names(names: list[str], at: int) -> list[str]:
     renamed = [f"{name}_" if name.lower() == CLASS_NAMES[0] else name for name in names]
     renamed[at] = CLASS_NAMES[0]
     return renamed
-
-
-def _save(data: Dataset, folder: Path) -> None:
-    path = folder.expanduser() / f"{data.name}{'.npz' if data.is_sparse else '.parquet'}"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror})") from None
-    write(data, path)

@@ -29,24 +29,12 @@ _PART = re.compile(rf"(?P<name>.+)[._-](?P<part>{'|'.join(PARTS)})")
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a data set beside its files.
+    """The files of a data set, and what they do not state."""
 
-    Attributes
-    ----------
-    files : dict of str to str
-        By official part, or one under ""; relative to the folder, without the ending .gz.
-    about : str
-        One line for lists.
-    target : str, optional
-        The class column, when it is not the reader's default.
-    drop : tuple of str
-        Columns of row names.
-    """
-
-    files: dict[str, str]
+    files: dict[str, str]  # by official part or one under ""; relative to the folder, without the ending .gz
     about: str
-    target: str | None = None
-    drop: tuple[str, ...] = ()
+    target: str | None = None  # when it is not the reader's default
+    drop: tuple[str, ...] = ()  # columns of row names
 
 
 def _known(file: str, about: str, target: str | None = None, drop: tuple[str, ...] = ()) -> Entry:
@@ -94,15 +82,8 @@ ENTRIES: dict[str, Entry] = {
 
 #: Hidden files, notes, and what is not a table of rows and classes: series, texts, a regression.
 _LEFT_OUT = (
-    ".*",
-    "*/.*",
-    "mts/*",
-    "newsgroups20/*",
-    "reuters*/*",
-    "webkb4/*",
-    "diabetes_lars/*.npz",
-    "readme*",
-    "*/readme*",
+    *(".*", "*/.*", "readme*", "*/readme*"),
+    *("mts/*", "newsgroups20/*", "reuters*/*", "webkb4/*", "diabetes_lars/*.npz"),
 )
 
 

@@ -1,6 +1,5 @@
 """Probes: permuted copies of columns, known to be useless, to count how many a selector selects."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from itertools import count, islice
 from numbers import Real
@@ -53,40 +52,31 @@ def add_probes(X: Any, share: float = 0.5, *, seed: int = 0) -> tuple[Any, Mask]
     if not isinstance(share, Real) or not 0 < share < 1:
         raise TamisError(f"share must be a number above 0 and below 1; got {share!r}")
     check_whole("seed", seed, 0)
-    columns = _n_columns(X)
+    shape = X.X.shape if isinstance(X, Dataset) else np.shape(X)
+    if len(shape) != 2 or not shape[1]:
+        raise TamisError(f"add_probes takes a table with at least one column; got shape {shape}")
+    columns = shape[1]
     wanted = max(1, round(columns * share / (1 - share)))
     rng = generator(seed)
     rounds = [rng.permutation(columns) for _ in range(-(-wanted // columns))]
     drawn = np.concatenate(rounds)[:wanted]
     mask = np.arange(columns + wanted) >= columns
     if isinstance(X, Dataset):
-        return _extend_dataset(X, drawn, mask, rng), mask
-    return _extend(X, drawn, _names(_taken(X), wanted), rng), mask
+        return _extend_dataset(X, drawn, rng), mask
+    return _extend(X, drawn, _names(list(getattr(X, "columns", ())), wanted), rng), mask
 
 
-def _n_columns(X: Any) -> int:
-    shape = (X.n_rows, X.n_features) if isinstance(X, Dataset) else np.shape(X)
-    if len(shape) != 2 or not shape[1]:
-        raise TamisError(f"add_probes takes a table with at least one column; got shape {shape}")
-    return int(shape[1])
-
-
-def _names(taken: Iterable[Any], wanted: int) -> list[str]:
+def _names(taken: list[Any], wanted: int) -> list[str]:
     """The first free names among probe_1, probe_2, ...."""
+    for name in taken:
+        # scikit-learn refuses a data frame whose names are partly text.
+        if not isinstance(name, str):
+            raise TamisError(f"add_probes takes data frames whose column names are text; got {name!r}")
     known = set(taken)
     return list(islice((name for number in count(1) if (name := f"probe_{number}") not in known), wanted))
 
 
-def _taken(X: Any) -> list[str]:
-    names = list(getattr(X, "columns", ()))
-    # scikit-learn refuses a data frame whose names are partly text.
-    for name in names:
-        if not isinstance(name, str):
-            raise TamisError(f"add_probes takes data frames whose column names are text; got {name!r}")
-    return names
-
-
-def _extend_dataset(data: Dataset, drawn: np.ndarray, mask: Mask, rng: np.random.Generator) -> Dataset:
+def _extend_dataset(data: Dataset, drawn: np.ndarray, rng: np.random.Generator) -> Dataset:
     names = _names(data.feature_names.tolist(), len(drawn))
     roles = np.full(data.n_features, "") if data.roles is None else data.roles
     return replace(

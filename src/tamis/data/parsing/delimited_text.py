@@ -17,27 +17,14 @@ class Layout:
     """Where rows and values begin and end, by the delimiters and line ends outside quotes.
 
     Blank lines are left out. All values form one long column, so that the cost does not depend on the width.
-
-    Attributes
-    ----------
-    data : bytes
-        The text.
-    closed : bool
-        Whether the last quote is closed.
-    starts, widths : arrays of int of shape (n_rows,)
-        Where in `data` each row begins, and how many values it has.
-    blank : array of int
-        Values that are blank lines.
-    packed : bytes
-        The text with `_END` after every value.
     """
 
     data: bytes
-    closed: bool
-    starts: np.ndarray
-    widths: np.ndarray
-    blank: np.ndarray
-    packed: bytes
+    closed: bool  # whether the last quote is closed
+    starts: np.ndarray  # where in `data` each row begins
+    widths: np.ndarray  # number of values of each row
+    blank: np.ndarray  # the values that are blank lines
+    packed: bytes  # the text with `_END` after every value
 
     @classmethod
     def of(cls, data: bytes, delimiter: str, *, quotes: bool) -> "Layout":

@@ -4,8 +4,8 @@ A fast path reads plain rows; a careful one reads the rest and names the line of
 """
 
 import re
-from collections import Counter
 from math import isfinite
+from statistics import mode
 
 import numpy as np
 import polars as pl
@@ -89,13 +89,6 @@ def index(word: str, where: str) -> int:
     return value
 
 
-def check_distinct(indices: list[int], where: str) -> None:
-    """Refuse an index that occurs twice in a row."""
-    if len(set(indices)) < len(indices):
-        (again, _), *_ = Counter(indices).most_common(1)
-        raise DataError(f"{where}: index {again} occurs twice or more")
-
-
 def pairs(words: list[str], where: str) -> tuple[list[int], list[float]]:
     """Indices and values of one row's ``index:value`` words.
 
@@ -109,7 +102,8 @@ def pairs(words: list[str], where: str) -> tuple[list[int], list[float]]:
             raise DataError(f"{where}: {quoted(word)} is not of the form index:value")
         indices.append(index(left, where))
         values.append(number(right, f"value {quoted(right)} of index {left}", where))
-    check_distinct(indices, where)
+    if len(set(indices)) < len(indices):
+        raise DataError(f"{where}: index {mode(indices)} occurs twice or more")
     return indices, values
 
 

@@ -156,14 +156,8 @@ def own_target(target: str | None, known: tuple[str, ...], where: Any) -> None:
 def assemble(parts: Mapping[str, tuple[Matrix, np.ndarray | None]], where: Any, *, name: str, **known: Any) -> Dataset:
     """Join the parts of a data set; those without labels go to `unlabelled`.
 
-    Parameters
-    ----------
-    parts : mapping of str to (matrix, labels or None)
-        By "train", "valid" and "test"; or one part under "" when there is no official split.
-    where : str or Path
-    name : str
-    **known
-        Other attributes of the data set; `feature_names` default to x1, x2, ....
+    The keys of `parts` are "train", "valid" and "test", or "" alone when there is no official split. `known` are other
+    attributes of the data set; `feature_names` default to x1, x2, ....
     """
     labelled = {part: (X, y) for part, (X, y) in parts.items() if y is not None}
     if not labelled:

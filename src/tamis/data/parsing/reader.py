@@ -1,6 +1,7 @@
 """The contract of a reader: a file's bytes in, a data set out, every failure one sentence."""
 
 import gzip
+import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,18 +25,18 @@ class Source:
     path: Path
 
     @property
+    def _unzipped(self) -> Path:
+        return Path(re.sub(r"\.gz$", "", self.path.name, flags=re.IGNORECASE))
+
+    @property
     def suffix(self) -> str:
         """Ending of the name in lower case, without ``.gz``."""
-        return Path(self.path.name.lower().removesuffix(".gz")).suffix
+        return self._unzipped.suffix.lower()
 
     @property
     def stem(self) -> str:
         """The file's name without folders and endings."""
-        name = self.path.name
-        for ending in (".gz", self.suffix):
-            if ending and name.lower().endswith(ending):
-                name = name[: -len(ending)]
-        return name
+        return self._unzipped.stem
 
     @cached_property
     def content(self) -> bytes:

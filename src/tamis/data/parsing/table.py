@@ -25,24 +25,14 @@ _LONGEST_LABEL = 1000
 class Table:
     """Named columns as a reader found them, before one of them becomes the class.
 
-    Attributes
-    ----------
-    source : Source
-        The file, for messages and for the data set's name.
-    names : sequence of str of length n_columns
-    numbers : array of shape (n_rows, n_columns)
-        NaN where a value is missing. The entries of nominal columns are ignored.
-    nominal : mapping of int to polars.Series
-        The columns that are not numbers, by position, as strings with null where missing.
-    place : callable
-        How a message names a row: ``place(0)`` is "line 2" or "row 1".
+    `numbers` has all columns, with NaN where a value is missing; its entries of nominal columns are ignored.
     """
 
     source: Source
     names: Sequence[str]
     numbers: FloatArray
-    nominal: Mapping[int, pl.Series]
-    place: Callable[[int], str]
+    nominal: Mapping[int, pl.Series]  # by position, as strings with null where missing
+    place: Callable[[int], str]  # how a message names a row: `place(0)` is "line 2" or "row 1"
 
     def dataset(self, target: str | None) -> Dataset:
         """The data set whose class is the column `target`, by default one of `CLASS_NAMES`.
@@ -199,6 +189,16 @@ def refuse_infinity(source: Source, X: sp.csr_array, names: Sequence[str], place
         entry = int(np.isinf(X.data).argmax())
         row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
         raise infinity(source, place(row), names[X.indices[entry]])
+
+
+def sparse_dataset(
+    source: Source, names: Sequence[str], X: Any, at: int, words: pl.Series | None, place: Callable[[int], str]
+) -> Dataset:
+    """The data set of a sparse matrix whose column `at` is the class; `words` are its labels where it is nominal."""
+    y = labels(source, names[at], X[:, [at]].toarray().ravel() if words is None else words, place)
+    X, features = X[:, np.delete(np.arange(len(names)), at)], [*names[:at], *names[at + 1 :]]
+    refuse_infinity(source, X, features, place)
+    return Dataset(X, y, np.array(features, dtype=str), name=source.stem, target=names[at])
 
 
 def _listed(names: Sequence[str]) -> str:

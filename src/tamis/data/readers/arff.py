@@ -9,7 +9,6 @@ them would change the data.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,7 +19,7 @@ from tamis.base.types import FloatArray
 from tamis.data.dataset import Dataset, unlabelled
 from tamis.data.parsing.delimited_text import Layout, take_columns
 from tamis.data.parsing.reader import Reader, Source
-from tamis.data.parsing.table import Table, check_names, find_target, labels, refuse_infinity
+from tamis.data.parsing.table import Table, check_names, find_target, refuse_infinity, sparse_dataset
 
 _NUMERIC = ("numeric", "real", "integer")
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))%.*$", re.MULTILINE)
@@ -171,82 +170,65 @@ def _wrong_count(source: Source, layout: Layout, row: int, width: int) -> DataEr
 def _read_sparse(source: Source, attributes: list[_Attribute], target: str, body: str, quotes: _Quotes) -> Dataset:
     names = [attribute.name for attribute in attributes]
     at = find_target(source, names, target)
-    entries = _Entries.of(source, body, len(names))
-    rows, columns, shape = entries.rows, entries.columns, (len(entries.lines), len(names))
+    raw, rows, columns, lines = _entries(source, body, len(names))
+    shape = (len(lines), len(names))
 
-    def place(entry: int) -> str:
-        return f"{entries.place(rows[entry])}, attribute {quoted(names[columns[entry]])}"
+    def place(row: int) -> str:
+        return f"line {lines[row]}"
 
-    cells = _known(pl.Series(entries.cells, dtype=pl.String), quotes)
-    numbers = _numbers(source, attributes, cells, lambda at: columns[at], place)
+    def entry_place(entry: int) -> str:
+        return f"{place(rows[entry])}, attribute {quoted(names[columns[entry]])}"
+
+    cells = _known(pl.Series(raw, dtype=pl.String), quotes)
+    numbers = _numbers(source, attributes, cells, lambda at: columns[at], entry_place)
     nominal: dict[int, pl.Series] = {}
     order = np.argsort(columns, kind="stable")
     for j, attribute in enumerate(attributes):
         if attribute.values is not None:
             mine = order[slice(*np.searchsorted(columns, [j, j + 1], sorter=order))]
             words = cells.gather(mine)
-            _check_words(source, attribute, words, mine.tolist(), place)
+            _check_words(source, attribute, words, mine.tolist(), entry_place)
+            # A sparse row leaves out the first declared value.
             column = np.full(shape[0], attribute.values[0] if attribute.values else None, dtype=object)
             column[rows[mine]] = words.to_list()
             nominal[j] = pl.Series(column.tolist(), dtype=pl.String)
     if not nominal.keys() <= {at}:
         dense = np.zeros(shape)
         dense[rows, columns] = numbers
-        return Table(source, names, dense, nominal, entries.place).dataset(target)
+        return Table(source, names, dense, nominal, place).dataset(target)
     X = sp.csr_array((numbers, (rows, columns)), shape=shape)
     X.eliminate_zeros()
-    known: dict[str, Any] = {"name": source.stem, "target": str(target)}
     if at is None:
-        refuse_infinity(source, X, names, entries.place)
-        return unlabelled(X, feature_names=np.array(names, dtype=str), **known)
-    classes: Any = nominal.get(at)
-    if classes is None:
-        classes = np.zeros(shape[0])
-        classes[rows[columns == at]] = numbers[columns == at]
-    y = labels(source, names[at], classes, entries.place)
-    features = names[:at] + names[at + 1 :]
-    X = X[:, np.delete(np.arange(shape[1]), at)]
-    refuse_infinity(source, X, features, entries.place)
-    return Dataset(X, y, np.array(features, dtype=str), **known)
+        refuse_infinity(source, X, names, place)
+        return unlabelled(X, feature_names=np.array(names, dtype=str), name=source.stem, target=str(target))
+    return sparse_dataset(source, names, X, at, nominal.get(at), place)
 
 
-@dataclass(frozen=True)
-class _Entries:
+def _entries(source: Source, body: str, width: int) -> tuple[list[str], np.ndarray, np.ndarray, list[int]]:
     """The values of sparse rows, the row and column of each, and the line of each row."""
-
-    cells: list[str]
-    rows: np.ndarray
-    columns: np.ndarray
-    lines: list[int]
-
-    def place(self, row: int) -> str:
-        return f"line {self.lines[row]}"
-
-    @classmethod
-    def of(cls, source: Source, body: str, width: int) -> "_Entries":
-        cells: list[str] = []
-        columns: list[int] = []
-        counts: list[int] = []
-        lines: list[int] = []
-        for number, line in enumerate(body.split("\n"), start=1):
-            if not (text := line.strip()):
-                continue
-            where = f"{source.path}, line {number}"
-            if not text.startswith("{"):
-                raise DataError(f"{where}: is not a sparse row in braces like the rows above")
-            inner, brace, rest = text[1:].partition("}")
-            if not brace or rest:
-                raise DataError(f"{where}: {_WEIGHTS if rest.endswith('}') else 'a sparse row must end in one brace'}")
-            before = len(columns)
-            for entry in inner.split(",") if inner.strip() else ():
-                index, value = _entry(where, entry, width)
-                if len(columns) > before and index <= columns[-1]:
-                    raise DataError(f"{where}: index {index} follows index {columns[-1]}, and indices must rise")
-                columns.append(index)
-                cells.append(value)
-            counts.append(len(columns) - before)
-            lines.append(number)
-        return cls(cells, np.repeat(np.arange(len(lines)), counts), np.array(columns, dtype=np.intp), lines)
+    cells: list[str] = []
+    columns: list[int] = []
+    rows: list[int] = []
+    lines: list[int] = []
+    for number, line in enumerate(body.split("\n"), start=1):
+        if not (text := line.strip()):
+            continue
+        where = f"{source.path}, line {number}"
+        if not text.startswith("{"):
+            raise DataError(f"{where}: is not a sparse row in braces like the rows above")
+        inner, brace, rest = text[1:].partition("}")
+        if not brace or rest:
+            raise DataError(f"{where}: {_WEIGHTS if rest.endswith('}') else 'a sparse row must end in one brace'}")
+        last = -1
+        for entry in inner.split(",") if inner.strip() else ():
+            index, value = _entry(where, entry, width)
+            if index <= last:
+                raise DataError(f"{where}: index {index} follows index {last}, and indices must rise")
+            columns.append(last := index)
+            rows.append(len(lines))
+            cells.append(value)
+        lines.append(number)
+    return cells, np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp), lines
 
 
 def _entry(where: str, entry: str, width: int) -> tuple[int, str]:

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 
 from tamis.base.errors import DataError, quoted
 from tamis.base.types import Matrix
-from tamis.data.parsing.index_value import check_distinct, index, number, pairs, read_plain, stack
-from tamis.data.parsing.matrices import MOST_COLUMNS, is_sparse, tidy_csr
+from tamis.data.parsing.index_value import number, pairs, read_plain, stack
+from tamis.data.parsing.matrices import is_sparse, tidy_csr
 
 
 def parse_labels(text: str, path: Path) -> np.ndarray:
@@ -63,10 +63,12 @@ def parse_rows(text: str, path: Path, form: str, columns: int | None = None, row
         lines.pop()
     if form == "dense":
         return _dense_rows(lines, path, columns)
-    X = _plain_rows(lines, form)
-    if X is None or (columns is not None and X.shape[1] > columns):
-        X = _careful_rows(lines, path, form, columns)
-    return tidy_csr(X if columns is None else _with_columns(X, columns))
+    if form == "binary":
+        lines = [":1 ".join([*line.split(), ""]) for line in lines]
+    plain = read_plain("".join(f"0 {line}\n" for line in lines))
+    if plain is None or (columns is not None and plain[0].shape[1] > columns):
+        return tidy_csr(_careful_rows(lines, path, columns))
+    return tidy_csr(plain[0] if columns is None else _with_columns(plain[0], columns))
 
 
 def _with_columns(X: sp.csr_array, columns: int) -> sp.csr_array:
@@ -99,35 +101,11 @@ def _dense_rows(lines: list[str], path: Path, columns: int | None) -> np.ndarray
     return np.array(rows)
 
 
-def _plain_rows(lines: list[str], form: str) -> sp.csr_array | None:
-    """Rows of indices in order ("sparse") or of distinct indices ("binary"); None when anything looks odd."""
-    if form == "sparse":
-        plain = read_plain("".join(f"0 {line}\n" for line in lines))
-        return None if plain is None else plain[0]
-    rows = [line.split() for line in lines]
-    if not all(word.isascii() and word.isdigit() for row in rows for word in row):
-        return None
-    try:
-        flat = np.fromiter((int(word) for row in rows for word in row), dtype=np.int64)
-    except (ValueError, OverflowError):
-        return None
-    if not flat.size or flat.min() < 1 or flat.max() > MOST_COLUMNS:
-        return None
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    X = sp.csr_array((np.ones(flat.size), flat - 1, indptr), shape=(len(rows), int(flat.max())))
-    X.sort_indices()
-    return X if X.has_canonical_format else None
-
-
-def _careful_rows(lines: list[str], path: Path, form: str, columns: int | None) -> sp.csr_array:
+def _careful_rows(lines: list[str], path: Path, columns: int | None) -> sp.csr_array:
     rows = []
     for count, line in enumerate(lines, start=1):
-        where, words = f"{path}, line {count}", line.split()
-        if form == "sparse":
-            indices, values = pairs(words, where)
-        else:
-            indices, values = [index(word, where) for word in words], [1.0] * len(words)
-            check_distinct(indices, where)
+        where = f"{path}, line {count}"
+        indices, values = pairs(line.split(), where)
         if columns is not None and indices and max(indices) > columns:
             raise DataError(f"{where}: index {max(indices)} is past the last of {columns} columns")
         rows.append((indices, values))
