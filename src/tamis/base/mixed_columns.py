@@ -178,9 +178,9 @@ def _word(value: Any) -> str:
 
 def _as_in_fit(column: pl.Series, nominal: bool, who: str) -> pl.Series:
     """The column, checked to have its type of fit; a column without known values fits both."""
-    wanted = pl.String if nominal else pl.Float64
-    if column.dtype == wanted or column.null_count() == len(column):
-        return column.cast(wanted)
+    dtype = pl.String if nominal else pl.Float64
+    if column.dtype == dtype or column.null_count() == len(column):
+        return column.cast(dtype)
     now, then = ("numbers", "text") if nominal else ("text", "numbers")
     raise DataError(f"{who}: column {column.name!r} holds {now}, but held {then} in fit")
 

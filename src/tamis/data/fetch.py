@@ -5,7 +5,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from http.client import HTTPException
 from pathlib import Path
 from threading import Lock
@@ -119,13 +119,13 @@ def _query(name_or_id: str | int, version: int | str) -> tuple[str, dict[str, An
     return f"OpenML data set {name!r}, version {number}", {"name": quote(name, safe=""), "version": int(number)}
 
 
+@dataclass
 class _Link:
     """Opens addresses at the mirror where there is one, and fails at once after a first failure."""
 
-    def __init__(self, what: str, server: str | None) -> None:
-        self.what = what
-        self.server = server
-        self.failure: DataError | None = None
+    what: str
+    server: str | None
+    failure: DataError | None = None
 
     def __call__(self, request: Request) -> Any:
         if self.failure is not None:

@@ -56,24 +56,24 @@ def add_probes(X: Any, share: float = 0.5, *, seed: int = 0) -> tuple[Any, Mask]
     if len(shape) != 2 or not shape[1]:
         raise TamisError(f"add_probes takes a table with at least one column; got shape {shape}")
     columns = shape[1]
-    wanted = max(1, round(columns * share / (1 - share)))
+    n_probes = max(1, round(columns * share / (1 - share)))
     rng = generator(seed)
-    rounds = [rng.permutation(columns) for _ in range(-(-wanted // columns))]
-    drawn = np.concatenate(rounds)[:wanted]
-    mask = np.arange(columns + wanted) >= columns
+    rounds = [rng.permutation(columns) for _ in range(-(-n_probes // columns))]
+    drawn = np.concatenate(rounds)[:n_probes]
+    mask = np.arange(columns + n_probes) >= columns
     if isinstance(X, Dataset):
         return _extend_dataset(X, drawn, rng), mask
-    return _extend(X, drawn, _names(list(getattr(X, "columns", ())), wanted), rng), mask
+    return _extend(X, drawn, _names(list(getattr(X, "columns", ())), n_probes), rng), mask
 
 
-def _names(taken: list[Any], wanted: int) -> list[str]:
+def _names(taken: list[Any], n_probes: int) -> list[str]:
     """The first free names among probe_1, probe_2, ...."""
     for name in taken:
         # scikit-learn refuses a data frame whose names are partly text.
         if not isinstance(name, str):
             raise TamisError(f"add_probes takes data frames whose column names are text; got {name!r}")
     known = set(taken)
-    return list(islice((name for number in count(1) if (name := f"probe_{number}") not in known), wanted))
+    return list(islice((name for number in count(1) if (name := f"probe_{number}") not in known), n_probes))
 
 
 def _extend_dataset(data: Dataset, drawn: np.ndarray, rng: np.random.Generator) -> Dataset:

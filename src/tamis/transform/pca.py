@@ -195,12 +195,12 @@ class _Centred:
 
 def _leading(centred: _Centred, total: float, numbers: Sequence[int | float]) -> tuple[FloatArray, FloatArray]:
     """Scatter along the components that the largest of the values of `k` needs, and the components as rows."""
-    wanted = max(_LEADING, *(int(k) for k in numbers))
+    n_components = max(_LEADING, *(int(k) for k in numbers))
     share = max((k for k in numbers if k < 1), default=0.0)
-    values, vectors = _eigen(centred, wanted)
+    values, vectors = _eigen(centred, n_components)
     while values.size < centred.size and values.sum() < share * total:
-        wanted *= 4
-        values, vectors = _eigen(centred, wanted)
+        n_components *= 4
+        values, vectors = _eigen(centred, n_components)
     count = max(_n_components(values, total, k) for k in numbers)
     count = min(count, int(np.count_nonzero(values > centred.rounding(total))))
     if count == 0:
@@ -217,10 +217,10 @@ def _n_components(scatter: FloatArray, total: float, k: int | float) -> int:
     return min(count, scatter.shape[0])
 
 
-def _eigen(centred: _Centred, wanted: int) -> tuple[FloatArray, FloatArray]:
-    """The `wanted` largest eigenvalues of the square matrix, or all, in falling order, and their vectors."""
+def _eigen(centred: _Centred, n_components: int) -> tuple[FloatArray, FloatArray]:
+    """The `n_components` largest eigenvalues of the square matrix, or all, in falling order, and their vectors."""
     size = centred.size
-    if size <= _ALL or wanted > size // 4:
+    if size <= _ALL or n_components > size // 4:
         values, vectors = eigh(centred.square(), overwrite_a=True, check_finite=False, driver="evd")
     else:
         matrix: Any = (
@@ -228,7 +228,7 @@ def _eigen(centred: _Centred, wanted: int) -> tuple[FloatArray, FloatArray]:
             if size <= _FORMED and not centred.sparse
             else LinearOperator((size, size), matvec=centred.square_times, dtype=np.float64)
         )
-        values, vectors = eigsh(matrix, wanted, v0=generator(0).standard_normal(size), **_RESTARTS)
+        values, vectors = eigsh(matrix, n_components, v0=generator(0).standard_normal(size), **_RESTARTS)
     return values[::-1], vectors[:, ::-1]
 
 
