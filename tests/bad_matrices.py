@@ -191,7 +191,11 @@ BAD_CHALLENGES: list[tuple[str, dict[str, bytes], str]] = [
         "toy_train.data, line 2: 'x' is not a number",
     ),
     ("NaN", _DENSE | {"toy_train.data": b"1 2\n3 4\nnan 7\n"}, "toy_train.data, line 3: 'nan' is not a number"),
-    ("valid of another width", _DENSE | {"toy_valid.data": b"1 2 3\n"}, "toy_valid.data, line 1: has 3 numbers, 2 are"),
+    (
+        "valid of another width",
+        _DENSE | {"toy_valid.data": b"1 2 3\n"},
+        "toy_valid.data, line 1: has 3 numbers, expected 2",
+    ),
     ("sparse index 0", _SPARSE | {"toy_train.data": b"1:2\n0:5\n1:1\n"}, "toy_train.data, line 2: index 0, but"),
     ("sparse index twice", _SPARSE | {"toy_train.data": b"1:2\n3:5 3:6\n1:1\n"}, "line 2: index 3 occurs twice"),
     (
@@ -211,7 +215,7 @@ BAD_CHALLENGES: list[tuple[str, dict[str, bytes], str]] = [
         "line 1: index 3 is past the last",
     ),
     ("absurd index", _BINARY | {"toy_train.data": b"7\n1 99999999\n1\n"}, "line 2: index '99999999' is past 16777216"),
-    ("another width stated", _DENSE | {"toy.param": _PARAM % (5, 2, 1, 3, 22)}, "line 1: has 2 numbers, 5 are wanted"),
+    ("another width stated", _DENSE | {"toy.param": _PARAM % (5, 2, 1, 3, 22)}, "line 1: has 2 numbers, expected 5"),
     (
         "other rows stated",
         _DENSE | {"toy.param": _PARAM % (2, 2, 2, 4, 22)},

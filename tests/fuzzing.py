@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
-from tamis.data.readers.reader import Reader
-from tamis.data.readers.source import Source
+from tamis.data.parsing.reader import Reader, Source
 
 
 def attempt(read: Callable[[], Dataset], path: Path) -> Dataset | None:

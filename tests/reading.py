@@ -9,8 +9,7 @@ import polars as pl
 import scipy.sparse as sp
 
 from tamis.data.dataset import Dataset
-from tamis.data.readers.reader import Reader
-from tamis.data.readers.source import Source
+from tamis.data.parsing.reader import Reader, Source
 
 
 def put(folder: Path, files: Mapping[str, bytes | str]) -> Path:

@@ -17,7 +17,7 @@ from tamis.data.describe import describe
 from tamis.data.synthetic import madelon
 
 module = import_module("tamis.data.describe")
-repeats = import_module("tamis.data.repeats")
+repeats = import_module("tamis.data.duplicates")
 
 VALUES = st.sampled_from([0.0, -0.0, 1.0, -2.5, np.nan, np.inf, -np.inf])
 MATRICES = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=5), elements=VALUES)

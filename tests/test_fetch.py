@@ -342,12 +342,12 @@ def test_no_network_is_told_at_once(name, tmp_path, monkeypatch):
 def test_a_server_in_trouble(openml, tmp_path, name):
     openml.failing = 503
     start = time.perf_counter()
-    assert "answered 503 Service Unavailable" in fails(openml, name, tmp_path)
+    assert "returned 503 Service Unavailable" in fails(openml, name, tmp_path)
     assert time.perf_counter() - start < 2
 
 
 def test_a_server_that_stays_silent(openml, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "_PATIENCE", 0.2)
+    monkeypatch.setattr(module, "_TIMEOUT", 0.2)
     release = threading.Event()
     monkeypatch.setattr(openml, "answer", lambda path: (release.wait(5), (200, b"{}"))[1])
     start = time.perf_counter()
@@ -373,7 +373,7 @@ def test_a_server_that_stays_silent(openml, tmp_path, monkeypatch):
 )
 def test_an_answer_that_makes_no_sense(openml, tmp_path, piece, body):
     openml.override[piece] = body
-    assert fails(openml, 1, tmp_path).startswith("OpenML data set 1: the answer cannot be read (")
+    assert fails(openml, 1, tmp_path).startswith("OpenML data set 1: the response cannot be read (")
 
 
 @pytest.mark.parametrize("arff", [NUMBERS + "4,5\n", NUMBERS.replace("4\n", "four\n"), "@RELATION x\n", "junk"])

@@ -3,7 +3,9 @@
 import gzip
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import numpy as np
 import polars as pl
@@ -39,6 +41,11 @@ def test_every_reader_is_found() -> None:
     endings = [ending for reader in readers() for ending in reader.suffixes]
     assert len(endings) == len(set(endings))
     assert all("." in ending and ending == ending.lower() for ending in endings)
+
+
+def test_the_folder_of_readers_lists_the_formats_and_nothing_else() -> None:
+    package = import_module("tamis.data.readers")
+    assert {info.name for info in iter_modules(package.__path__)} == {reader.name for reader in readers()}
 
 
 def test_data_set_comes_back_as_it_is() -> None:

@@ -353,7 +353,7 @@ def test_the_wrapper_stage_is_a_recipe() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"include": 20}, "include names columns or numbers them 0 to 19; got 20"),
+        ({"include": 20}, "include takes names of columns or numbers from 0 to 19; got 20"),
         ({"include": ["gene 1"]}, "got 'gene 1'"),
         ({"include": [1, True]}, "got True"),
         ({"include": [1.5]}, "got 1.5"),

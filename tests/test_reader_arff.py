@@ -17,8 +17,8 @@ from bad_tables import GOOD_ARFF, GOOD_SPARSE
 from fuzzing import damaged, survives
 from reading import reads, rows_of
 from tamis.base.errors import DataError
+from tamis.data.parsing.reader import Source
 from tamis.data.readers.arff import reader
-from tamis.data.readers.source import Source
 
 read = reads(reader, "toy.arff")
 

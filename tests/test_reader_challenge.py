@@ -15,11 +15,11 @@ from fuzzing import attempt, damaged
 from reading import put, put_challenge
 from tamis.base.errors import DataError
 from tamis.data import load
-from tamis.data.challenge_files import guess_form, parse_rows
-from tamis.data.challenge_param import parse_param
 from tamis.data.dataset import Dataset
+from tamis.data.parsing.reader import Source
 from tamis.data.readers.challenge import reader
-from tamis.data.readers.source import Source
+from tamis.data.readers.challenge.param import parse_param
+from tamis.data.readers.challenge.rows import guess_form, parse_rows
 
 OFFICIAL = """Data type: sparse-binary
 Number of features: 100000

@@ -15,8 +15,8 @@ from bad_tables import GOOD_CSV
 from fuzzing import damaged, survives
 from reading import reads, rows_of
 from tamis.base.errors import DataError
+from tamis.data.parsing.reader import Source
 from tamis.data.readers.csv import MARKS, _scan, _split, reader
-from tamis.data.readers.source import Source
 
 WORD_MARKS = MARKS[:7]
 
@@ -242,7 +242,7 @@ def test_text_longer_than_a_block(folder: Path, monkeypatch: pytest.MonkeyPatch)
     text = "a,b,class\n" + "".join(f'{number},"p,\n""{number}",{"xy"[number % 2]}\n' for number in range(50))
     whole = rows_of(read(folder, text))
     for size in (1, 7, 64):
-        monkeypatch.setattr("tamis.data.readers.layout._BLOCK_BYTES", size)
+        monkeypatch.setattr("tamis.data.parsing.delimited_text._BLOCK_BYTES", size)
         assert rows_of(read(folder, text)) == whole
 
 

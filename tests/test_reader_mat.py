@@ -14,8 +14,8 @@ from bad_matrices import X, Y, matlab
 from fuzzing import damaged, survives
 from reading import reads
 from tamis.base.errors import DataError
+from tamis.data.parsing.reader import Source
 from tamis.data.readers.mat import reader
-from tamis.data.readers.source import Source
 
 read = reads(reader, "toy.mat")
 

@@ -15,8 +15,8 @@ from bad_tables import GOOD_PARQUET, parquet
 from fuzzing import damaged, survives
 from reading import reads
 from tamis.base.errors import DataError
+from tamis.data.parsing.reader import Source
 from tamis.data.readers.parquet import reader
-from tamis.data.readers.source import Source
 
 read = reads(reader, "toy.parquet")
 

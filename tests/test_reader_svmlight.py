@@ -13,8 +13,8 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from fuzzing import damaged, survives
 from reading import reads
 from tamis.base.errors import DataError
-from tamis.data.index_value import read_plain
-from tamis.data.readers.source import Source
+from tamis.data.parsing.index_value import read_plain
+from tamis.data.parsing.reader import Source
 from tamis.data.readers.svmlight import _scan, reader
 
 read = reads(reader, "toy.svm")

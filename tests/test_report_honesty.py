@@ -95,7 +95,7 @@ def test_equal_rows_with_a_number_to_predict_are_of_no_other_class() -> None:
 
 
 def test_very_large_data_is_not_looked_through(clean, monkeypatch) -> None:
-    monkeypatch.setattr("tamis.data.repeats._MOST_VALUES", 1000)
+    monkeypatch.setattr("tamis.data.duplicates._MOST_VALUES", 1000)
     assert [one["what"] for one in warned(clean)["warnings"]] == ["Equal rows were not looked for."]
 
 

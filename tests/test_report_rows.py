@@ -16,7 +16,7 @@ from sklearn.metrics import auc, balanced_accuracy_score, confusion_matrix, roc_
 from sklearn.preprocessing import StandardScaler
 
 from tamis.data.dataset import Dataset
-from tamis.data.repeats import equal_rows
+from tamis.data.duplicates import equal_rows
 from tamis.reporting.rows import rows
 from tamis.validation.result import Predictions
 

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.base.errors import DataError
+from tamis.base.errors import DataError, quoted
 from tamis.data.dataset import Dataset
-from tamis.data.readers.source import Source
-from tamis.data.table import Table, find_target, from_frame, labels, refuse_infinity, shown
+from tamis.data.parsing.reader import Source
+from tamis.data.parsing.table import Table, find_target, from_frame, labels, refuse_infinity
 
 SOURCE = Source(Path("folder/toy.csv"))
 
@@ -171,6 +171,6 @@ def test_infinity_in_a_sparse_matrix_is_refused() -> None:
 
 
 @given(st.text())
-def test_what_is_shown_stays_on_one_short_line(text: str) -> None:
-    assert len(shown(text).splitlines()) == 1
-    assert shown("x" * 1000 + text) == repr("x" * 37 + "...")
+def test_a_quoted_name_stays_on_one_short_line(text: str) -> None:
+    assert len(quoted(text).splitlines()) == 1
+    assert quoted("x" * 1000 + text) == repr("x" * 37 + "...")

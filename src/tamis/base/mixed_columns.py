@@ -1,4 +1,4 @@
-"""Tables whose columns are partly numbers, partly names, and the contract of the transforms that take them."""
+"""Tables of numeric and nominal columns, and the contract of the transforms that take them."""
 
 from dataclasses import dataclass
 from numbers import Real
@@ -17,35 +17,23 @@ from tamis.base.types import FloatArray, Mask, Matrix
 
 @dataclass(frozen=True)
 class MixedTable:
-    """Rows taken apart: the numeric columns as one matrix, each nominal column as text.
+    """A table split into the matrix of its numeric columns and its nominal columns as text."""
 
-    Attributes
-    ----------
-    nominal : bool array of shape (n_features,)
-        Which columns are text.
-    numbers : float array or CSR matrix of shape (n_rows, n_numeric)
-        The numeric columns; NaN is missing.
-    text : list of polars.Series
-        The nominal columns, of dtype String; null is missing.
-    source : object
-        The rows as they came.
-    """
-
-    nominal: Mask
-    numbers: Matrix
-    text: list[pl.Series]
-    source: Any
+    nominal: Mask  # which columns are text
+    numbers: Matrix  # the numeric columns; NaN is missing
+    text: list[pl.Series]  # the nominal columns, of dtype String; null is missing
+    source: Any  # the input
 
     @property
     def kind(self) -> str:
-        """What the rows came in: "polars", "pandas" or "array"."""
+        """Type of the input: "polars", "pandas" or "array"."""
         if isinstance(self.source, pl.DataFrame):
             return "polars"
         return "pandas" if _is_pandas(self.source) else "array"
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns; x0, x1, ... where they have none."""
+        """Names of the columns; x0, x1, ... where they have none."""
         if self.kind == "array":
             return [f"x{j}" for j in range(self.nominal.size)]
         return [str(name) for name in self.source.columns]
@@ -56,8 +44,8 @@ class MixedTransformer(Transformer):
 
     In a polars data frame the nominal columns are those of dtype String, Categorical or Enum, in a pandas one
     those of its string and category dtypes. A column of Python objects (in a pandas data frame, or in an array of
-    dtype object) is nominal when it holds any text, so numbers written as text are nominal. Booleans are the
-    numbers 0 and 1; dates and other things are refused.
+    dtype object) is nominal when it holds any text, even text of digits. Booleans are the numbers 0 and 1; dates and
+    other types are refused.
 
     Attributes
     ----------
@@ -66,7 +54,7 @@ class MixedTransformer(Transformer):
     """
 
     accepts_missing = True
-    #: Whether nominal columns may come as they are.
+    #: Whether nominal columns are accepted.
     takes_nominal: ClassVar[bool] = True
     nominal_: Mask
 
@@ -82,30 +70,20 @@ class MixedTransformer(Transformer):
 
 
 def all_numbers(estimator: Any, X: Any, *, reset: bool) -> bool:
-    """Whether the rows can go to scikit-learn's own validation: numbers alone, and in `fit` as well.
-
-    Parameters
-    ----------
-    estimator : object
-        With a `part` card, and with the mask ``nominal_`` once it is fitted.
-    X : array, sparse matrix or data frame
-    reset : bool
-        True in `fit`.
-    """
+    """Whether scikit-learn can validate the rows: they hold numbers alone, now and in `fit` (where `reset` is True)."""
     nominal = not reset and bool(estimator.nominal_.any())
     if not sp.issparse(X):
         return not nominal and only_numbers(X)
     if nominal:
-        who = estimator.part.name
-        raise DataError(f"{who}: a sparse matrix cannot hold the nominal columns that were there in fit")
+        raise DataError(f"{estimator.part.name}: a sparse matrix cannot hold the nominal columns of fit")
     return True
 
 
 def take_apart(estimator: Any, X: Any, *, reset: bool) -> MixedTable:
-    """The rows of a data frame or of an array of objects, for an estimator that keeps its mask as ``nominal_``.
+    """Split a data frame or an array of objects for an estimator with the mask ``nominal_``.
 
-    In `fit` (`reset`) the number and the names of the columns are noted, later they are compared, as
-    scikit-learn does; a column must then be of the type it had.
+    In `fit` (`reset`) the number and the names of the columns are stored, later they are compared, as in
+    scikit-learn, and so are the types of the columns.
     """
     who = estimator.part.name
     columns = columns_of(X, who)
@@ -114,7 +92,7 @@ def take_apart(estimator: Any, X: Any, *, reset: bool) -> MixedTable:
 
 
 def assembled(X: Any, columns: list[pl.Series], who: str, *, nominal: Mask | None = None) -> MixedTable:
-    """The table made of what :func:`columns_of` returns; `nominal` says which columns have to be text."""
+    """The table of the columns from :func:`columns_of`; `nominal` is the mask of `fit`."""
     if nominal is None:
         nominal = np.array([column.dtype == pl.String for column in columns])
     columns = [_as_in_fit(column, text, who) for column, text in zip(columns, nominal, strict=True)]
@@ -123,12 +101,23 @@ def assembled(X: Any, columns: list[pl.Series], who: str, *, nominal: Mask | Non
     return MixedTable(nominal, _matrix(numbers, len(columns[0]), who), text, X)
 
 
+def levels_of(column: pl.Series) -> list[str]:
+    """The distinct texts of a nominal column, sorted."""
+    return column.drop_nulls().unique().sort().to_list()
+
+
+def level_codes(column: pl.Series, levels: list[str]) -> FloatArray:
+    """Position of each value of a nominal column among the levels: -1 where unknown, NaN where missing."""
+    codes = column.cast(pl.Enum(levels), strict=False).to_physical().cast(pl.Int64).fill_null(-1)
+    return np.where(column.is_null(), np.nan, codes)
+
+
 def _is_pandas(X: Any) -> bool:
     return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
 def only_numbers(X: Any) -> bool:
-    """Whether the rows can go to scikit-learn's own validation, which wants numbers."""
+    """Whether all values are numbers, which scikit-learn can validate."""
     if isinstance(X, pl.DataFrame):
         return all(dtype.is_numeric() for dtype in X.dtypes)
     if _is_pandas(X):
@@ -170,7 +159,7 @@ def _of_pandas(column: Any, who: str) -> pl.Series:
 
 
 def _of_objects(values: np.ndarray, name: str, who: str, *, text: bool = False) -> pl.Series:
-    """Text when any value is text, or when that is known beforehand; else numbers."""
+    """Text when any value is text or `text` is set; else numbers."""
     if text or any(isinstance(value, str | bytes) for value in values):
         return pl.Series(name, [None if _is_missing(v) else _word(v) for v in values], dtype=pl.String)
     try:
@@ -188,16 +177,16 @@ def _word(value: Any) -> str:
 
 
 def _as_in_fit(column: pl.Series, nominal: bool, who: str) -> pl.Series:
-    """The column, of the type it had in fit; one without any known value takes either."""
-    wanted = pl.String if nominal else pl.Float64
-    if column.dtype == wanted or column.null_count() == len(column):
-        return column.cast(wanted)
+    """The column, checked to have its type of fit; a column without known values fits both."""
+    dtype = pl.String if nominal else pl.Float64
+    if column.dtype == dtype or column.null_count() == len(column):
+        return column.cast(dtype)
     now, then = ("numbers", "text") if nominal else ("text", "numbers")
     raise DataError(f"{who}: column {column.name!r} holds {now}, but held {then} in fit")
 
 
 def _matrix(columns: list[pl.Series], n_rows: int, who: str) -> FloatArray:
-    """Numeric columns side by side, NaN where missing."""
+    """The matrix of numeric columns, NaN where missing."""
     numbers = np.empty((n_rows, len(columns)))
     for j, column in enumerate(columns):
         numbers[:, j] = column.to_numpy()

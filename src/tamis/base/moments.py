@@ -1,4 +1,4 @@
-"""Class moments: the one summary of the data that most scores need."""
+"""Class moments: the summary of the data that most scores need."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from tamis.base.validation import canonical, class_pairs
 from tamis.kernels.moments import csc_class_moments, csr_class_moments, dense_class_moments
 from tamis.kernels.totals import csc_class_totals, csr_class_totals, dense_class_totals
 
-#: Columns of a non-contiguous matrix that are copied at a time.
+#: Columns of a non-contiguous matrix copied at a time.
 _BLOCK = 512
 
-#: Values from here on overflow when squared and added up.
+#: Larger values overflow when squared and summed.
 _LARGEST = 1e150
 
-#: Relative error of a mean; what is smaller is rounding, so that a constant column has no scatter at all.
+#: Relative error of a mean; smaller differences are rounding, so that the scatter of a constant column is 0.
 _ROUNDING = 64 * np.finfo(np.float64).eps
 
 
@@ -57,12 +57,12 @@ class ClassMoments:
 
     @cached_property
     def total(self) -> FloatArray:
-        """Weight of each column's known values."""
+        """Weight of the known values of each column."""
         return self.weight.sum(axis=0)
 
     @cached_property
     def grand_mean(self) -> FloatArray:
-        """Mean of each column over all classes; 0 where nothing is known."""
+        """Mean of each column over all classes; 0 without known values."""
         return divide((self.weight * self.mean).sum(axis=0), self.total)
 
     @cached_property
@@ -79,7 +79,7 @@ class ClassMoments:
 
     @cached_property
     def variance(self) -> FloatArray:
-        """Biased variance of each column in each class; 0 where nothing is known."""
+        """Biased variance of each column in each class; 0 without known values."""
         return divide(self.scatter, self.weight)
 
     def gap(self, a: int, b: int) -> FloatArray:
@@ -90,7 +90,7 @@ class ClassMoments:
         return gap
 
     def pair_mean(self, measure: Callable[[int, int], FloatArray]) -> FloatArray:
-        """Mean of a measure of two classes over all pairs, weighted by the product of the classes' weights."""
+        """Mean of a measure over all pairs of classes, weighted by the product of their weights."""
         if self.mean.shape[0] == 2:
             return measure(0, 1)
         share = {(a, b): self.weight[a] * self.weight[b] for a, b in class_pairs(self.mean.shape[0])}
@@ -100,9 +100,9 @@ class ClassMoments:
 def class_totals(
     X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, presence: bool
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Total of each column in each class, the weight it was taken over, and the smallest value met.
+    """Total of each column in each class, the weight of its known values, and the smallest value.
 
-    With `presence` a value counts 1 when it is not zero; otherwise it counts as it is.
+    With `presence` every value that is not zero counts as 1.
     """
     n_classes = int(y.max()) + 1
     total = np.zeros((n_classes, X.shape[1]))
@@ -144,7 +144,7 @@ def _class_weight(y: Codes, row_weight: FloatArray, n_classes: int) -> FloatArra
 
 
 def in_rows(X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """The matrix itself when it is laid out row by row, else such copies of a few columns at a time."""
+    """The matrix when it is C-contiguous, else C-contiguous copies of a few columns at a time."""
     width = X.shape[1] if X.flags.c_contiguous else _BLOCK
     for first in range(0, X.shape[1], width):
         columns = slice(first, min(first + width, X.shape[1]))

@@ -1,53 +1,44 @@
-"""Nominal columns as codes: what a classifier, selector or score needs to take them as they are."""
+"""Nominal columns as codes, for classifiers, selectors and scores that take them directly."""
 
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import polars as pl
 import scipy.sparse as sp
 from sklearn.utils import check_array, check_consistent_length, get_tags
 from sklearn.utils.validation import validate_data
 
 from tamis.base.errors import DataError
-from tamis.base.mixed_columns import MixedTable, all_numbers, assembled, columns_of, only_numbers, take_apart
+from tamis.base.mixed_columns import (
+    MixedTable,
+    all_numbers,
+    assembled,
+    columns_of,
+    level_codes,
+    levels_of,
+    only_numbers,
+    take_apart,
+)
 from tamis.base.part import Part
 from tamis.base.types import FloatArray, Mask, Matrix
 
-#: The distinct texts of each nominal column in sorted order, by column number; a code is a place among them.
+#: The sorted distinct texts of each nominal column, by column number; a code is a position among them.
 Levels = dict[int, np.ndarray]
 
 
 class Coded(NamedTuple):
-    """Rows as numbers.
+    """Rows as numbers."""
 
-    Attributes
-    ----------
-    matrix : float array or CSR/CSC matrix of shape (n_rows, n_features)
-        A nominal column holds the codes 0, 1, ... of its levels; NaN is missing.
-    nominal : bool array of shape (n_features,)
-        Which columns hold codes.
-    levels : dict of int to array of str
-        For each nominal column, by its number, the texts that the codes stand for.
-    """
-
-    matrix: Matrix
-    nominal: Mask
+    matrix: Matrix  # a nominal column holds the codes 0, 1, ... of its levels; NaN is missing
+    nominal: Mask  # which columns hold codes
     levels: Levels
 
 
 def coded(X: Any, who: str = "this method") -> Coded:
-    """Put codes for the texts of a table; a table of numbers alone is read as scikit-learn reads it.
+    """Replace the texts of a table by codes; a table of numbers alone is validated by scikit-learn.
 
-    Parameters
-    ----------
-    X : array, sparse matrix or data frame of shape (n_rows, n_features)
-        Numbers of float32 and sparse matrices stay what they are. Infinity is refused beside nominal columns only:
-        the compiled scores refuse it themselves.
-    who : str
-        Named in the messages.
+    float32 and sparse matrices stay what they are. Infinity is refused beside nominal columns only, because the
+    compiled scores refuse it themselves. `who` names the caller in messages.
 
-    Examples
-    --------
     >>> import polars as pl
     >>> matrix, nominal, levels = coded(pl.DataFrame({"size": [1.5, 2.5, 0.5], "colour": ["red", None, "blue"]}))
     >>> matrix
@@ -66,23 +57,23 @@ def coded(X: Any, who: str = "this method") -> Coded:
 
 
 class TakesNominal:
-    """First base of a classifier or selector that takes nominal columns as they are.
+    """First base of a classifier or selector that takes nominal columns.
 
-    Frames and arrays of objects with text columns are read as :class:`~tamis.base.mixed_columns.MixedTransformer` reads
-    them. `X` then arrives as a float64 array in which a nominal column holds the codes 0, 1, ... of its levels, -1
-    for a level not seen in `fit`, and NaN where the value is missing. Rows of numbers alone arrive as they would
-    without this base. Where the class does not accept missing values they are refused by the name of the column.
+    Data frames and arrays of objects are validated as in :class:`~tamis.base.mixed_columns.MixedTransformer`. `X` then
+    arrives as a float64 array in which a nominal column holds the codes 0, 1, ... of its levels, -1 for an unknown
+    level, and NaN for a missing value. Rows of numbers alone arrive as without this base. An error names a column with
+    missing values where the class does not accept them.
 
     Attributes
     ----------
     nominal_ : bool array of shape (n_features,)
         Which columns hold codes.
     levels_ : dict of int to array of str
-        For each nominal column, by its number, its levels: the distinct texts of the training rows in sorted order,
-        so that ``levels_[j][code]`` is the text. Empty when no column is nominal.
+        The levels of each nominal column, by its number: the sorted distinct texts of the training rows, so that
+        ``levels_[j][code]`` is the text.
     """
 
-    #: Whether nominal columns may come as they are.
+    #: Whether nominal columns are accepted.
     takes_nominal: ClassVar[bool] = True
     part: ClassVar[Part]
     accepts_missing: ClassVar[bool]
@@ -107,7 +98,7 @@ class TakesNominal:
 
 
 def _checked(estimator: TakesNominal, table: MixedTable) -> FloatArray:
-    """The columns with their codes; missing values are refused unless the estimator accepts them."""
+    """The coded matrix; missing values are refused unless the estimator accepts them."""
     matrix = _with_codes(table, estimator.levels_)
     holes = np.flatnonzero(np.isnan(matrix).any(axis=0))
     if holes.size and not estimator.accepts_missing:
@@ -117,18 +108,14 @@ def _checked(estimator: TakesNominal, table: MixedTable) -> FloatArray:
 
 
 def _levels(table: MixedTable) -> Levels:
-    """The levels of each nominal column."""
-    return {
-        int(j): np.array(column.drop_nulls().unique().sort().to_list(), dtype=object)
-        for j, column in zip(np.flatnonzero(table.nominal), table.text, strict=True)
-    }
+    numbered = zip(np.flatnonzero(table.nominal), table.text, strict=True)
+    return {int(j): np.array(levels_of(column), dtype=object) for j, column in numbered}
 
 
 def _with_codes(table: MixedTable, levels: Levels) -> FloatArray:
-    """All columns in their place, the nominal ones as codes."""
+    """All columns in their order, the nominal ones as codes."""
     matrix = np.empty((table.numbers.shape[0], table.nominal.size))
     matrix[:, ~table.nominal] = table.numbers
     for (j, known), column in zip(levels.items(), table.text, strict=True):
-        codes = column.cast(pl.Enum(known.tolist()), strict=False).to_physical().cast(pl.Int64).fill_null(-1)
-        matrix[:, j] = np.where(column.is_null(), np.nan, codes)
+        matrix[:, j] = level_codes(column, known.tolist())
     return matrix

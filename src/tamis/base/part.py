@@ -1,4 +1,4 @@
-"""The card of a part: all that recipes, the search, the report and the documentation must know of it."""
+"""The card of a part: all that recipes, the search, the report and the documentation use of it."""
 
 import importlib
 import inspect
@@ -11,19 +11,19 @@ from typing import Any, Literal, TypeAlias
 
 from tamis.base.search_range import Choice, Range
 
-#: What a part is looked up for, by code that needs one and must not name it.
+#: The purpose by which code finds a part without naming it.
 Role = Literal[
-    "imputation",  # fills missing values; put in front of recipes that need it
-    "encoding",  # turns nominal columns into numbers; put in front of recipes that need it
+    "imputation",  # fills missing values, before recipes that need it
+    "encoding",  # turns nominal columns into numbers, before recipes that need it
     "feature_scaling",  # scales every column
     "sample_scaling",  # scales every row by its own values
     "unit_rows",  # scales all rows to a mean length of one
     "projection",  # replaces the columns by few others
     "fold_ensemble",  # copies of one model, each fitted without one fold
     "weighted_ensemble",  # the weighted mean of several models
-    "association",  # the score that reports show where all columns are known numbers
-    "mixed_association",  # the score that reports show where there are nominal columns or missing values
-    "separation",  # the score that tells how well one split of a column separates the classes
+    "association",  # the score of reports where all columns are known numbers
+    "mixed_association",  # the score of reports where there are nominal columns or missing values
+    "separation",  # the score of how well one split of a column separates the classes
 ]
 
 #: Traits of the data that can decide whether the search tries a part; attributes of ``tamis.mining.data_traits.Facts``.
@@ -39,80 +39,66 @@ Arguments: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes of the data above which the search cannot afford a part.
-
-    Attributes
-    ----------
-    rows, columns : float
-    values : float
-        Rows times columns, for parts that pass over the data many times.
-    differences : float
-        Pairs of rows times columns, for parts that compare all rows with each other.
-    """
+    """Sizes of the data above which the search skips a part."""
 
     rows: float = math.inf
     columns: float = math.inf
-    values: float = math.inf
-    differences: float = math.inf
+    values: float = math.inf  # rows times columns, for parts that pass over the data many times
+    differences: float = math.inf  # pairs of rows times columns, for parts that compare all rows with each other
 
     def allow(self, rows: int, columns: int) -> bool:
         """Whether data of this size is within the limits."""
-        sizes = (rows, columns, rows * columns, rows**2 * columns)
-        return all(
-            size <= most
-            for size, most in zip(sizes, (self.rows, self.columns, self.values, self.differences), strict=True)
-        )
+        within_table = rows <= self.rows and columns <= self.columns and rows * columns <= self.values
+        return within_table and rows**2 * columns <= self.differences
 
 
 @dataclass(frozen=True)
 class Part:
-    """What the catalog, the recipe language, the search, the report and the documentation know of a part.
-
-    An estimator class carries one as its class attribute ``part``, a score as its attribute ``part``.
+    """The card of a part: the attribute ``part`` of an estimator class or of a score.
 
     Parameters
     ----------
     name : str
-        The word users type.
+        The recipe word.
     positional : tuple of str
-        Parameters that may be written without their name, in order. The last may begin with ``*``: it takes all that
-        are left, as a list; they are recipes.
+        Parameters that need no name in a recipe, in order. A last one that begins with ``*`` takes all remaining
+        arguments, which are recipes.
     search : mapping of str to Range or Choice
-        What ``tamis mine`` may try; a parameter not named stays at its default.
+        The search range of each parameter; others stay at their defaults.
     paper : str
-        Where the method comes from.
+        The source of the method.
     only : mapping of str to (str, value)
-        Parameters of `search` that matter only beside a value of another one: ``{"sigma": ("kernel", "gaussian")}``.
+        Parameters of `search` that matter for one value of another parameter: ``{"sigma": ("kernel", "gaussian")}``.
     numbers_only : mapping of str to tuple
         Values of `search` that take neither nominal columns nor missing values: ``{"criterion": ("fcq",)}``.
     unit_rows : bool
-        Whether `search` supposes rows of mean length one, as the part with the role "unit_rows" makes them.
+        Whether `search` assumes rows of mean length one, as from the part with the role "unit_rows".
     phrase : str or callable
         The part in an English sentence: a format string with names of parameters, ``"a forest of {n_estimators}
         trees"``, or a function of the :data:`Arguments`. For a score: what the features are ranked by. By default the
         sentence quotes the first line of the documentation, and for a score its name.
     role : str, optional
-        What the part is looked up for (:data:`Role`).
+        The purpose by which code finds the part (:data:`Role`).
     searched : bool
         Whether the search tries it.
     templates : tuple of str
-        Recipes that the search tries in place of the name alone, for a part that is made of others; ``{k}`` stands for
-        the range of the number of columns.
+        Recipes that the search tries in place of the name alone, for a part made of others; ``{k}`` stands for the
+        range of the number of columns.
     suits : tuple of str
-        Traits that the data must have for the search to try the part (:data:`Trait`).
+        Traits of the data that the search requires for the part (:data:`Trait`).
     limits : Limits
         Sizes of the data up to which the search tries it.
     slow : bool
-        Whether it takes longest: the search tries it last, and a classifier on many columns only behind a selection.
+        Whether it is expensive: the search tries it last, and a classifier on many columns only after a selection.
     ranks_like : str
-        Another part that ranks the columns alike or better; the search tries that one alone.
+        Another part that ranks the columns alike or better; the search tries only that one.
     ranks_like_on : tuple of str
-        Traits of the data for which `ranks_like` holds; by default it holds for all data.
+        Traits of the data for which `ranks_like` holds; by default all data.
     scale_invariant : bool
-        Whether a classifier predicts the same however the columns are scaled.
+        Whether the predictions of a classifier do not depend on the scales of the columns.
     boundary : str or mapping of value to str, optional
-        For a classifier that uses all columns alike, so that it shows how good a selection is: the kind of its class
-        boundary, or that for each value of its first positional parameter.
+        The class boundary of a classifier that uses all columns alike and so can evaluate a selection; a mapping is by
+        the value of its first positional parameter.
     """
 
     name: str
@@ -137,7 +123,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Clause:
-    """A recipe among the arguments of a part, in English; ``str()`` holds several steps together by brackets."""
+    """A recipe among the arguments of a part, in English; ``str()`` puts several steps in brackets."""
 
     text: str
     steps: int = 1
@@ -147,10 +133,8 @@ class Clause:
 
 
 def enumerated(clauses: Sequence[Clause]) -> str:
-    """Several recipes inside a phrase, numbered.
+    """Number several recipes inside a phrase.
 
-    Examples
-    --------
     >>> enumerated([Clause("a tree"), Clause("a forest")])
     '[(1) a tree; (2) a forest]'
     """
@@ -158,10 +142,8 @@ def enumerated(clauses: Sequence[Clause]) -> str:
 
 
 def percent(share: float) -> str:
-    """A share inside a phrase.
+    """Format a share inside a phrase.
 
-    Examples
-    --------
     >>> percent(0.05)
     '5 %'
     """
@@ -169,7 +151,7 @@ def percent(share: float) -> str:
 
 
 def members(room: str) -> Iterator[tuple[str, Any]]:
-    """Every public object defined in a module of a room (``tamis.scores``, ...), with its name."""
+    """The public objects defined in the modules of a room (``tamis.scores``, ...), with their names."""
     package = importlib.import_module(room)
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
         module = importlib.import_module(f"{room}.{info.name}")
@@ -179,14 +161,14 @@ def members(room: str) -> Iterator[tuple[str, Any]]:
 
 
 def _is_from(value: Any, module: str) -> bool:
-    """Whether an object is defined in a module, or in a file of a folder."""
+    """Whether an object is defined in a module or in a file of a folder."""
     home = getattr(value, "__module__", None) or ""
     return home == module or home.startswith(f"{module}.")
 
 
 @cache
 def estimators(room: str) -> dict[str, type]:
-    """The estimator classes of a room by class name: those with a ``part`` card of their own."""
+    """The estimator classes of a room by class name: those that define a ``part`` card."""
     return {
         name: value
         for name, value in members(room)
@@ -197,14 +179,9 @@ def estimators(room: str) -> dict[str, type]:
 def room(
     package: str, functions: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a room, whose estimators are imported when they are first used.
+    """``__getattr__`` and ``__dir__`` of a room that imports its estimators at their first use.
 
-    Parameters
-    ----------
-    package : str
-        The room.
-    functions : mapping of str to str, optional
-        Functions that the room offers beside its estimators, and the modules that hold them.
+    `functions` maps the names of further functions of the room to their modules.
     """
     homes = functions or {}
 

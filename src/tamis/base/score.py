@@ -1,4 +1,4 @@
-"""The contract of a score: a function of data and classes, and a small frozen description of it."""
+"""The contract of a score: a function of data and classes, and a frozen description of it."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -15,13 +15,13 @@ from tamis.base.part import Part
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.validation import check_weights, encode_labels
 
-#: Types of integers that kernels count as they are.
+#: Integer types that kernels count without conversion.
 _CODES = tuple(map(np.dtype, (np.int8, np.uint8, np.int16, np.int32, np.int64)))
 
 
 @dataclass(frozen=True)
 class Scored:
-    """The values of a score, larger is better, and a way to get p-values when they are asked for."""
+    """The values of a score, larger is better, and a function for their p-values."""
 
     values: FloatArray
     tail: Callable[[], FloatArray] | None = None
@@ -33,32 +33,32 @@ class Scored:
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """One number per feature; calling it validates the input and returns the numbers.
+    """One number per feature; a call validates the input and returns the numbers.
 
-    Made by the decorator :func:`score`; see CONTRIBUTING.md for a score from first line to last.
+    Created by the decorator :func:`score`; CONTRIBUTING.md shows a complete example.
 
     Attributes
     ----------
     part : Part
-        The card: the word users type, the paper, what the search and the report must know.
+        The card: recipe word, paper, search ranges.
     function : callable
         ``function(X, y, sample_weight, *, options) -> values`` or :class:`Scored`, on validated input:
         `X` a float array or CSR/CSC matrix (NaN means missing), `y` class codes 0, 1, ... or None.
     supervised : bool
-        Whether it looks at the classes.
+        Whether it uses the classes.
     has_pvalues : bool
         Whether `fdr` can cut it.
     nonnegative : bool
-        Whether it is defined for values of zero and above alone.
+        Whether it is defined for non-negative values only.
     constraints : mapping
-        What each option may be, in scikit-learn's notation.
+        Constraints of the options, in scikit-learn's notation.
     takes_nominal : bool
-        Whether nominal columns may come as they are; `function` then gets a fourth argument, the mask of the columns
-        that hold level codes, or None.
+        Whether nominal columns are accepted; `function` then gets a fourth argument, the mask of the columns that
+        hold level codes, or None.
     takes_codes : bool
-        Whether an array of small integers may come as it is, without becoming one of floats.
+        Whether an array of small integers is passed on without conversion to floats.
     alone : bool
-        Whether what a column scores hangs on that column alone.
+        Whether the score of a column depends on that column alone.
     """
 
     part: Part
@@ -77,7 +77,7 @@ class Score:
         object.__setattr__(self, "__name__", self.function.__name__)
         object.__setattr__(self, "__wrapped__", self.function)
         if set(self.options) != set(self.constraints):
-            raise TypeError(f"score {self.name}: every option needs a constraint, and the other way round")
+            raise TypeError(f"score {self.name}: every option needs a constraint and vice versa")
 
     def __repr__(self) -> str:
         return f"<score {self.name}>"
@@ -90,7 +90,7 @@ class Score:
 
     @property
     def name(self) -> str:
-        """The word users type."""
+        """The recipe word."""
         return self.part.name
 
     @property
@@ -104,7 +104,7 @@ class Score:
         return self._checked(X, y, sample_weight, options).values
 
     def pvalues(self, X: Any, y: Any = None, *, sample_weight: Any = None, **options: Any) -> FloatArray:
-        """P-value of every column, for the scores that have them."""
+        """P-value of every column; an error for scores without p-values."""
         found = self._checked(X, y, sample_weight, options).pvalues
         if found is None:
             raise TamisError(f"{self.name} has no p-values")
@@ -118,7 +118,7 @@ class Score:
         nominal: Mask | None = None,
         **options: Any,
     ) -> Scored:
-        """Score validated input; what selectors call."""
+        """Score validated input; selectors call this."""
         unknown = sorted(set(options) - set(self.options))
         if unknown:
             known = ", ".join(self.options) or "none"
@@ -129,7 +129,7 @@ class Score:
         return found if isinstance(found, Scored) else Scored(found)
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, options: dict[str, Any]) -> Scored:
-        # Kernels leave NaN out and report infinity themselves: a separate pass would cost as much as the score.
+        # Kernels skip NaN and report infinity themselves: a separate pass would cost as much as the score.
         nominal = None
         if self.takes_codes and isinstance(X, np.ndarray) and X.dtype in _CODES:
             X = check_array(X, dtype=None)
@@ -140,7 +140,7 @@ class Score:
         codes = None
         if self.supervised:
             if y is None:
-                raise TamisError(f"{self.name} needs the classes: pass y")
+                raise TamisError(f"{self.name} needs the classes; pass y")
             check_consistent_length(X, y)
             _, codes = encode_labels(column_or_1d(y), self.name)
         return self.evaluate(X, codes, check_weights(sample_weight, X), nominal, **options)
@@ -157,19 +157,7 @@ def score(
     takes_codes: bool = False,
     alone: bool = True,
 ) -> Callable[[Callable[..., FloatArray | Scored]], Score]:
-    """Declare a function as the score of a card; the keywords are those of :class:`Score`."""
+    """Decorate a function as the score of a card; the keywords are those of :class:`Score`."""
 
-    def declare(function: Callable[..., FloatArray | Scored]) -> Score:
-        return Score(
-            part,
-            function,
-            supervised=supervised,
-            has_pvalues=pvalues,
-            nonnegative=nonnegative,
-            constraints=constraints or {},
-            takes_nominal=takes_nominal,
-            takes_codes=takes_codes,
-            alone=alone,
-        )
-
-    return declare
+    options = (supervised, pvalues, nonnegative, constraints or {}, takes_nominal, takes_codes, alone)
+    return lambda function: Score(part, function, *options)

@@ -1,4 +1,4 @@
-"""Sets of values a parameter may take: in recipes (``cc(geom(50, 5000, 10))``) and in the search."""
+"""Sets of values of a parameter, in recipes (``cc(geom(50, 5000, 10))``) and in the search."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +18,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Range:
-    """`count` values from `low` to `high`; whole numbers when both ends are, duplicates dropped.
+    """`count` values from `low` to `high`; whole numbers when both ends are, without duplicates.
 
-    Examples
-    --------
     >>> Range("geom", 50, 5000, 3).values()
     (50, 500, 5000)
     >>> Range("lin", 0.0, 1.0, 3).values()
@@ -37,8 +35,8 @@ class Range:
         spread = np.geomspace if self.spacing == "geom" else np.linspace
         points = spread(self.low, self.high, self.count)
         if isinstance(self.low, int) and isinstance(self.high, int):
-            return tuple(dict.fromkeys(int(v) for v in np.rint(points)))
-        return tuple(dict.fromkeys(float(v) for v in points))
+            points = np.rint(points).astype(int)
+        return tuple(dict.fromkeys(points.tolist()))
 
 
 def geom(low: float, high: float, count: int = 10) -> Range:

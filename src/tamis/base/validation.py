@@ -1,4 +1,4 @@
-"""What a fit is given - parameters, labels, weights, names of columns - checked and brought into one form."""
+"""Checks of what a fit gets: parameters, labels, weights, names of columns."""
 
 from itertools import combinations
 from numbers import Integral
@@ -30,10 +30,7 @@ def check_number(name: str, value: Any, low: float, high: float) -> None:
 
 
 def encode_labels(y: Any, who: str, *, at_least: int = 2) -> tuple[np.ndarray, Codes]:
-    """The sorted distinct labels of `y`, and for every row the number of its label.
-
-    `who` names the method in the message when there are fewer than `at_least` classes.
-    """
+    """The sorted distinct labels of `y`, and the code of each row; `who` names the method in messages."""
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if classes.shape[0] < at_least:
@@ -42,19 +39,19 @@ def encode_labels(y: Any, who: str, *, at_least: int = 2) -> tuple[np.ndarray, C
 
 
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:
-    """The pairs of classes (a, b), a < b, in the order that one-against-one methods use."""
+    """The pairs of classes (a, b), a < b, in one-against-one order."""
     return list(combinations(range(n_classes), 2))
 
 
 def check_weights(sample_weight: Any, X: Matrix) -> FloatArray | None:
-    """Sample weights as an array, one of zero or above for each row of `X`; None stays None."""
+    """Non-negative sample weights as an array, one for each row of `X`; None stays None."""
     if sample_weight is None:
         return None
     return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def forget(estimator: Any) -> None:
-    """Delete what an earlier fit learnt: with other parameters it must not pass for what this one learns."""
+    """Delete the fitted attributes of an earlier fit, which other parameters may not set again."""
     for name in [n for n in vars(estimator) if n.endswith("_") and not n.startswith("_")]:
         delattr(estimator, name)
 
@@ -62,7 +59,7 @@ def forget(estimator: Any) -> None:
 def bearing_rows(
     X: Matrix, y: Codes, weight: FloatArray | None, classes: np.ndarray, who: str
 ) -> tuple[Matrix, Codes, FloatArray, np.ndarray]:
-    """The rows with a weight above zero, their codes, weights and places; `who` refuses a class without any."""
+    """The rows with a weight above zero, their codes, weights and positions; every class must have one."""
     weight = np.ones(X.shape[0]) if weight is None else weight
     places = np.flatnonzero(weight > 0)
     if places.size < X.shape[0]:
@@ -75,20 +72,12 @@ def bearing_rows(
 
 
 def row_terms(y: Codes, weight: FloatArray, *, class_weight: str | None, ridge: float) -> tuple[FloatArray, FloatArray]:
-    """What a row's slack costs when C is 1, and what is added to its kernel with itself.
+    """Cost of each row's slack for C = 1, and the ridge added to its kernel with itself.
 
-    Parameters
-    ----------
-    y : array of class codes 0, 1, ..., all of them present
-    weight : array of shape (n_rows,)
-        Above zero. A row of weight 2 costs twice as much and gets half the ridge: it counts like the row twice.
-    class_weight : {"balanced"} or None
-        Multiply the cost by n / (k n_c) for the n_c of n rows in a class, of k classes.
-    ridge : float
-        Multiplied by the class's share of the rows.
+    A row of weight 2 costs twice as much and gets half the ridge, like the row twice. The class weight "balanced"
+    multiplies the cost by n / (k n_c), with n_c of n rows in a class and k classes. The class's share of the rows
+    multiplies `ridge`.
 
-    Examples
-    --------
     >>> row_terms(np.array([0, 1, 1, 1]), np.ones(4), class_weight="balanced", ridge=1.0)[0].round(2)
     array([2.  , 0.67, 0.67, 0.67])
     """
@@ -98,16 +87,14 @@ def row_terms(y: Codes, weight: FloatArray, *, class_weight: str | None, ridge: 
 
 
 def class_prior(y: Codes, weight: FloatArray, *, class_weight: str | None) -> FloatArray:
-    """Share of each class of the weight, or the same for all."""
+    """Share of each class in the total weight, or equal shares."""
     size = np.bincount(y, weights=weight).astype(np.float64, copy=False)
     return np.full(size.size, 1.0 / size.size) if class_weight == "balanced" else size / size.sum()
 
 
 def canonical(X: Matrix) -> Matrix:
-    """The same matrix with sorted indices and one stored value per place; the caller's matrix is left alone.
+    """The matrix with sorted indices and without duplicates; the input is not changed.
 
-    Examples
-    --------
     >>> import scipy.sparse as sp
     >>> canonical(sp.csr_array(([1.0, 2.0], [0, 0], [0, 2]), shape=(1, 1))).data
     array([3.])
@@ -119,40 +106,28 @@ def canonical(X: Matrix) -> Matrix:
 
 
 def named_columns(given: Any, n_features: int, names: list[str], what: str) -> list[int]:
-    """The numbers of columns that are given by number, counted from 0, or by name.
+    """The numbers of columns that are given by name or by number from 0; `what` names the parameter in messages.
 
-    Parameters
-    ----------
-    given : int, str, sequence of these, or None
-        None names no column.
-    n_features : int
-    names : list of str
-        Of the columns; empty when they have none.
-    what : str
-        The parameter, for messages.
-
-    Examples
-    --------
     >>> named_columns(["size", 0], 3, ["age", "weight", "size"], "wrapper: base")
     [2, 0]
     """
     if given is None:
         return []
-    asked = [given] if isinstance(given, str | Integral) else list(given)
+    columns = [given] if isinstance(given, str | Integral) else list(given)
     found = []
-    for one in asked:
+    for one in columns:
         if isinstance(one, str) and one in names:
             found.append(names.index(one))
         elif isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) < n_features:
             found.append(int(one))
         else:
-            raise TamisError(f"{what} names columns or numbers them 0 to {n_features - 1}; got {one!r}")
+            raise TamisError(f"{what} takes names of columns or numbers from 0 to {n_features - 1}; got {one!r}")
     if len(set(found)) < len(found):
-        raise TamisError(f"{what} names a column twice: {asked}")
+        raise TamisError(f"{what} names a column twice: {columns}")
     return found
 
 
 def column_names(fitted: Any) -> list[str]:
-    """The names of the columns that an estimator was fitted on, or x0, x1, ... when they had none."""
+    """The column names of a fitted estimator, x0, x1, ... where it has none."""
     named = getattr(fitted, "feature_names_in_", None)
     return [f"x{j}" for j in range(fitted.n_features_in_)] if named is None else [str(name) for name in named]

@@ -11,7 +11,7 @@ from tamis.base.errors import DataError, TamisError
 from tamis.base.types import Mask
 from tamis.base.validation import check_whole
 from tamis.data.dataset import Dataset
-from tamis.data.matrices import MOST_COLUMNS, PARTS
+from tamis.data.parsing.matrices import MOST_COLUMNS, PARTS
 from tamis.validation.metrics import Answers, all_metrics, standard_error
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from tamis.base.errors import DataError, TamisError
+from tamis.base.errors import DataError, TamisError, quoted
 from tamis.base.feature_tracking import trace_columns, used_features
 from tamis.base.parallel import one_thread
 from tamis.base.predictions import predict_rows
@@ -26,11 +26,11 @@ from tamis.base.seeds import seeded, spawn
 from tamis.base.selector import Selector
 from tamis.challenge.score import Submission, official_parts, true_labels
 from tamis.compose.recipe import recipe, to_text
-from tamis.data.challenge_files import parse_labels
 from tamis.data.dataset import Dataset
-from tamis.data.index_value import index, number, quoted
-from tamis.data.matrices import PARTS
-from tamis.data.readers.source import decode
+from tamis.data.parsing.index_value import index, number
+from tamis.data.parsing.matrices import PARTS
+from tamis.data.parsing.reader import decode
+from tamis.data.readers.challenge.rows import parse_labels
 from tamis.data.write import whole
 
 #: Archives that unpack to more are refused; the five data sets of the challenge need less than a hundredth.

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from tamis.base.errors import DataError
 from tamis.compose.model_card import Card
-from tamis.data.matrices import numbered
+from tamis.data.parsing.matrices import numbered
 
 
 class AlignedColumns(NamedTuple):

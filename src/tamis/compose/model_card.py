@@ -20,7 +20,7 @@ from tamis.compose.chain import to_text
 from tamis.compose.versions import made_with
 from tamis.data.dataset import Dataset
 from tamis.data.fingerprint import fingerprint
-from tamis.data.matrices import numbered
+from tamis.data.parsing.matrices import numbered
 
 #: The version of this layout of a card; a file with another is refused.
 LAYOUT = 1

@@ -15,7 +15,7 @@ from tamis.compose.model_card import Card, CardError, card_of
 from tamis.compose.sound import UnsoundError, check_sound
 from tamis.compose.trusted import RefusedError, check_types, trusted_types
 from tamis.compose.versions import made_with
-from tamis.data.readers.source import read_bytes
+from tamis.data.parsing.reader import read_bytes
 from tamis.data.write import whole
 
 __all__ = ["Card", "card_of", "load_model", "save_model"]

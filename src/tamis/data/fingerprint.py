@@ -1,4 +1,4 @@
-"""The fingerprint of data: a short text that is equal for equal data and changes with any value, name or label."""
+"""The fingerprint of data: a digest that changes with any value, name or label."""
 
 from hashlib import blake2b
 from typing import Any
@@ -12,24 +12,23 @@ from tamis.base.mixed_columns import columns_of
 from tamis.base.validation import canonical
 from tamis.data.dataset import Dataset
 
-#: Said first, so that another way to write data down gives other fingerprints.
+#: Begins the digest; to be changed whenever the encoding of the data changes.
 _LAYOUT = b"tamis data 1\n"
-#: Entries that are put in order at a time.
+#: Entries that are copied at a time.
 _BLOCK = 1 << 18
 
 
 def fingerprint(X: Any, y: Any = None, *, feature_names: Any = None, split: Any = None, groups: Any = None) -> str:
-    """A digest of rows, classes, names of columns, official split and groups.
+    """Digest of rows, classes, names of columns, official split and groups.
 
-    It does not depend on the process, the machine or the versions of the libraries; nor on the order of a dense array
-    in memory, on the order of a sparse row's entries or on stored zeros. Whether numbers are float32 or float64 is part
-    of it, and so is whether a matrix is dense, sparse or a data frame. Any NaN is as good as another, and -0 is 0.
+    It does not depend on the process, the machine or the versions of the libraries, nor on the memory order of a dense
+    array, the order of a sparse row's entries or stored zeros. It does depend on float32 or float64, and on dense,
+    sparse or data frame. All NaNs are equal, and -0 is 0.
 
     Parameters
     ----------
     X : Dataset, array, sparse matrix or data frame of shape (n_rows, n_features)
-        A data set brings everything else with it. The columns of a data frame are the feature names, unless others are
-        given.
+        A data set includes all other arguments. `feature_names` default to the columns of a data frame.
     y : array of shape (n_rows,), optional
         Labels: numbers or words.
     feature_names : array of str of shape (n_features,), optional
@@ -89,7 +88,7 @@ def _write_sparse(written: Any, X: Any) -> None:
 
 
 def _write_columns(written: Any, X: Any) -> None:
-    """A data frame, or an array of objects, column by column: numbers in float64, text with its missing values."""
+    """A data frame or an array of objects, column by column: numbers in float64, text with its missing values."""
     _write_head(written, "columns", X.shape, "")
     short = [str(dtype).lower() == "float32" for dtype in getattr(X, "dtypes", [])] or [False] * X.shape[1]
     for column, is_short in zip(columns_of(X, "fingerprint"), short, strict=True):
@@ -110,12 +109,12 @@ def _write_labels(written: Any, what: str, values: np.ndarray) -> None:
         _write_head(written, "numbers", values.shape, "<f8")
         _write_numbers(written, values.astype(np.float64))
     else:
-        words = [value if isinstance(value, str) else _told(value) for value in values.ravel().tolist()]
+        words = [value if isinstance(value, str) else _as_word(value) for value in values.ravel().tolist()]
         _write_words(written, pl.Series("words", words, dtype=pl.String))
 
 
-def _told(value: Any) -> str | None:
-    """A label that is no word among labels that are: what it is and how Python writes it."""
+def _as_word(value: Any) -> str | None:
+    """A label that is not text among labels that are: its type and its ``repr``."""
     if value is None or value != value:
         return None
     value = value.item() if isinstance(value, np.generic) else value
@@ -131,7 +130,7 @@ def _write_words(written: Any, words: pl.Series) -> None:
 
 
 def _write_head(written: Any, what: str, shape: tuple[int, ...], dtype: str) -> None:
-    # What follows is as long as this says, so that no two things are written the same way.
+    # The head states the length of what follows, so that different data never gives the same bytes.
     written.update(f"\n{what} {'x'.join(map(str, shape))} {dtype}\n".encode())
 
 
@@ -139,9 +138,7 @@ def _write_numbers(written: Any, values: np.ndarray) -> None:
     """Numbers row by row in little-endian order, with one NaN and one zero."""
     if values.dtype.kind == "f":
         values = values + values.dtype.type(0)  # -0 becomes 0
-        lost = np.isnan(values)
-        if lost.any():
-            values[lost] = np.nan
+        values[np.isnan(values)] = np.nan
     values = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
     written.update(values.view(np.uint8).data if values.size else b"")
 

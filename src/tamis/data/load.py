@@ -16,25 +16,25 @@ from tamis.base.errors import DataError
 
 if TYPE_CHECKING:
     from tamis.data.dataset import Dataset
-    from tamis.data.readers.reader import Reader
+    from tamis.data.parsing.reader import Reader
 
-#: Any text passes for delimited text, so this reader is asked last.
+#: Any text passes for delimited text, so this reader is tried last.
 _LAST = "csv"
 #: The one reader that reads a folder.
 _FOLDERS = "challenge"
 
 
 class Sought(str):
-    """A class column that need not be there, as in rows whose classes are to be predicted.
+    """An optional class column, as in rows to predict; it replaces the name `target` of :func:`load`.
 
-    In place of the name `target` of :func:`load`. Without the column, or when nothing is in it, all rows are
-    ``unlabelled[""]`` of the data set. Labels that a format keeps apart from its columns are read whatever their name.
+    Without the column, or when it is empty, all rows are ``unlabelled[""]`` of the data set. Labels that a format
+    stores apart from its columns are read whatever their name.
 
     Parameters
     ----------
     name : str
     words : iterable of str
-        Columns to be read as text even when all of their values are numbers here.
+        Columns to read as text even when all of their values are numbers.
     """
 
     words: frozenset[str]
@@ -46,17 +46,26 @@ class Sought(str):
 
 
 def load(data: "str | os.PathLike[str] | Dataset", target: str | None = None) -> "Dataset":
-    """The data set of a file, a folder or a name.
+    """Load a data set from a file, a folder or a name.
 
     Parameters
     ----------
     data : str, path or Dataset
         A file in a format of ``tamis.data.readers`` (gzipped or not), a folder of challenge files, or the name of
         a data set: a generated one, or one in the folder that the environment variable ``TAMIS_DATA`` names.
-        A file or folder wins over a name. A Dataset is returned as it is.
+        A file or folder takes precedence over a name. A Dataset is returned unchanged.
     target : str, optional
-        The column that holds the classes; by default what the format, or the named data set, says. A
-        :class:`Sought` one need not be there.
+        The column that holds the classes; by default that of the format or of the named data set. A
+        :class:`Sought` one is optional.
+
+    Returns
+    -------
+    Dataset
+
+    See Also
+    --------
+    tamis.data.fetch.fetch : Download a data set from OpenML.
+    tamis.data.describe.describe : Sizes, kinds of columns, missing values and classes of a data set.
 
     Examples
     --------
@@ -73,7 +82,9 @@ def load(data: "str | os.PathLike[str] | Dataset", target: str | None = None) ->
         raise DataError(f"load takes a path, a name or a Dataset; got {type(data).__name__}")
     path = Path(data)
     is_folder = os.path.isdir(path)
-    if os.path.exists(path) and (not is_folder or _holds_challenge(path)):
+    if is_folder:
+        from tamis.data.readers.challenge import name_of
+    if os.path.exists(path) and (not is_folder or name_of(path) is not None):
         return read(path, target)
     if isinstance(data, str) and (found := named.find(data, target)) is not None:
         return found
@@ -86,7 +97,7 @@ def load(data: "str | os.PathLike[str] | Dataset", target: str | None = None) ->
 
 def read(path: Path, target: str | None = None) -> "Dataset":
     """The data set of a file, or of a folder of challenge files."""
-    from tamis.data.readers.source import Source
+    from tamis.data.parsing.reader import Source
 
     source = Source(path)
     if os.path.isdir(path):
@@ -94,7 +105,7 @@ def read(path: Path, target: str | None = None) -> "Dataset":
     own = by_ending(path.name)
     others = [reader for reader in readers() if reader not in own]
     if own:
-        # A name may mislead, but any text looks like delimited text: that alone overrules no name.
+        # Content overrules the name of the file, but any text looks like delimited text.
         others = [reader for reader in others if reader.name != _LAST]
     for reader in own + others:
         if reader.looks_right(source):
@@ -107,9 +118,9 @@ def read(path: Path, target: str | None = None) -> "Dataset":
 
 @cache
 def readers() -> tuple["Reader", ...]:
-    """The readers, found in the files of ``tamis.data.readers``, in the order in which content is shown to them."""
+    """The readers found in the files and folders of ``tamis.data.readers``, in the order in which they are tried."""
     from tamis.data import readers as package
-    from tamis.data.readers.reader import Reader
+    from tamis.data.parsing.reader import Reader
 
     modules = [import_module(f"{package.__name__}.{info.name}") for info in iter_modules(package.__path__)]
     found = {value.name: value for module in modules for value in vars(module).values() if isinstance(value, Reader)}
@@ -117,19 +128,13 @@ def readers() -> tuple["Reader", ...]:
 
 
 def by_ending(name: str) -> list["Reader"]:
-    """The readers that know the ending of a file's name, whether gzipped or not."""
+    """The readers of files with this ending, gzipped or not."""
     ending = name.lower().removesuffix(".gz")
     return [reader for reader in readers() if ending.endswith(reader.suffixes)]
 
 
-def _holds_challenge(folder: Path) -> bool:
-    from tamis.data.readers.challenge import name_of
-
-    return name_of(folder) is not None
-
-
 def _unknown(name: str, known: list[str]) -> str:
-    """The sentence for a name that nothing has, with the names nearest to it."""
+    """The message for an unknown name, with the closest known ones."""
     near = get_close_matches(name, known, n=3) or known[:3]
     hint = "" if os.environ.get("TAMIS_DATA") else "; more have names when TAMIS_DATA is set to a folder of data files"
     return f"no file and no data set is called {name!r}; the nearest names are {', '.join(near)}{hint}"

@@ -1,9 +1,9 @@
 """Named data sets: generated ones, and the files of the folder that the environment variable TAMIS_DATA names.
 
-A file in that folder, or in a folder inside it, is known by its name without endings: ``uci/iris.arff.gz`` is
+A file in that folder, or in a folder inside it, has its name without endings: ``uci/iris.arff.gz`` is
 ``iris``. Files called ``NAME.train.csv`` and ``NAME.test.csv`` (also with ``_`` or ``-``) are the official parts
-of one data set NAME, and so are challenge files. A second file of the same name goes by ``folder/name``. When
-TAMIS_DATA is not set the folder is ``tamis_data`` in the home folder, where fetched data sets are kept.
+of one data set NAME, and so are challenge files. A second file of the same name is ``folder/name``. When
+TAMIS_DATA is not set the folder is ``tamis_data`` in the home folder, where fetched data sets are stored.
 """
 
 import os
@@ -20,40 +20,28 @@ import polars as pl
 from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
 from tamis.data.load import Sought, by_ending, read
-from tamis.data.matrices import PARTS, assemble
+from tamis.data.parsing.matrices import PARTS, assemble
+from tamis.data.parsing.reader import Source
 from tamis.data.readers import challenge
-from tamis.data.readers.source import Source
 
 _PART = re.compile(rf"(?P<name>.+)[._-](?P<part>{'|'.join(PARTS)})")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a data set beyond what its files say.
+    """The files of a data set, and what they do not state."""
 
-    Attributes
-    ----------
-    files : dict of str to str
-        By official part, or one under ""; relative to the folder, without the ending .gz.
-    about : str
-        One line for lists.
-    target : str, optional
-        The class column, when it is not the reader's choice.
-    drop : tuple of str
-        Columns that only name the row.
-    """
-
-    files: dict[str, str]
+    files: dict[str, str]  # by official part or one under ""; relative to the folder, without the ending .gz
     about: str
-    target: str | None = None
-    drop: tuple[str, ...] = ()
+    target: str | None = None  # when it is not the reader's default
+    drop: tuple[str, ...] = ()  # columns of row names
 
 
 def _known(file: str, about: str, target: str | None = None, drop: tuple[str, ...] = ()) -> Entry:
     return Entry({"": file}, about, target, drop)
 
 
-#: Files that need more than their own name tells; an entry counts when its file is there.
+#: Files that need more than their own name; an entry counts when its files exist.
 ENTRIES: dict[str, Entry] = {
     "arcene": _known("arcene/arcene.npz", "cancer against normal from mass spectra (NIPS 2003)"),
     "dexter": _known("dexter/dexter.npz", "news on acquisitions, word counts (NIPS 2003)"),
@@ -92,32 +80,24 @@ ENTRIES: dict[str, Entry] = {
     for number in (1, 2, 3)
 }
 
-#: Hidden files, notes to the reader, and what is no table of rows and classes: series, texts, a regression.
+#: Hidden files, notes, and what is not a table of rows and classes: series, texts, a regression.
 _LEFT_OUT = (
-    ".*",
-    "*/.*",
-    "mts/*",
-    "newsgroups20/*",
-    "reuters*/*",
-    "webkb4/*",
-    "diabetes_lars/*.npz",
-    "readme*",
-    "*/readme*",
+    *(".*", "*/.*", "readme*", "*/readme*"),
+    *("mts/*", "newsgroups20/*", "reuters*/*", "webkb4/*", "diabetes_lars/*.npz"),
 )
 
 
 def names() -> dict[str, str]:
-    """The names that can be loaded now, each with a line about it."""
+    """The names that can be loaded, each with a one-line description."""
     from tamis.data.synthetic import GENERATORS
 
-    made = {name: _first_line(make) for name, make in GENERATORS.items()}
+    made = {name: (make.__doc__ or "").split("\n")[0].rstrip(".") for name, make in GENERATORS.items()}
     folder = _folder()
-    entries = _entries(folder) if folder else {}
-    return {name: entry.about for name, entry in sorted(entries.items())} | made
+    return {name: entry.about for name, entry in sorted(_entries(folder).items() if folder else ())} | made
 
 
 def find(name: str, target: str | None = None) -> Dataset | None:
-    """The data set of that name, or None when there is none."""
+    """The data set of that name, or None."""
     from tamis.data.synthetic import GENERATORS
 
     if name in GENERATORS:
@@ -133,10 +113,6 @@ def find(name: str, target: str | None = None) -> Dataset | None:
     return replace(data.without(*entry.drop) if entry.drop else data, name=name)
 
 
-def _first_line(make: Any) -> str:
-    return (make.__doc__ or "").strip().split("\n")[0].rstrip(".")
-
-
 def _folder() -> Path | None:
     given = os.environ.get("TAMIS_DATA")
     if given and not os.path.isdir(given):
@@ -146,12 +122,12 @@ def _folder() -> Path | None:
 
 
 def _file(folder: Path, file: str) -> Path:
-    """The file as it lies there, plain or gzipped."""
+    """The file, plain or gzipped."""
     return folder / file if (folder / file).is_file() else folder / f"{file}.gz"
 
 
 def _entries(folder: Path) -> dict[str, Entry]:
-    """The data sets of the folder by name: the known ones first, then what is found."""
+    """The data sets of the folder by name: the known ones first, then the discovered ones."""
     found = {
         name: entry
         for name, entry in ENTRIES.items()
@@ -168,11 +144,15 @@ def _entries(folder: Path) -> dict[str, Entry]:
 
 
 def _discovered(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """The name and the files, by part, of every data set that the names of the files promise."""
+    """The name, and the files by part, of every data set that the names of the files suggest."""
     groups: dict[tuple[Path, str], dict[str, str]] = {}
     for path in sorted([*folder.glob("*"), *folder.glob("*/*")]):
         file = path.relative_to(folder).as_posix().removesuffix(".gz")
-        if not path.is_file() or not by_ending(path.name) or any(fnmatch(file.lower(), left) for left in _LEFT_OUT):
+        if (
+            not path.is_file()
+            or not by_ending(path.name)
+            or any(fnmatch(file.lower(), pattern) for pattern in _LEFT_OUT)
+        ):
             continue
         stem = Source(path).stem
         if (trio := challenge.name_of(path)) is not None:
@@ -190,7 +170,7 @@ def _discovered(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _joined(parts: dict[str, Dataset], name: str) -> Dataset:
-    """One data set of official parts that came in a file each."""
+    """Join the official parts of a data set."""
     first = next(iter(parts.values()))
     for part, data in parts.items():
         if not np.array_equal(data.feature_names, first.feature_names) or _kinds(data) != _kinds(first):

@@ -1,6 +1,5 @@
-"""Probes: permuted copies of columns, known to be useless, to see how many a selector keeps."""
+"""Probes: permuted copies of columns, known to be useless, to count how many a selector selects."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from itertools import count, islice
 from numbers import Real
@@ -18,27 +17,27 @@ from tamis.data.dataset import Dataset
 
 
 def add_probes(X: Any, share: float = 0.5, *, seed: int = 0) -> tuple[Any, Mask]:
-    """Append probes: columns drawn at random, the values of each in an order of its own.
+    """Append probes: randomly drawn columns, each permuted on its own.
 
-    A probe has the distribution of a real column and nothing to do with the classes, so the probes among the
+    A probe has the distribution of a real column and is independent of the classes, so the probes among the
     selected features estimate how many of the others are false discoveries.
 
     Parameters
     ----------
     X : array, sparse matrix, polars or pandas data frame, or Dataset
-        Left as it is. Sparse matrices are never made dense.
+        Not changed. Sparse matrices are never made dense.
     share : float, default=0.5
-        Probes among all columns afterwards, above 0 and below 1: of ``p`` columns, ``p * share / (1 - share)``
-        probes are made, rounded, and one at least; 0.5 makes as many as there are columns. No column is drawn
-        a second time before each has been drawn once.
+        Share of probes in the result, above 0 and below 1: ``p`` columns get ``p * share / (1 - share)`` probes,
+        rounded, at least one; 0.5 doubles the number of columns. No column is drawn a second time before each has
+        been drawn once.
     seed : int, default=0
 
     Returns
     -------
     X : as the input
         The columns of the input, then the probes. In data frames and data sets they are called probe_1,
-        probe_2, ..., leaving out names that are taken. A data set gets the role "probe" for them, and "" for its
-        other columns where their roles are not known; its unlabelled rows get probes of the same columns.
+        probe_2, ..., skipping names that exist. In a data set they have the role "probe", and columns of unknown
+        role get ""; its unlabelled rows get probes of the same columns.
     probes : array of bool of shape (n_columns,)
         Mask of the columns appended by this call.
 
@@ -53,41 +52,32 @@ def add_probes(X: Any, share: float = 0.5, *, seed: int = 0) -> tuple[Any, Mask]
     if not isinstance(share, Real) or not 0 < share < 1:
         raise TamisError(f"share must be a number above 0 and below 1; got {share!r}")
     check_whole("seed", seed, 0)
-    columns = _n_columns(X)
-    wanted = max(1, round(columns * share / (1 - share)))
-    rng = generator(seed)
-    rounds = [rng.permutation(columns) for _ in range(-(-wanted // columns))]
-    drawn = np.concatenate(rounds)[:wanted]
-    mask = np.arange(columns + wanted) >= columns
-    if isinstance(X, Dataset):
-        return _extend_dataset(X, drawn, mask, rng), mask
-    return _extend(X, drawn, _names(_taken(X), wanted), rng), mask
-
-
-def _n_columns(X: Any) -> int:
-    shape = (X.n_rows, X.n_features) if isinstance(X, Dataset) else np.shape(X)
+    shape = X.X.shape if isinstance(X, Dataset) else np.shape(X)
     if len(shape) != 2 or not shape[1]:
         raise TamisError(f"add_probes takes a table with at least one column; got shape {shape}")
-    return int(shape[1])
+    columns = shape[1]
+    n_probes = max(1, round(columns * share / (1 - share)))
+    rng = generator(seed)
+    rounds = [rng.permutation(columns) for _ in range(-(-n_probes // columns))]
+    drawn = np.concatenate(rounds)[:n_probes]
+    mask = np.arange(columns + n_probes) >= columns
+    if isinstance(X, Dataset):
+        return _extend_dataset(X, drawn, rng), mask
+    return _extend(X, drawn, _names(X, list(getattr(X, "columns", ())), n_probes), rng), mask
 
 
-def _names(taken: Iterable[Any], wanted: int) -> list[str]:
+def _names(X: Any, taken: list[Any], n_probes: int) -> list[str]:
     """The first free names among probe_1, probe_2, ...."""
+    for name in getattr(X, "columns", ()):
+        # scikit-learn refuses a data frame whose names are partly text.
+        if not isinstance(name, str):
+            raise TamisError(f"add_probes takes data frames whose column names are text; got {name!r}")
     known = set(taken)
-    return list(islice((name for number in count(1) if (name := f"probe_{number}") not in known), wanted))
+    return list(islice((name for number in count(1) if (name := f"probe_{number}") not in known), n_probes))
 
 
-def _taken(X: Any) -> list[str]:
-    names = list(getattr(X, "columns", ()))
-    # scikit-learn refuses a data frame whose names are partly text, so the probes' names would spoil it.
-    odd = [name for name in names if not isinstance(name, str)]
-    if odd:
-        raise TamisError(f"add_probes takes data frames whose column names are text; got {odd[0]!r}")
-    return names
-
-
-def _extend_dataset(data: Dataset, drawn: np.ndarray, mask: Mask, rng: np.random.Generator) -> Dataset:
-    names = _names([*data.feature_names.tolist(), *_taken(data.X)], len(drawn))
+def _extend_dataset(data: Dataset, drawn: np.ndarray, rng: np.random.Generator) -> Dataset:
+    names = _names(data.X, data.feature_names.tolist(), len(drawn))
     roles = np.full(data.n_features, "") if data.roles is None else data.roles
     return replace(
         data,
@@ -105,17 +95,13 @@ def _extend(X: Any, drawn: np.ndarray, names: list[str], rng: np.random.Generato
         shuffled = (X.to_series(c).gather(rng.permutation(X.height)) for c in drawn.tolist())
         return X.hstack([column.alias(name) for column, name in zip(shuffled, names, strict=True)])
     if hasattr(X, "iloc"):
-        return _extend_pandas(X, drawn, names, rng)
+        import pandas as pd
+
+        shuffled = (X.iloc[:, c].array.take(rng.permutation(len(X))) for c in drawn)
+        return pd.concat([X, pd.DataFrame(dict(zip(names, shuffled, strict=True)), index=X.index)], axis=1)
     X = np.asarray(X)
-    # Columns laid out as rows: shuffling along memory is several times faster than across it.
+    # Transposed, since shuffling along memory is several times faster than across it.
     return np.hstack([X, rng.permuted(X.T[drawn], axis=1).T])
-
-
-def _extend_pandas(X: Any, drawn: np.ndarray, names: list[str], rng: np.random.Generator) -> Any:
-    import pandas as pd
-
-    shuffled = (X.iloc[:, c].array.take(rng.permutation(len(X))) for c in drawn)
-    return pd.concat([X, pd.DataFrame(dict(zip(names, shuffled, strict=True)), index=X.index)], axis=1)
 
 
 def _extend_sparse(X: Matrix, drawn: np.ndarray, rng: np.random.Generator) -> Matrix:
@@ -123,7 +109,7 @@ def _extend_sparse(X: Matrix, drawn: np.ndarray, rng: np.random.Generator) -> Ma
         X = X.tocsr()
     probes = X.tocsc()[:, drawn]
     probes.sum_duplicates()
-    # Moving the stored values to other rows is the whole permutation: the zeros fill what is left.
+    # Drawing new rows for the stored values permutes the column.
     for start, end in zip(probes.indptr[:-1].tolist(), probes.indptr[1:].tolist(), strict=True):
         probes.indices[start:end] = rng.choice(probes.shape[0], end - start, replace=False)
     probes.has_sorted_indices = False

@@ -17,8 +17,8 @@ from tamis.data.dataset import Dataset
 def write(dataset: Dataset, path: Path) -> None:
     """Write a data set; the ending of the name decides the format.
 
-    CSV and Parquet hold the features and the class column; .npz, for numbers only, also keeps what is known to be a
-    probe and takes sparse data. The file appears whole or not at all.
+    CSV and Parquet hold the features and the class column; .npz, for numbers only, also holds the mask of the probes
+    and takes sparse data. The file appears complete or not at all.
     """
     check_ending(path)
     suffixes = "".join(path.suffixes[-2:]).lower()
@@ -38,7 +38,7 @@ def write(dataset: Dataset, path: Path) -> None:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A file beside `path` to write to, which takes its place when all went well and is gone when not."""
+    """A temporary file beside `path`, which replaces it on success and is deleted on failure."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield partial
@@ -51,13 +51,13 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file that appears whole or not at all."""
+    """Write a text file that appears complete or not at all."""
     with whole(path) as partial:
         partial.write_text(text, encoding="utf-8")
 
 
 def check_ending(path: Path) -> None:
-    """Refuse a name whose ending says no format; for those who want to know before they have what they will write."""
+    """Refuse a name whose ending is not that of a format; callers check it before a long computation."""
     if not path.name.lower().endswith((".csv", ".csv.gz", ".parquet", ".npz")):
         raise DataError(f"{path}: the name must end in .csv, .csv.gz, .parquet or .npz")
 

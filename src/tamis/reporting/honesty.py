@@ -14,7 +14,7 @@ from tamis.base.types import Codes, FloatArray, Mask
 from tamis.base.validation import canonical
 from tamis.compose.catalog import score_for
 from tamis.data.dataset import Dataset
-from tamis.data.repeats import equal_rows, too_large
+from tamis.data.duplicates import equal_rows, too_large
 from tamis.reporting.answer import interval
 from tamis.reporting.distributions import numbers
 from tamis.reporting.features import has_classes, scores

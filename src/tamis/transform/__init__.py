@@ -1,4 +1,4 @@
-"""Transforms: estimators that change the columns; one file a transform."""
+"""Transforms: estimators that change the values or the number of columns; one file a transform."""
 
 from tamis.base.part import room
 

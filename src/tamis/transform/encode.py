@@ -1,16 +1,15 @@
-"""Encode: names become numbers."""
+"""Encode: nominal columns as numbers."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-import polars as pl
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from tamis.base._sklearn import StrOptions, _check_feature_names_in, _get_output_config
 from tamis.base.errors import DataError
-from tamis.base.mixed_columns import MixedTable, MixedTransformer
+from tamis.base.mixed_columns import MixedTable, MixedTransformer, level_codes, levels_of
 from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.types import FloatArray, Matrix
@@ -22,18 +21,17 @@ _DENSE = 0.3
 
 
 class Encode(MixedTransformer):
-    """Turn each nominal column into numbers; numeric columns pass unchanged, in their place.
+    """Encode each nominal column as numbers; numeric columns pass unchanged.
 
-    Missing numbers stay missing (NaN). Categories are those of the training rows, in sorted order.
+    Columns keep their order. Missing numbers stay missing (NaN). Categories are those of the training rows, sorted.
 
     Parameters
     ----------
     how : {"onehot", "ordinal"}, default="onehot"
-        "onehot" puts one column per category in the place of the nominal column, named ``colour=red``, 1 where the
-        row has it and else 0. Both columns of a two-valued one are kept: either can then be selected and read.
-        A missing value and a category not seen in fit are zeros throughout; a column without any known value
-        disappears. "ordinal" keeps the column and writes 0, 1, ...; a category not seen in fit is -1, and a missing
-        value is NaN, so impute first where that is not wanted.
+        "onehot" replaces a nominal column by one column per category, named ``colour=red``, 1 where the row has it
+        and 0 elsewhere. A column of two categories gives two columns, so that either can be selected and interpreted.
+        A missing value and an unknown category give zeros; a column without any known value disappears.
+        "ordinal" replaces the categories by 0, 1, ..., an unknown one by -1, and a missing value by NaN.
 
     Attributes
     ----------
@@ -42,12 +40,15 @@ class Encode(MixedTransformer):
     categories_ : list of (list of str, or None)
         The categories of each input column; None for a numeric one.
     origins_ : int array of shape (n_features_out,)
-        The number of the input column from which each output column comes.
+        The input column of each output column.
     sparse_output_ : bool
-        Whether nominal columns make the output a CSR matrix rather than an array: when it is one-hot and has more
-        than 64 columns with less than 0.3 of the training entries not zero. A data frame asked for by
-        ``set_output`` is dense all the same. Without nominal columns an array stays an array and a sparse matrix
-        a sparse matrix.
+        Whether nominal columns make the output a CSR matrix rather than an array: when it is one-hot with more than
+        64 columns and less than 0.3 of the training entries are not zero. With ``set_output`` data frames are dense.
+        Without nominal columns an array stays an array and a sparse matrix a sparse matrix.
+
+    See Also
+    --------
+    Impute : Fills missing values before encoding.
 
     References
     ----------
@@ -83,12 +84,10 @@ class Encode(MixedTransformer):
         self.how = how
 
     def _learn(self, X: MixedTable) -> None:
-        names = iter([column.drop_nulls().unique().sort().to_list() for column in X.text])
-        self.categories_ = [next(names) if nominal else None for nominal in X.nominal]
-        if self.how == "onehot":
-            widths = [1 if categories is None else len(categories) for categories in self.categories_]
-        else:
-            widths = [1] * len(self.categories_)
+        known = iter(X.text)
+        self.categories_ = [levels_of(next(known)) if nominal else None for nominal in X.nominal]
+        onehot = self.how == "onehot"
+        widths = [len(categories) if onehot and categories is not None else 1 for categories in self.categories_]
         self.origins_ = np.repeat(np.arange(len(widths)), widths)
         if self.origins_.size == 0:
             raise DataError("encode: no column has any known value")
@@ -109,8 +108,8 @@ class Encode(MixedTransformer):
         if self.how == "ordinal":
             out = np.empty(shape)
             out[:, numeric] = X.numbers
-            for j, column, codes in self._coded(X):
-                out[:, j] = np.where(column.is_null(), np.nan, codes)
+            for j, codes in self._coded(X):
+                out[:, j] = codes
             return out
         rows, columns = self._indicators(X)
         if self.sparse_output_ and _get_output_config("transform", self)["dense"] == "default":
@@ -123,20 +122,21 @@ class Encode(MixedTransformer):
         out[rows, columns] = 1.0
         return out
 
-    def _coded(self, X: MixedTable) -> Iterator[tuple[int, pl.Series, np.ndarray]]:
-        """Each nominal column: its number, its text, and the places of its values among the categories, else -1."""
+    def _coded(self, X: MixedTable) -> Iterator[tuple[int, FloatArray]]:
+        """Number and level codes of each nominal column."""
         for j, column in zip(np.flatnonzero(self.nominal_), X.text, strict=True):
-            places = column.cast(pl.Enum(self.categories_[j] or []), strict=False).to_physical()
-            yield int(j), column, places.cast(pl.Int64).fill_null(-1).to_numpy()
+            yield int(j), level_codes(column, self.categories_[j] or [])
 
     def _indicators(self, X: MixedTable) -> tuple[np.ndarray, np.ndarray]:
         """Row and output column of every 1."""
         starts = np.searchsorted(self.origins_, np.arange(self.nominal_.size))
-        known = [(np.flatnonzero(codes >= 0), starts[j], codes) for j, _, codes in self._coded(X)]
-        return np.concatenate([r for r, _, _ in known]), np.concatenate([start + codes[r] for r, start, codes in known])
+        coded = list(self._coded(X))
+        rows = [np.flatnonzero(codes >= 0) for _, codes in coded]
+        columns = [starts[j] + codes[known].astype(np.intp) for known, (j, codes) in zip(rows, coded, strict=True)]
+        return np.concatenate(rows), np.concatenate(columns)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the output columns; an indicator whose name is taken gets a number after it."""
+        """Names of the output columns; an indicator whose name exists already gets a number as suffix."""
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
         if self.how == "ordinal":
@@ -149,7 +149,7 @@ class Encode(MixedTransformer):
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """The name, with a number after it if it is taken; it is taken from then on."""
+    """The name, with a number as suffix where it is taken; adds it to `taken`."""
     number, found = 2, name
     while found in taken:
         found, number = f"{name}_{number}", number + 1

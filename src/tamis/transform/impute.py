@@ -1,4 +1,4 @@
-"""Impute: a typical value where one is missing."""
+"""Impute: typical values in place of missing ones."""
 
 from importlib import import_module
 from typing import Any, ClassVar
@@ -16,34 +16,38 @@ from tamis.base.search_range import choice
 from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import canonical
 
-#: What stands in a nominal column of which no value is known.
+#: Fills a nominal column without any known value.
 _NOTHING_KNOWN = "missing"
 
 
 class Impute(OneToOneFeatureMixin, MixedTransformer):
-    """Put a typical value where one is missing: the median or mean of a number, the commonest of names.
+    """Fill missing values: numbers with the median or mean of their column, names with the most frequent one.
 
-    What is typical is learnt from the known values of the training rows. The first in sorted order is taken of
-    equally common names. Nothing known at all gives 0 in a numeric column and "missing" in a nominal one.
+    The statistics are those of the known values of the training rows. Of equally frequent names the first in sorted
+    order is used. Without any known value a numeric column is filled with 0 and a nominal one with "missing".
 
-    The output is of the input's kind: array, CSR matrix, polars or pandas data frame. In data frames the numeric
-    columns come out as floats and the nominal ones as text. In a sparse matrix what is not stored is a known
-    zero, and a stored NaN is missing.
+    The output has the type of the input: array, CSR matrix, polars or pandas data frame. In data frames the numeric
+    columns become floats and the nominal ones text. In a sparse matrix an entry that is not stored is a known zero,
+    and a stored NaN is missing.
 
     Parameters
     ----------
     strategy : {"median", "mean"}, default="median"
-        What stands for a missing number. The median is not moved by outliers, and it is zero where most of a column
-        is, so that sparse data stays sparse; the mean leaves the column's mean as it was.
+        The value for a missing number. The median is robust against outliers, and it is zero where most of a column
+        is, so that sparse data stays sparse; the mean does not change the column's mean.
 
     Attributes
     ----------
     nominal_ : bool array of shape (n_features,)
         Which columns are text.
     fill_numbers_ : float array of shape (n_numeric,)
-        What is filled in, numeric column by numeric column.
+        The fill value of each numeric column.
     fill_text_ : list of str
-        What is filled in, nominal column by nominal column.
+        The fill value of each nominal column.
+
+    See Also
+    --------
+    Encode : Turns nominal columns into numbers.
 
     References
     ----------
@@ -79,7 +83,7 @@ class Impute(OneToOneFeatureMixin, MixedTransformer):
             self.fill_numbers_ = ClassMoments.of(numbers, np.zeros(numbers.shape[0], dtype=np.intp)).grand_mean
         else:
             self.fill_numbers_ = _sparse_median(numbers) if sp.issparse(numbers) else _median(numbers)
-        self.fill_text_ = [_commonest(column) for column in X.text]
+        self.fill_text_ = [_most_frequent(column) for column in X.text]
 
     def _apply(self, X: MixedTable) -> Any:
         fill = self.fill_numbers_.astype(X.numbers.dtype)
@@ -91,11 +95,11 @@ class Impute(OneToOneFeatureMixin, MixedTransformer):
             return out
         numbers = np.where(np.isnan(X.numbers), fill, X.numbers)
         text = [column.fill_null(value) for column, value in zip(X.text, self.fill_text_, strict=True)]
-        asked = _get_output_config("transform", self)["dense"]
-        kind = X.kind if asked == "default" else asked
-        if not text and (asked != "default" or kind == "array"):
+        container = _get_output_config("transform", self)["dense"]
+        kind = X.kind if container == "default" else container
+        if not text and (container != "default" or kind == "array"):
             return numbers
-        return _together(X, numbers, text, kind)
+        return _joined(X, numbers, text, kind)
 
 
 def _median(X: FloatArray) -> FloatArray:
@@ -109,7 +113,7 @@ def _median(X: FloatArray) -> FloatArray:
 
 
 def _sparse_median(X: Matrix) -> FloatArray:
-    """The same for a CSR matrix without duplicates, whose zeros are known."""
+    """Like :func:`_median` for a CSR matrix without duplicates, whose zeros are known."""
     missing, n_columns = np.isnan(X.data), X.shape[1]
     values, columns = X.data[~missing].astype(np.float64), X.indices[~missing]
     known = X.shape[0] - np.bincount(X.indices[missing], minlength=n_columns)
@@ -120,20 +124,20 @@ def _sparse_median(X: Matrix) -> FloatArray:
     ordered = np.append(values[np.lexsort((values, columns))], 0.0)
 
     def at(place: np.ndarray) -> FloatArray:
-        """The value at a place of each sorted column; what is not stored stands after the negative values."""
+        """The value at a position of each sorted column; its zeros follow the negative values."""
         zero = (known == 0) | ((place >= below) & (place < below + unstored))
         return ordered[np.where(zero, -1, first + np.where(place < below, place, place - unstored))]
 
     return (at((known - 1) // 2) + at(known // 2)) / 2
 
 
-def _commonest(column: pl.Series) -> str:
+def _most_frequent(column: pl.Series) -> str:
     known = column.drop_nulls()
     return str(known.mode().sort()[0]) if len(known) else _NOTHING_KNOWN
 
 
-def _together(table: MixedTable, numbers: FloatArray, text: list[pl.Series], kind: str) -> Any:
-    """The columns in their old order, as the kind of thing that is named."""
+def _joined(table: MixedTable, numbers: FloatArray, text: list[pl.Series], kind: str) -> Any:
+    """The columns in their order, as an array, polars or pandas data frame."""
     left, right = iter(numbers.T), iter(text)
     columns = [next(right) if nominal else next(left) for nominal in table.nominal]
     if kind == "array":
@@ -144,7 +148,7 @@ def _together(table: MixedTable, numbers: FloatArray, text: list[pl.Series], kin
     names = list(getattr(table.source, "columns", range(len(columns))))
     if kind == "polars":
         return pl.DataFrame([pl.Series(str(name), column) for name, column in zip(names, columns, strict=True)])
-    # Of lists pandas makes its own kind of text column.
+    # From lists pandas makes its own type of text column.
     plain = [column.to_list() if isinstance(column, pl.Series) else column for column in columns]
     index = table.source.index if table.kind == "pandas" else None
     return import_module("pandas").DataFrame(dict(zip(names, plain, strict=True)), index=index)

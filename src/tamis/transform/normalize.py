@@ -1,4 +1,4 @@
-"""Normalize: every row to length 1."""
+"""Normalize: scale each row to unit norm."""
 
 from typing import Any, ClassVar
 
@@ -19,12 +19,17 @@ _NORMS = {"l2": "its length", "l1": "the sum of its absolute values", "max": "it
 class Normalize(OneToOneFeatureMixin, Transformer):
     """Divide each row by its own norm.
 
-    A row of zeros stays as it is. Nothing is learnt but the number and the names of the columns.
+    A row of zeros is not changed. `fit` stores only the number and the names of the columns.
 
     Parameters
     ----------
     norm : {"l2", "l1", "max"}, default="l2"
         Root of the sum of squares, sum of absolute values, or largest absolute value.
+
+    See Also
+    --------
+    RMSNorm : One divisor for all rows.
+    Standardize : Scales columns.
 
     References
     ----------
@@ -53,11 +58,11 @@ class Normalize(OneToOneFeatureMixin, Transformer):
         self.norm = norm
 
     def _learn(self, X: Matrix) -> None:
-        """Validation has already noted all there is to know."""
+        """Nothing to fit: validation stores the columns."""
 
     def _apply(self, X: Matrix) -> Matrix:
         out = X.copy()
         if sp.issparse(X):
-            # Two values stored for one place count as their sum, which is not what their squares add up to.
+            # Norms of entries with duplicates would be wrong.
             out.sum_duplicates()
         return normalize(out, norm=self.norm, copy=False)

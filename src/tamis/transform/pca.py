@@ -1,4 +1,4 @@
-"""PCA: the directions in which the rows vary most."""
+"""PCA: projection on the directions of largest variance."""
 
 from collections.abc import Sequence
 from inspect import signature
@@ -21,16 +21,16 @@ from tamis.base.shared_fit import SharedFit
 from tamis.base.transformer import Transformer
 from tamis.base.types import FloatArray, Matrix
 
-#: Up to this many rows or columns, whichever are fewer, all components are found by one dense decomposition.
+#: Up to this size of the square matrix, all components come from one dense decomposition.
 _ALL = 2000
-#: Up to this many, the square matrix of dense rows is formed; beyond, and for sparse rows, only its products with
-#: vectors are, which sparse rows give cheaply.
+#: Up to this size, the square matrix of dense rows is formed; beyond, and for sparse rows, only its products with
+#: vectors.
 _FORMED = 5000
-#: Above `_ALL` at least this many components are found, so that every smaller k gets the same ones.
+#: Above `_ALL` at least this many components are computed, so that every smaller k gets the same ones.
 _LEADING = 20
-#: Loadings that differ by less than this share count as equal when the sign is chosen.
+#: Relative difference below which loadings count as equal when the sign is chosen.
 _TIE = 1e-6
-# Equal eigenvalues make the iteration start again from random vectors; SciPy before 1.17 keeps their seed to itself.
+# Equal eigenvalues restart the iteration from random vectors; SciPy before 1.17 has no parameter for their seed.
 _RESTARTS: dict[str, Any] = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
 
 
@@ -45,20 +45,19 @@ class PCA(SharedFit, ClassNamePrefixFeaturesOutMixin, Transformer):
     """Replace the columns by their projections on the leading principal components.
 
     The components are the eigenvectors of the covariance of the training rows, in order of their eigenvalues.
-    A component's sign makes its largest loading positive (the first of equals). The first components do not
-    depend on `n_components`: a smaller number of them is the beginning of a larger one. Components without
-    variance, beyond the rank of the centred rows, are not returned; one is kept when nothing varies at all.
+    The largest loading of a component (the first of equals) is positive. The components of a smaller number are the
+    first ones of a larger number. Components without variance, beyond the rank of the centred rows, are left out; one
+    remains when all rows are equal.
 
-    With n rows and p columns, the smaller of the row products X X' (n x n) and the covariance X'X (p x p) of the
-    centred rows is decomposed: whole up to 2000, by Lanczos iteration to full precision above that when `n_components`
-    is at most a quarter of it. Sparse rows are centred inside the products and never filled. Variances below
-    about max(n, p) * 2e-16 of the total are lost in rounding and count as zero.
+    With n rows and p columns, the smaller of X X' (n x n) and X'X (p x p) of the centred rows is decomposed: by a
+    dense solver up to a size of 2000, above that by Lanczos iteration to full precision when `n_components` is at
+    most a quarter of it. Sparse rows are centred inside the products and stay sparse. Variances below about max(n,
+    p) * 2e-16 of the total are lost in rounding and count as zero.
 
     Parameters
     ----------
     n_components : int or float, default=2
-        Number of components, at most as many as there are; or, strictly between 0 and 1, the share of the variance
-        that they must reach.
+        Largest number of components; or, strictly between 0 and 1, the share of the variance that they explain.
     whiten : bool, default=False
         Scale each projection to variance 1 on the training rows.
 
@@ -69,7 +68,7 @@ class PCA(SharedFit, ClassNamePrefixFeaturesOutMixin, Transformer):
     explained_variance_ : float array of shape (n_components_,)
         Variance of the training rows along each component, with n - 1 in the denominator.
     explained_variance_ratio_ : float array of shape (n_components_,)
-        The same as a share of the total variance.
+        Share of the total variance along each component.
     mean_ : float array of shape (n_features,)
     n_components_ : int
 
@@ -111,17 +110,17 @@ class PCA(SharedFit, ClassNamePrefixFeaturesOutMixin, Transformer):
     def _learn(self, X: Matrix) -> None:
         self._finish(self._prepare([self], X))
 
-    def _prepare(self, asked: Sequence[Self], X: Matrix, y: None = None) -> "_Decomposed":
+    def _prepare(self, estimators: Sequence[Self], X: Matrix, y: None = None) -> "_Decomposed":
         n_rows = X.shape[0]
         if n_rows < 2:
-            raise TamisError("pca needs at least 2 rows to see any variance; got 1 sample")
+            raise TamisError("pca needs at least 2 rows to estimate a variance; got 1 sample")
         moments = ClassMoments.of(X, np.zeros(n_rows, dtype=np.intp))
         mean, total = moments.mean[0], float(moments.scatter.sum())
-        scatter, components = _leading(_Centred(X, mean), total, [one.n_components for one in asked])
+        scatter, components = _leading(_Centred(X, mean), total, [one.n_components for one in estimators])
         return _Decomposed(n_rows, mean, total, scatter, _signed(components))
 
     def _finish(self, prepared: "_Decomposed") -> None:
-        count = _how_many(prepared.scatter, prepared.total, self.n_components)
+        count = _n_components(prepared.scatter, prepared.total, self.n_components)
         scatter = prepared.scatter[:count]
         self.mean_ = prepared.mean
         self.components_ = prepared.components[:count]
@@ -133,14 +132,13 @@ class PCA(SharedFit, ClassNamePrefixFeaturesOutMixin, Transformer):
         axes = self.components_.T
         if self.whiten:
             axes = axes / np.sqrt(np.where(self.explained_variance_ > 0, self.explained_variance_, 1.0))
-        sparse = bool(sp.issparse(X))
-        if sparse:
-            return np.asarray(X @ axes - self.mean_ @ axes, dtype=X.dtype)
-        return np.asarray((X - self.mean_.astype(X.dtype)) @ axes.astype(X.dtype))
+        if isinstance(X, np.ndarray):
+            return np.asarray((X - self.mean_.astype(X.dtype)) @ axes.astype(X.dtype))
+        return np.asarray(X @ axes - self.mean_ @ axes, dtype=X.dtype)
 
 
 class _Decomposed(NamedTuple):
-    """The components that vary, as many as are asked for, and what they were found on."""
+    """The components with variance, up to the largest `k`, and the moments of the rows."""
 
     n_rows: int
     mean: FloatArray
@@ -150,7 +148,7 @@ class _Decomposed(NamedTuple):
 
 
 class _Centred:
-    """The centred rows as a linear map in float64; sparse rows are centred inside the products and never filled."""
+    """The centred rows as a linear map in float64; sparse rows are centred inside the products."""
 
     def __init__(self, X: Matrix, mean: FloatArray) -> None:
         self.sparse = bool(sp.issparse(X))
@@ -168,11 +166,11 @@ class _Centred:
         return product - np.multiply.outer(self.mean, U.sum(axis=0)) if self.sparse else product
 
     def square(self) -> FloatArray:
-        """Products of the rows when these are fewer than the columns, else products of the columns."""
+        """Inner products of the rows when these are fewer than the columns, else of the columns."""
         square = self.rows @ self.rows.T if self.wide else self.rows.T @ self.rows
         if not self.sparse:
             return np.asarray(square)
-        dense: FloatArray = square.toarray()  # of the smaller size on both sides, and full anyhow once centred
+        dense: FloatArray = square.toarray()  # dense in any case once centred
         if self.wide:
             shift = self.rows @ self.mean - self.mean @ self.mean / 2
             dense -= shift[:, None]
@@ -182,28 +180,28 @@ class _Centred:
         return dense
 
     def square_times(self, v: FloatArray) -> FloatArray:
-        """What ``square() @ v`` is, without the square matrix."""
+        """``square() @ v`` without the square matrix."""
         return self.times(self.transposed_times(v)) if self.wide else self.transposed_times(self.times(v))
 
     def rounding(self, total: float) -> float:
-        """Eigenvalues up to this size may be nothing but rounding; `total` is the sum of all."""
+        """Largest eigenvalue that may be mere rounding; `total` is the sum of all."""
         eps = float(np.finfo(np.float64).eps)
         size: int = max(self.rows.shape)
         shift = float(self.rows.shape[0] * self.mean @ self.mean)
-        # Dense rows lose the digits of their mean before they are squared, sparse rows after.
+        # Dense rows lose the digits of their mean before they are squared, sparse rows after that.
         lost = size * eps * shift if self.sparse else (64 * eps) ** 2 * shift
         return size * eps * total + lost
 
 
-def _leading(centred: _Centred, total: float, asked: Sequence[int | float]) -> tuple[FloatArray, FloatArray]:
-    """Scatter along each component that the largest of the numbers asked for needs, and the components as rows."""
-    wanted = max(_LEADING, *(int(k) for k in asked))
-    share = max((k for k in asked if k < 1), default=0.0)
-    values, vectors = _eigen(centred, wanted)
+def _leading(centred: _Centred, total: float, numbers: Sequence[int | float]) -> tuple[FloatArray, FloatArray]:
+    """Scatter along the components that the largest of the values of `k` needs, and the components as rows."""
+    n_components = max(_LEADING, *(int(k) for k in numbers))
+    share = max((k for k in numbers if k < 1), default=0.0)
+    values, vectors = _eigen(centred, n_components)
     while values.size < centred.size and values.sum() < share * total:
-        wanted *= 4
-        values, vectors = _eigen(centred, wanted)
-    count = max(_how_many(values, total, k) for k in asked)
+        n_components *= 4
+        values, vectors = _eigen(centred, n_components)
+    count = max(_n_components(values, total, k) for k in numbers)
     count = min(count, int(np.count_nonzero(values > centred.rounding(total))))
     if count == 0:
         return np.zeros(1), np.eye(1, centred.mean.size)
@@ -213,16 +211,16 @@ def _leading(centred: _Centred, total: float, asked: Sequence[int | float]) -> t
     return values, np.ascontiguousarray(vectors.T)
 
 
-def _how_many(scatter: FloatArray, total: float, k: int | float) -> int:
-    """Number of components meant by `n_components`, of those there are."""
+def _n_components(scatter: FloatArray, total: float, k: int | float) -> int:
+    """Number of components for `n_components`, at most those there are."""
     count = int(k) if k >= 1 else int(np.searchsorted(np.cumsum(scatter), k * total)) + 1
     return min(count, scatter.shape[0])
 
 
-def _eigen(centred: _Centred, wanted: int) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues of the smaller square matrix, largest first, and their vectors: `wanted` of them or all."""
+def _eigen(centred: _Centred, n_components: int) -> tuple[FloatArray, FloatArray]:
+    """The `n_components` largest eigenvalues of the square matrix, or all, in falling order, and their vectors."""
     size = centred.size
-    if size <= _ALL or wanted > size // 4:
+    if size <= _ALL or n_components > size // 4:
         values, vectors = eigh(centred.square(), overwrite_a=True, check_finite=False, driver="evd")
     else:
         matrix: Any = (
@@ -230,12 +228,12 @@ def _eigen(centred: _Centred, wanted: int) -> tuple[FloatArray, FloatArray]:
             if size <= _FORMED and not centred.sparse
             else LinearOperator((size, size), matvec=centred.square_times, dtype=np.float64)
         )
-        values, vectors = eigsh(matrix, wanted, v0=generator(0).standard_normal(size), **_RESTARTS)
+        values, vectors = eigsh(matrix, n_components, v0=generator(0).standard_normal(size), **_RESTARTS)
     return values[::-1], vectors[:, ::-1]
 
 
 def _signed(components: FloatArray) -> FloatArray:
-    """The components, each turned so that the first of its largest loadings is positive."""
+    """The components with the sign that makes the first of the largest loadings positive."""
     size = np.abs(components)
     first = (size >= (1 - _TIE) * size.max(axis=1, keepdims=True)).argmax(axis=1)
     sign: FloatArray = np.sign(components[np.arange(first.size), first])

@@ -1,4 +1,4 @@
-"""RMSNorm: one scale for all rows, so that their mean squared length is 1."""
+"""RMSNorm: one scale for all rows that makes their mean squared length 1."""
 
 from typing import Any, ClassVar
 
@@ -14,14 +14,17 @@ from tamis.base.types import Matrix
 class RMSNorm(OneToOneFeatureMixin, Transformer):
     """Divide every row by the root of the mean squared length of the training rows.
 
-    ``x / sqrt(mean_k ||x_k||^2)``: a single number, learnt in fit, so the shape of the data is kept and only the
-    size of the inner products changes. It makes the same C and kernel width meaningful on any data. When all rows
-    are zero the divisor is 1.
+    ``x / sqrt(mean_k ||x_k||^2)``: a single divisor changes only the scale of the inner products, and makes the same C
+    and kernel width meaningful on any data. When all rows are zero the divisor is 1.
 
     Attributes
     ----------
     scale_ : float
-        What is divided by.
+        The divisor.
+
+    See Also
+    --------
+    Normalize : Divides each row by its own norm.
 
     References
     ----------
@@ -50,5 +53,5 @@ class RMSNorm(OneToOneFeatureMixin, Transformer):
         self.scale_ = float(np.sqrt(mean_square)) or 1.0
 
     def _apply(self, X: Matrix) -> Matrix:
-        # Multiplied, since SciPy turns float32 into float64 when it divides a sparse matrix.
+        # Multiplication, since SciPy turns float32 into float64 when it divides a sparse matrix.
         return X * X.dtype.type(1.0 / self.scale_)

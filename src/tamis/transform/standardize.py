@@ -1,4 +1,4 @@
-"""Standardize: mean 0 and deviation 1, column by column or for the matrix as one."""
+"""Standardize: mean 0 and standard deviation 1, per column or over the whole matrix."""
 
 from typing import Any, ClassVar
 
@@ -21,29 +21,34 @@ def _phrase(a: Arguments) -> str:
 
 
 class Standardize(OneToOneFeatureMixin, Transformer):
-    """Shift to mean 0 and scale to deviation 1: ``(x - mean) / deviation``.
+    """Shift to mean 0 and scale to standard deviation 1: ``(x - mean) / deviation``.
 
     Mean and (biased) deviation are those of the training rows. Missing values are left out of both and stay
-    missing. Where the deviation is 0 it counts as 1, so a constant column becomes 0 when it is centred.
+    missing. A deviation of 0 is replaced by 1, so a centred constant column becomes 0.
 
     Parameters
     ----------
     per : {"feature", "matrix"}, default="feature"
-        "feature" gives each column its own mean and deviation. "matrix" takes one mean and one deviation over all
-        entries, zeros included, and so keeps the columns' relative sizes; the paper prefers it on sparse text.
+        "feature" gives each column its own mean and deviation. "matrix" uses one mean and one deviation of all
+        entries, zeros included, and so preserves the relative scales of the columns; the paper prefers it on sparse
+        text.
     center : bool or "auto", default="auto"
         Whether the mean is subtracted. On sparse input this would fill every zero, so "auto" centres dense input
-        and only scales sparse input, and True refuses sparse input. What is only scaled differs from what is also
-        centred by a shift: distances, and the kernels made of them, are the same; inner products are not, so a
-        linear or polynomial machine gives slightly different answers on the two forms of the same data.
+        and only scales sparse input, and True refuses sparse input. The two results differ by a shift: distances
+        and the kernels made of them are the same, inner products are not, so a linear or polynomial machine predicts
+        slightly differently on dense and sparse forms of the same data.
 
     Attributes
     ----------
     mean_ : float array of shape (n_features,), or (1,) for the matrix
     scale_ : float array of the same shape
-        What is divided by: the deviation, or 1 where that is 0.
+        The divisor: the deviation, or 1 where that is 0.
     centered_ : bool
         Whether `mean_` is subtracted.
+
+    See Also
+    --------
+    Normalize, RMSNorm : Scale rows instead of columns.
 
     References
     ----------
@@ -86,7 +91,7 @@ class Standardize(OneToOneFeatureMixin, Transformer):
             self._refuse_sparse(X)
         moments = ClassMoments.of(X, np.zeros(X.shape[0], dtype=np.intp))
         if self.per == "matrix":
-            # The columns become the classes of one long column, whose overall moments are wanted.
+            # Treat the columns as the classes of one long column: its overall moments are those of the matrix.
             moments = ClassMoments(moments.weight.T, moments.mean.T, moments.scatter.T)
         deviation = np.sqrt(divide(moments.within + moments.between, moments.total))
         constant = deviation == 0
@@ -99,8 +104,7 @@ class Standardize(OneToOneFeatureMixin, Transformer):
         if self.centered_:
             self._refuse_sparse(X)
             return self._centered(X)
-        sparse = bool(sp.issparse(X))
-        if not sparse:
+        if isinstance(X, np.ndarray):
             return X / self.scale_.astype(X.dtype)
         out = X.copy()
         inplace_column_scale(out, np.broadcast_to(1.0 / self.scale_, out.shape[1]).astype(out.dtype))
@@ -110,14 +114,14 @@ class Standardize(OneToOneFeatureMixin, Transformer):
         mean, scale = self.mean_.astype(X.dtype), self.scale_.astype(X.dtype)
         out = X - mean
         out /= scale
-        # A mean rounded to float32 may miss by more than the deviation.
+        # The error of a mean rounded to float32 may exceed the deviation.
         rest = (self.mean_ - mean) / self.scale_
         if np.abs(rest).max() > np.finfo(X.dtype).eps:
             out -= rest.astype(X.dtype)
         return out
 
     def _only_value(self, X: FloatArray, constant: np.ndarray) -> FloatArray:
-        """The value of each constant column itself, which its mean may miss by a rounding."""
+        """The exact value of each constant column, from which its mean may differ by rounding."""
         value: FloatArray = np.fmax.reduce(X[:, constant] if self.per == "feature" else X, axis=0)
         return np.nan_to_num(value if self.per == "feature" else np.fmax.reduce(value))
 

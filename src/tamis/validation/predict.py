@@ -18,7 +18,7 @@ from tamis.compose.model_file import load_model
 from tamis.data.dataset import Dataset, as_read, unlabelled
 from tamis.data.fingerprint import fingerprint
 from tamis.data.load import Sought, load
-from tamis.data.matrices import numbered
+from tamis.data.parsing.matrices import numbered
 from tamis.data.write import whole
 from tamis.validation.metrics import Answers, all_metrics, standard_error
 

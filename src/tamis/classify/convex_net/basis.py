@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from tamis.base.errors import TamisError
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import row_terms
-from tamis.data.repeats import equal_rows
+from tamis.data.duplicates import equal_rows
 from tamis.margins.convex import Objective
 
 #: Values of basis functions that a fit may hold.

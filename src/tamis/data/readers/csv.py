@@ -1,16 +1,16 @@
 """CSV, TSV and their kin, plain or gzipped.
 
-What the text does not say is found in it. The delimiter is the one of tab, semicolon, bar, comma and runs of
-blanks that cuts the first lines into rows of one width. The first row is a header when it looks unlike the rows
-below it; without a header the columns are called x1, x2, ..., and asking for the class by such a name says that
-there is no header. Quotes follow RFC 4180: a quoted value may hold delimiters, line ends and doubled quotes.
-Blanks around values, blank lines, a byte-order mark and any kind of line end are fine. A first column that the
-header gives no name and whose values are all different, as R and pandas write it, names the rows and is no feature.
+The delimiter is the one of tab, semicolon, bar, comma and runs of blanks that splits the first lines into rows of
+one width. The first row is a header when it differs in kind from the rows below it; without a header the columns are
+called x1, x2, ..., and a target of such a name means that there is no header. Quotes follow RFC 4180: a quoted value
+may hold delimiters, line ends and doubled quotes. Blanks around values, blank lines, a byte-order mark and any kind
+of line end are allowed. A first column without a name in the header and with distinct values, as R and pandas write
+it, holds row names and is dropped.
 
-A column of numbers may have any of `MARKS` where a value is missing. In a column of words "None", "-" and "."
-are words like others. A column in which at least nine in ten of the known values are numbers and the rest are
-not is taken for a mistake; with fewer numbers it is nominal. The class column is exempt: its words are labels.
-A decimal comma is not supported: values like 1,5 are words.
+In a column of numbers any of `MARKS` is a missing value. In a column of words "None", "-" and "." are words.
+A column in which at least nine in ten of the known values are numbers and the rest are not is an error; with fewer
+numbers it is nominal. The class column is exempt: its words are labels. A decimal comma is not supported: values
+like 1,5 are words.
 """
 
 import re
@@ -21,14 +21,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tamis.base.errors import DataError
+from tamis.base.errors import DataError, quoted
 from tamis.base.types import Mask
 from tamis.data.dataset import Dataset
 from tamis.data.load import Sought
-from tamis.data.readers.layout import Layout, line_of, pick
-from tamis.data.readers.reader import Reader
-from tamis.data.readers.source import Source
-from tamis.data.table import CLASS_NAMES, Table, find_target, shown
+from tamis.data.parsing.delimited_text import Layout, line_of, take_columns
+from tamis.data.parsing.reader import Reader, Source
+from tamis.data.parsing.table import CLASS_NAMES, Table, find_target
 
 #: Missing values in a column of numbers; the first seven also in a column of words.
 MARKS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "None", "-", ".")
@@ -38,8 +37,7 @@ _MOSTLY_NUMBERS = 0.9
 _SAMPLE_BYTES = 1 << 18
 
 
-def read(source: Source, target: str | None) -> Dataset:
-    """The data set of a delimited text file."""
+def _read(source: Source, target: str | None) -> Dataset:
     data = _content(source)
     delimiter = _delimiter(_sample(data))
     if delimiter is None:
@@ -58,18 +56,15 @@ def read(source: Source, target: str | None) -> Dataset:
     return found.without(names[0]) if row_names and found.target != names[0] else found
 
 
-def looks_right(source: Source) -> bool:
-    """Whether the first lines are text in rows of one width, two values or more."""
-    try:
-        sample = _sample(_content(source))
-        return any(_agreement(sample, delimiter) == 1.0 for delimiter in (*_DELIMITERS, " "))
-    except DataError:
-        return False
+def _recognizes(source: Source) -> bool:
+    """Whether the first lines are rows of one width, two values or more."""
+    sample = _sample(_content(source))
+    return any(_agreement(sample, delimiter) == 1.0 for delimiter in (*_DELIMITERS, " "))
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Values of rows that all have one width, row after row, and where in the text each row begins."""
+    """Values of rows of one width, row after row, and where in the text each row begins."""
 
     cells: pl.Series
     width: int
@@ -81,7 +76,7 @@ class _Rows:
 
 
 def _split(source: Source, data: bytes, delimiter: str) -> _Rows:
-    """Cut text into rows that all have the width of the first."""
+    """Split text into rows of one width."""
     quotes = _opens_quotes(data, delimiter)
     layout = Layout.of(data, delimiter, quotes=quotes)
     odd = np.flatnonzero(layout.widths != layout.widths[:1])
@@ -94,7 +89,7 @@ def _split(source: Source, data: bytes, delimiter: str) -> _Rows:
     if quotes:
         at = cells.str.starts_with('"').arg_true()
         quoted = cells.gather(at)
-        # A quote inside a value that opens with none hides nothing, but the layout took it to do so.
+        # The layout misreads a quote inside a value that does not begin with one.
         stray = data.count(b'"') - quoted.str.count_matches('"', literal=True).sum()
         if stray or not quoted.str.contains(r'^"(?:[^"]|"")*"$').all():
             return _scan(source, layout.data, delimiter)
@@ -104,7 +99,7 @@ def _split(source: Source, data: bytes, delimiter: str) -> _Rows:
 
 
 def _scan(source: Source, data: bytes, delimiter: str) -> _Rows:
-    """Cut text with quotes value by value, and say where the first thing is wrong."""
+    """Split text with quotes value by value; a message names the place of the first error."""
     blanks = " " if delimiter == "\t" else " \t"
     stop = f"[{re.escape(delimiter)}\n]"
     quoted = rf'[{blanks}]*+"((?:[^"]++|"")*+)"[{blanks}]*+(?={stop})'
@@ -139,7 +134,7 @@ def _ragged(source: Source, place: str, got: int, first: str, width: int) -> Dat
 
 
 def _content(source: Source) -> bytes:
-    """The text as UTF-8 bytes with plain line ends; the file's own bytes where they are that already."""
+    """The text as UTF-8 bytes with plain line ends, without a copy where the file has them already."""
     raw = source.content
     if raw.isascii() and b"\x00" not in raw and b"\r" not in raw:
         return raw
@@ -147,7 +142,7 @@ def _content(source: Source) -> bytes:
 
 
 def _sample(data: bytes) -> bytes:
-    """The first lines: three at least, however long they are."""
+    """The first lines, at least three."""
     at = 0
     for _ in range(3):
         at = data.find(b"\n", at) + 1 or len(data)
@@ -157,18 +152,18 @@ def _sample(data: bytes) -> bytes:
 
 
 def _delimiter(sample: bytes) -> str | None:
-    """The delimiter that agrees best with the lines of the sample, a blank standing for a run of blanks."""
+    """The delimiter that fits the lines of the sample best; a blank stands for a run of blanks."""
     agreement = {delimiter: _agreement(sample, delimiter) for delimiter in (*_DELIMITERS, " ")}
     best = max(_DELIMITERS, key=lambda delimiter: agreement[delimiter])
-    # Blanks are common inside values, so they count only where no other delimiter fits most lines; but tabs are
-    # blanks, and may come in runs with others.
+    # Blanks are common inside values, so another delimiter that fits most lines wins; but tabs are blanks, and may
+    # come in runs with others.
     if agreement[best] < (1.0 if best == "\t" and agreement[" "] == 1.0 else min(0.5, agreement[" "])):
         best = " "
     return best if agreement[best] else None
 
 
 def _agreement(sample: bytes, delimiter: str) -> float:
-    """Share of the lines that have the commonest width, when that is two or more."""
+    """Share of the lines that have the most frequent width of two or more."""
     if delimiter == " ":
         sample, delimiter = _tabbed(sample), "\t"
     widths = Layout.of(sample, delimiter, quotes=_opens_quotes(sample, delimiter)).widths
@@ -177,7 +172,7 @@ def _agreement(sample: bytes, delimiter: str) -> float:
 
 
 def _tabbed(data: bytes) -> bytes:
-    """Text whose values are set apart by runs of blanks, with one tab in place of each run."""
+    """Text with one tab in place of each run of blanks outside quotes."""
     if b'"' in data:
         data = re.sub(rb'("[^"]*")|[ \t]+', lambda match: match[1] or b"\t", data)
     else:
@@ -186,7 +181,7 @@ def _tabbed(data: bytes) -> bytes:
 
 
 def _opens_quotes(data: bytes, delimiter: str) -> bool:
-    """Whether a value begins with a quote; if none does, quotes are characters like others."""
+    """Whether a value begins with a quote; otherwise quotes are ordinary characters."""
     before = (b"\n", delimiter.encode(), delimiter.encode() + b" ")
     return b'"' in data and (data.startswith(b'"') or any(b + b'"' in data for b in before))
 
@@ -194,8 +189,8 @@ def _opens_quotes(data: bytes, delimiter: str) -> bool:
 def _has_header(rows: _Rows, target: str | None) -> bool:
     """Whether the first row names the columns.
 
-    It does when it holds the asked target, or counts the columns, or has a class's name among numbers, or is all
-    words above a column of numbers, or is all words that do not occur again below.
+    It does when it holds the target, or counts the columns, or has a class's name among numbers, or is all words
+    above a column of numbers, or is all words that do not occur below.
     """
     height = min(len(rows.starts), max(3, min(100, 10**6 // rows.width)))
     sample = rows.cells[: height * rows.width].fill_null("")
@@ -223,25 +218,25 @@ def _grid(series: pl.Series, width: int) -> Mask:
 
 
 def _table(source: Source, names: Sequence[str], rows: _Rows, target: str | None) -> Table:
-    """Numbers and words told apart, column by column."""
+    """Classify each column as numeric or nominal."""
     values = rows.cells.cast(pl.Float64, strict=False)
     unread = values.is_null().arg_true()
     words = unread.filter(~rows.cells.gather(unread).fill_null("").is_in(MARKS)).to_numpy()
     count = np.bincount(words % rows.width, minlength=rows.width)
     numbers: Any = values.to_numpy().reshape(-1, rows.width)
-    asked = np.isin(names, list(target.words)) if isinstance(target, Sought) else np.zeros(rows.width, dtype=bool)
-    for j in np.flatnonzero((count > 0) & ~asked).tolist():
+    as_words = np.isin(names, list(target.words) if isinstance(target, Sought) else [])
+    for j in np.flatnonzero((count > 0) & ~as_words).tolist():
         known = int(np.count_nonzero(~np.isnan(numbers[:, j])))
         if known >= _MOSTLY_NUMBERS * (known + count[j]) and j != find_target(source, names, target):
             first = int(words[words % rows.width == j][0])
             raise DataError(
-                f"{source.path}, {rows.place(first // rows.width)}, column {shown(names[j])}: "
-                f"{shown(rows.cells[first])} is not a number as nearly all of the column is"
+                f"{source.path}, {rows.place(first // rows.width)}, column {quoted(names[j])}: "
+                f"{quoted(rows.cells[first])} is not a number as nearly all of the column is"
             )
-    nominal = pick(rows.cells, rows.width, np.flatnonzero((count > 0) | asked).tolist())
+    nominal = take_columns(rows.cells, rows.width, np.flatnonzero((count > 0) | as_words).tolist())
     if nominal.width:
         nominal = nominal.select(pl.when(~pl.all().is_in(_WORD_MARKS)).then(pl.all()))
     return Table(source, names, numbers, {int(j): nominal.get_column(j) for j in nominal.columns}, rows.place)
 
 
-reader = Reader("csv", (".csv", ".tsv", ".tab"), looks_right, read)
+reader = Reader("csv", (".csv", ".tsv", ".tab"), _recognizes, _read)

@@ -7,7 +7,7 @@ The arrays, with PART one of train, valid and test, or nothing where the data ha
 ``PART_data/_indices/_indptr/_shape``     rows of a sparse matrix in CSR form, columns from 0
 ``y_PART``, ``PART_y``, ``y``             labels; a part without them is unlabelled
 ``feature_names``, ``class_names``        words; ``class_names[y]`` is the class when it is there
-``is_probe``                              which columns are known to be useless
+``is_probe``                              which columns are probes
 ========================================  ==========================================================
 """
 
@@ -25,7 +25,7 @@ from tamis.base.errors import DataError
 from tamis.base.types import Matrix
 from tamis.data.dataset import Dataset, unlabelled
 from tamis.data.load import Sought
-from tamis.data.matrices import (
+from tamis.data.parsing.matrices import (
     PARTS,
     as_floats,
     as_text,
@@ -36,8 +36,7 @@ from tamis.data.matrices import (
     own_target,
     tidy_labels,
 )
-from tamis.data.readers.reader import Reader
-from tamis.data.readers.source import Source
+from tamis.data.parsing.reader import Reader, Source
 
 #: Other names of the official parts; ISOLET's fifth group of speakers is its official test set.
 _PART_NAMES = {"val": "valid", "validation": "valid", "isolet1": "train", "isolet5": "test", "": ""}
@@ -54,7 +53,7 @@ _NO_PART = f"is of no known part of the data, which are {', '.join(PARTS)}"
 
 @dataclass(frozen=True)
 class _Archive:
-    """The arrays of a zip file of .npy files, each read when asked for."""
+    """A zip file of .npy files."""
 
     path: Any
     zip: zipfile.ZipFile
@@ -74,14 +73,14 @@ class _Archive:
                 with self.zip.open(info) as file:
                     shape, dtype = _header(file)
                 if not dtype.hasobject:
-                    # A damaged header may ask for any amount of memory; the file says how much there is.
+                    # A damaged header may state any size; the zip file knows the true one.
                     if dtype.itemsize * prod(shape) > info.file_size:
                         raise EOFError
                     with self.zip.open(info) as file:
                         return np.lib.format.read_array(file, allow_pickle=False)
-        except Exception:  # whatever the unpacker makes of foreign bytes, the file is at fault
+        except Exception:  # whatever a parser raises on damaged bytes
             raise DataError(f"{self.where(name)}: is damaged or cut short") from None
-        raise DataError(f"{self.where(name)}: holds Python objects, which are not read; save plain numbers")
+        raise DataError(f"{self.where(name)}: holds Python objects, which are not supported; save plain numbers")
 
 
 def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -91,11 +90,8 @@ def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
     return shape, dtype
 
 
-def _looks_right(source: Source) -> bool:
-    try:
-        return source.head.startswith(b"PK\x03\x04") and b".npy" in source.head
-    except DataError:
-        return False
+def _recognizes(source: Source) -> bool:
+    return source.head.startswith(b"PK\x03\x04") and b".npy" in source.head
 
 
 def _read(source: Source, target: str | None) -> Dataset:
@@ -112,24 +108,25 @@ def _read(source: Source, target: str | None) -> Dataset:
         raise DataError(f"{source.path}: holds no table, which is an array X (or X_train, X_valid, X_test)")
     if "" in tables and len(tables) > 1:
         raise DataError(f"{source.path}: holds both a whole table and parts of one")
+    if strays := [name for part, name in labels.items() if part not in tables]:
+        raise DataError(f"{source.path}: the labels {', '.join(strays)} belong to no table")
     parts: dict[str, tuple[Matrix, np.ndarray | None]] = {}
     for part in sorted(tables, key=("", *PARTS).index):
-        X, name = tables[part], labels.pop(part, None)
-        parts[part] = (X, None if name is None else tidy_labels(archive.get(name), X.shape[0], archive.where(name)))
-    if labels:
-        raise DataError(f"{source.path}: the labels {', '.join(labels.values())} belong to no table")
-    known = _columns(archive, X.shape[1])
-    if set(parts) == {""} and parts[""][1] is None:
-        return unlabelled(as_floats(X), name=source.stem, **({"feature_names": numbered(X.shape[1])} | known))
-    return assemble(_with_class_words(archive, parts), source.path, name=source.stem, **known)
+        X, y = tables[part], None
+        if name := labels.get(part):
+            y = _class_words(archive, tidy_labels(archive.get(name), X.shape[0], archive.where(name)))
+        parts[part] = (X, y)
+    known = {"feature_names": numbered(X.shape[1])} | _columns(archive, X.shape[1])
+    if set(parts) == {""} and y is None:
+        return unlabelled(as_floats(X), name=source.stem, **known)
+    return assemble(parts, source.path, name=source.stem, **known)
 
 
 def _named_parts(archive: _Archive, pattern: re.Pattern[str]) -> dict[str, str]:
-    """The arrays whose names fit, by the part they belong to."""
+    """The arrays whose names match the pattern, by part."""
     found: dict[str, str] = {}
     for name in archive.names:
-        match = pattern.fullmatch(name)
-        if match is None:
+        if (match := pattern.fullmatch(name)) is None:
             continue
         part = _PART_NAMES.get((match["part"] or match["first"] or "").lower())
         if part is None:
@@ -159,10 +156,9 @@ def _sparse_fields(archive: _Archive) -> dict[str, dict[str, str]]:
     """The names of the arrays of each CSR matrix, by part and field."""
     found: dict[str, dict[str, str]] = {}
     for name in archive.names:
-        match = _SPARSE.fullmatch(name)
-        if match is not None:
+        if match := _SPARSE.fullmatch(name):
             found.setdefault((match["part"] or "").lower(), {})[match["field"].lower()] = name
-    # Names such as `data` and `shape` may mean anything; `indptr` means this.
+    # Only `indptr` is the mark of a CSR matrix; `data` and `shape` may mean anything.
     found = {part: fields for part, fields in found.items() if "indptr" in fields}
     for part, fields in found.items():
         if part not in _PART_NAMES:
@@ -176,14 +172,12 @@ def _sparse_fields(archive: _Archive) -> dict[str, dict[str, str]]:
 
 
 def _columns(archive: _Archive, count: int) -> dict[str, np.ndarray]:
-    """What the archive says of the columns: names and roles."""
-    known: dict[str, np.ndarray] = {}
-    for name in ("feature_names", "is_probe"):
-        if name in archive.names:
-            array = archive.get(name)
-            if array.shape != (count,):
-                raise DataError(f"{archive.where(name)}: has shape {array.shape} for {count} columns")
-            known[name] = array
+    """Names and roles of the columns."""
+    fields: tuple[str, ...] = ("feature_names", "is_probe")
+    known = {name: archive.get(name) for name in fields if name in archive.names}
+    for name, array in known.items():
+        if array.shape != (count,):
+            raise DataError(f"{archive.where(name)}: has shape {array.shape} for {count} columns")
     if "feature_names" in known:
         known["feature_names"] = as_text(known["feature_names"], archive.where("feature_names"))
         names, counts = np.unique(known["feature_names"], return_counts=True)
@@ -196,21 +190,15 @@ def _columns(archive: _Archive, count: int) -> dict[str, np.ndarray]:
     return known
 
 
-def _with_class_words(
-    archive: _Archive, parts: dict[str, tuple[Matrix, np.ndarray | None]]
-) -> dict[str, tuple[Matrix, np.ndarray | None]]:
-    """The parts with ``class_names[y]`` for their labels, when the archive has class names."""
+def _class_words(archive: _Archive, y: np.ndarray) -> np.ndarray:
+    """``class_names[y]`` when the archive has class names, else `y`."""
     if "class_names" not in archive.names:
-        return parts
+        return y
     words = as_text(archive.get("class_names"), archive.where("class_names"))
-    named: dict[str, tuple[Matrix, np.ndarray | None]] = {}
-    for part, (X, y) in parts.items():
-        if y is not None:
-            if words.ndim != 1 or y.dtype.kind != "i" or y.min() < 0 or y.max() >= words.size:
-                raise DataError(f"{archive.where('class_names')}: the labels are not numbers of its {words.size} words")
-            y = words[y]
-        named[part] = (X, y)
+    if words.ndim != 1 or y.dtype.kind != "i" or y.min() < 0 or y.max() >= words.size:
+        raise DataError(f"{archive.where('class_names')}: the labels are not numbers of its {words.size} words")
+    named: np.ndarray = words[y]
     return named
 
 
-reader = Reader("npz", (".npz",), _looks_right, _read)
+reader = Reader("npz", (".npz",), _recognizes, _read)

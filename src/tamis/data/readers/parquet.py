@@ -8,43 +8,33 @@ import polars as pl
 
 from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
-from tamis.data.readers.reader import Reader
-from tamis.data.readers.source import Source
-from tamis.data.table import from_frame
+from tamis.data.parsing.reader import Reader, Source
+from tamis.data.parsing.table import from_frame
 
 _MAGIC = b"PAR1"
 _TRIAL = "import sys, polars; polars.read_parquet(sys.stdin.buffer.read())"
 
 
-def read(source: Source, target: str | None) -> Dataset:
+def _read(source: Source, target: str | None) -> Dataset:
     """The data set of a Parquet file: numbers, booleans, text and categories, null or NaN where missing."""
     content = source.content
     if not (content.startswith(_MAGIC) and content.endswith(_MAGIC)):
         raise DataError(f"{source.path}: is not a Parquet file, or is cut short")
-    if not _survives(content):
+    if not _is_readable(content):
         raise DataError(f"{source.path}: is a damaged Parquet file")
     return from_frame(source, pl.read_parquet(content)).dataset(target)
 
 
-def looks_right(source: Source) -> bool:
-    """Whether the content begins as Parquet does."""
-    try:
-        return source.head.startswith(_MAGIC)
-    except DataError:
-        return False
+def _is_readable(content: bytes) -> bool:
+    """Whether another process can read the content.
 
-
-def _survives(content: bytes) -> bool:
-    """Whether a process of its own can read the content.
-
-    A length that is wrong in a damaged file can make the library ask for exabytes and abort the process that
-    asked, which no exception handler sees. So another process goes first; it costs about 0.3 seconds.
+    A wrong length in a damaged file can make the library request exabytes and abort the process, which no exception
+    handler sees. The trial in another process costs about 0.3 seconds.
     """
-    path = os.pathsep.join(sys.path)
     trial = subprocess.run(
         [sys.executable, "-P", "-c", _TRIAL],
         input=content,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         check=False,
@@ -52,4 +42,4 @@ def _survives(content: bytes) -> bool:
     return trial.returncode == 0
 
 
-reader = Reader("parquet", (".parquet", ".pq"), looks_right, read)
+reader = Reader("parquet", (".parquet", ".pq"), lambda source: source.head.startswith(_MAGIC), _read)

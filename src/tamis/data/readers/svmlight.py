@@ -7,23 +7,19 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from tamis.base.errors import DataError
+from tamis.base.errors import DataError, quoted
 from tamis.data.dataset import Dataset
-from tamis.data.index_value import number, pairs, quoted, read_plain, stack
-from tamis.data.matrices import assemble, own_target, tidy_csr, tidy_labels
-from tamis.data.readers.reader import Reader
-from tamis.data.readers.source import Source
+from tamis.data.parsing.index_value import number, pairs, read_plain, stack
+from tamis.data.parsing.matrices import assemble, own_target, tidy_csr, tidy_labels
+from tamis.data.parsing.reader import Reader, Source
 
 _ROW = re.compile(rb"[^\s:,]+(\s+qid:\S+)?(\s+\d+:\S+)+")
 
 
-def _looks_right(source: Source) -> bool:
-    try:
-        head = source.head
-    except DataError:
-        return False
+def _recognizes(source: Source) -> bool:
+    head = source.head
     if len(head) < len(source.content):
-        # The head may end in the middle of a word, so its last word tells nothing.
+        # The head may end in the middle of a word.
         head = head[: max(head.rfind(b" "), head.rfind(b"\n"), 0)]
     lines = (line.partition(b"#")[0].split() for line in head.split(b"\n"))
     words = next((line for line in lines if line), [])
@@ -33,16 +29,13 @@ def _looks_right(source: Source) -> bool:
 def _read(source: Source, target: str | None) -> Dataset:
     own_target(target, ("class",), source.path)
     plain = read_plain(source.text)
-    if plain is None:
-        X, y, groups = _scan(source.text, source.path)
-    else:
-        (X, y), groups = plain, None
+    X, y, groups = _scan(source.text, source.path) if plain is None else (*plain, None)
     labels = tidy_labels(y, X.shape[0], str(source.path))
     return assemble({"": (tidy_csr(X), labels)}, source.path, name=source.stem, groups=groups)
 
 
 def _scan(text: str, path: Path) -> tuple[sp.csr_array, np.ndarray, np.ndarray | None]:
-    """Read line by line; the first thing wrong is told with its line."""
+    """Parse line by line; a message names the line of the first error."""
     rows, labels, groups = [], [], []
     for count, line in enumerate(text.split("\n"), start=1):
         words = line.partition("#")[0].split()
@@ -68,7 +61,7 @@ def _label(word: str, where: str) -> float:
     if ":" in word:
         raise DataError(f"{where}: starts with {quoted(word)}, the label before it is missing")
     if "," in word:
-        raise DataError(f"{where}: has several labels, {quoted(word)}, and one is wanted")
+        raise DataError(f"{where}: has several labels, {quoted(word)}; one is expected")
     return number(word, f"label {quoted(word)}", where)
 
 
@@ -79,4 +72,4 @@ def _group(word: str, where: str) -> int:
     return int(text)
 
 
-reader = Reader("svmlight", (".svm", ".svmlight", ".libsvm"), _looks_right, _read)
+reader = Reader("svmlight", (".svm", ".svmlight", ".libsvm"), _recognizes, _read)

@@ -1,4 +1,4 @@
-"""The generators: data sets made on demand, with the truth about every column in their roles."""
+"""The generators: synthetic data sets with known roles of all columns."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from tamis.data.synthetic.xor import xor
 
 __all__ = ["GENERATORS", "friedman", "friedman_participation", "madelon", "madelon_fresh", "xor"]
 
-#: The generators by the name of the data set they make; each takes `n_rows`, `seed` and sizes of its own.
+#: The generators by the name of their data set; each takes `n_rows`, `seed` and sizes of its own.
 GENERATORS: dict[str, Callable[..., Dataset]] = {
     "madelon-like": madelon,
     "madelon-fresh": madelon_fresh,

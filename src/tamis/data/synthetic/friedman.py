@@ -26,8 +26,8 @@ class _Bump:
     root: FloatArray
 
     def __call__(self, X: FloatArray) -> FloatArray:
-        away = (X[:, self.inputs] - self.mean) @ self.root
-        height: FloatArray = np.exp(-0.5 * (away**2).sum(axis=1))
+        z = (X[:, self.inputs] - self.mean) @ self.root
+        height: FloatArray = np.exp(-0.5 * (z**2).sum(axis=1))
         return self.weight * height
 
 
@@ -48,13 +48,13 @@ def friedman(
 
         F(x) = sum over l of a_l exp(-1/2 (z_l - mu_l)' V_l (z_l - mu_l)),
 
-    a_l drawn evenly from (-1, 1), z_l a random subset of ``min(floor(1.5 + r), n_inputs)`` inputs with r
+    a_l uniform on (-1, 1), z_l a random subset of ``min(floor(1.5 + r), n_inputs)`` inputs with r
     exponential, mu_l standard normal as the inputs are, and V_l = U D U' with U a random orthonormal matrix and
-    the square roots of D's diagonal drawn evenly from (0.1, 2). V_l stands in the exponent as it is, not inverted,
-    as Friedman prints it. Columns are shuffled.
+    the square roots of D's diagonal uniform on (0.1, 2). V_l is not inverted, as in Friedman's paper. Columns are
+    shuffled.
 
-    The function depends on the seed and the other parameters but not on `n_rows`, and the order of the rows is
-    random: ask for as many as training and test need together and split them anywhere.
+    The function depends on the seed and the other parameters but not on `n_rows`. The order of the rows is random,
+    so one call serves training and test together: split the rows anywhere.
 
     Parameters
     ----------
@@ -62,11 +62,11 @@ def friedman(
     n_inputs : int, default=10
         Columns that the functions draw from.
     n_probes : int, default=10
-        Columns that have nothing to do with the target.
+        Columns independent of the target.
     n_functions : int, default=20
     mean_size : float, default=4.0
-        About how many inputs a function has: r has mean ``mean_size - 1``. The workshop paper says "about four";
-        3 is Friedman's own setting.
+        Approximate mean number of inputs of a function: r has mean ``mean_size - 1``. The workshop paper uses
+        "about four", Friedman 3.
     noise : float, default=0.0
         Standard deviation of normal noise on the target, as a multiple of the target's own; the workshop paper
         adds none, Friedman about 1.
@@ -78,6 +78,10 @@ def friedman(
     -------
     Dataset
         Columns f1, f2, ...; role "informative" for those in at least one function, else "probe".
+
+    See Also
+    --------
+    friedman_participation : Share of the functions that each column takes part in.
 
     References
     ----------
@@ -119,21 +123,17 @@ def friedman_participation(
     True
     """
     bumps, order = _problem(n_inputs, n_probes, n_functions, mean_size, seed)
-    share: FloatArray = _share(bumps, n_inputs + n_probes)[order]
-    return share
+    return _share(bumps, n_inputs + n_probes)[order]
 
 
 def _problem(
     n_inputs: int, n_probes: int, n_functions: int, mean_size: float, seed: int
 ) -> tuple[list[_Bump], np.ndarray]:
-    """The functions, and the order in which the columns are shown."""
-    for name, value, least in (
-        ("n_inputs", n_inputs, 1),
-        ("n_probes", n_probes, 0),
-        ("n_functions", n_functions, 1),
-        ("seed", seed, 0),
-    ):
-        check_whole(name, value, least)
+    """The functions, and the order of the columns."""
+    check_whole("n_inputs", n_inputs, 1)
+    check_whole("n_probes", n_probes, 0)
+    check_whole("n_functions", n_functions, 1)
+    check_whole("seed", seed, 0)
     check_number("mean_size", mean_size, 1.0, np.inf)
     problem = generator(seed, 0)
     bumps = []

@@ -1,4 +1,4 @@
-"""Madelon's recipe: twenty real features that mean nothing one by one, among hundreds of probes."""
+"""Data like Madelon: twenty useful features that are useless one by one, among hundreds of probes."""
 
 from dataclasses import replace
 from itertools import product
@@ -12,10 +12,10 @@ from tamis.base.validation import check_number, check_whole
 from tamis.data.dataset import Dataset
 from tamis.data.synthetic.planted import planted
 
-#: Each feature is multiplied by a number drawn evenly from this range.
+#: Each feature is multiplied by a uniform random number from this range.
 _SCALES = (1.0, 100.0)
 
-#: Standard deviation of the noise that is added to every feature at the end.
+#: Standard deviation of the noise added to every feature.
 _NOISE = 0.1
 
 
@@ -33,16 +33,16 @@ def madelon(
     """Make a problem like Madelon of the NIPS 2003 challenge (Guyon 2003), the role of every column known.
 
     There is one cluster of points at every corner of a cube with ``n_informative`` dimensions and side
-    ``2 * class_sep``. Its points are standard normal ones times a matrix of its own, with entries drawn evenly
-    from (-1, 1). Half of the clusters, drawn at random, belong to class +1 and the others to class -1. The
-    redundant features are linear combinations of the informative ones with weights drawn evenly from (-1, 1);
-    the repeated ones copy informative or redundant ones; the probes are standard normal. Then every feature is
-    shifted (evenly from -class_sep to class_sep) and scaled (evenly from 1 to 100), noise of standard deviation
-    0.1 is added, a share `flip` of the labels is turned round, and columns and rows are shuffled.
+    ``2 * class_sep``: standard normal points times a random matrix with entries uniform on (-1, 1). A random half of
+    the clusters belongs to class +1, the others to class -1. The redundant features are linear combinations of the
+    informative ones with weights uniform on (-1, 1); the repeated ones copy informative or redundant ones; the probes
+    are standard normal. Then every feature is shifted (uniformly from -class_sep to class_sep) and scaled (uniformly
+    from 1 to 100), noise of standard deviation 0.1 is added, a share `flip` of the labels is flipped, and columns and
+    rows are shuffled.
 
-    The clusters get the same number of rows, or one apart, and so do the classes before labels are flipped.
-    The problem depends on the seed and the other parameters but not on `n_rows`: ask for as many rows as
-    training and test need together and split them anywhere, for the order of the rows is random.
+    Clusters have equal numbers of rows, up to one, and so have the classes before labels are flipped. The problem
+    depends on the seed and the other parameters but not on `n_rows`. The order of the rows is random, so one call
+    serves training and test together: split the rows anywhere.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def madelon(
     -------
     Dataset
         Classes -1 and +1; columns f1, f2, ... in shuffled order; roles "informative", "redundant", "repeated"
-        and "probe". A repeated column shows what it repeats: their correlation is above 0.99.
+        and "probe". The correlation of a repeated column with its original is above 0.99.
 
     Examples
     --------
@@ -69,14 +69,11 @@ def madelon(
     >>> data.X.shape, int((data.roles != "probe").sum())
     ((200, 500), 20)
     """
-    for name, value, least in (
-        ("n_informative", n_informative, 1),
-        ("n_redundant", n_redundant, 0),
-        ("n_repeated", n_repeated, 0),
-        ("n_probes", n_probes, 0),
-        ("seed", seed, 0),
-    ):
-        check_whole(name, value, least)
+    check_whole("n_informative", n_informative, 1)
+    check_whole("n_redundant", n_redundant, 0)
+    check_whole("n_repeated", n_repeated, 0)
+    check_whole("n_probes", n_probes, 0)
+    check_whole("seed", seed, 0)
     check_whole("n_rows", n_rows, 2)
     if int(n_rows).bit_length() <= n_informative:
         raise TamisError(
@@ -104,13 +101,21 @@ def madelon(
 
 
 def madelon_fresh(n_rows: int = 4000, *, seed: int = 0) -> Dataset:
-    """Make a problem like Madelon whose second half is fresh rows to be judged on: its split is "train" and "test".
+    """Make a problem like Madelon with an official split: the first half of the rows is "train", the second "test".
 
     Parameters
     ----------
     n_rows : int, default=4000
-        Rows to learn from and rows to be judged on together.
+        Training and test rows together.
     seed : int, default=0
+
+    Returns
+    -------
+    Dataset
+
+    See Also
+    --------
+    madelon : The generator.
 
     Examples
     --------
@@ -125,10 +130,10 @@ def madelon_fresh(n_rows: int = 4000, *, seed: int = 0) -> Dataset:
 def _clusters(
     n_rows: int, n_informative: int, class_sep: float, problem: np.random.Generator, rows: np.random.Generator
 ) -> FloatArray:
-    """The informative features; rows of even number are of the one class and rows of odd number of the other."""
+    """The informative features; even rows are of one class and odd rows of the other."""
     points = rows.standard_normal((n_rows, n_informative))
     corners = class_sep * np.array(list(product((-1.0, 1.0), repeat=n_informative)))
-    # Dealing the shuffled corners out in turn gives each class every second one: a random half of them.
+    # Assigning the shuffled corners in turn gives each class every second one: a random half of them.
     for first, corner in enumerate(problem.permutation(corners)):
         matrix = problem.uniform(-1.0, 1.0, (n_informative, n_informative))
         points[first :: len(corners)] = points[first :: len(corners)] @ matrix + corner

@@ -1,4 +1,4 @@
-"""The last step that the generators share: from columns to a data set."""
+"""The last step of all generators: from columns to a data set."""
 
 import numpy as np
 
@@ -9,9 +9,6 @@ from tamis.data.dataset import Dataset
 def planted(
     name: str, X: FloatArray, y: np.ndarray, roles: np.ndarray, order: np.ndarray, *, target: str = "class"
 ) -> Dataset:
-    """The data set with its columns in the given `order`, called f1, f2, ... from left to right.
-
-    Names tell nothing of the roles, as in a real problem; `roles` of the data set does.
-    """
+    """The data set with its columns in the given `order`; their names f1, f2, ... do not reveal the roles."""
     names = np.array([f"f{number}" for number in range(1, X.shape[1] + 1)])
     return Dataset(X=X[:, order], y=y, feature_names=names, name=name, target=target, roles=roles[order])

@@ -1,4 +1,4 @@
-"""Planted parity: features that decide the class together and tell nothing one by one."""
+"""Planted parity: features that determine the class together and are useless one by one."""
 
 import numpy as np
 
@@ -12,9 +12,9 @@ def xor(n_rows: int = 500, *, n_interacting: int = 2, n_probes: int = 48, noise:
     """Make a problem whose class is the parity of the signs of a few features.
 
     All columns are standard normal. The class is +1 where an odd number of the `n_interacting` features is above
-    zero, else -1; then a share `noise` of the labels is turned round, so that no classifier can be right more
-    often than ``1 - noise``. Any subset of the interacting features that lacks one is independent of the class.
-    Columns are shuffled; the order of the rows is random, so they can be split anywhere.
+    zero, else -1; then a share `noise` of the labels is flipped, so that no classifier has an accuracy above
+    ``1 - noise``. Any subset of the interacting features that lacks one is independent of the class.
+    Columns are shuffled. The order of the rows is random, so they can be split anywhere.
 
     Parameters
     ----------
@@ -40,13 +40,10 @@ def xor(n_rows: int = 500, *, n_interacting: int = 2, n_probes: int = 48, noise:
     >>> bool((data.y == np.where(above.sum(axis=1) % 2, 1, -1)).all())
     True
     """
-    for name, value, least in (
-        ("n_rows", n_rows, 2),
-        ("n_interacting", n_interacting, 2),
-        ("n_probes", n_probes, 0),
-        ("seed", seed, 0),
-    ):
-        check_whole(name, value, least)
+    check_whole("n_rows", n_rows, 2)
+    check_whole("n_interacting", n_interacting, 2)
+    check_whole("n_probes", n_probes, 0)
+    check_whole("seed", seed, 0)
     check_number("noise", noise, 0.0, 0.5)
 
     problem, rows = generator(seed, 0), generator(seed, 1)

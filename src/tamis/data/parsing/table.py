@@ -1,4 +1,4 @@
-"""Columns to a data set: which column is the class, which columns are numbers, and what is wrong with them."""
+"""From named columns to a data set: the class column, numeric and nominal features, and the checks of both."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,48 +8,38 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from tamis.base.errors import DataError
+from tamis.base.errors import DataError, quoted
 from tamis.base.types import FloatArray
 from tamis.data.dataset import Dataset, unlabelled
 from tamis.data.load import Sought
-from tamis.data.readers.source import Source
+from tamis.data.parsing.matrices import number_labels
+from tamis.data.parsing.reader import Source
 
-#: Names, in any letter case, of the column that is the class when none is asked for.
+#: Default names of the class column, in any letter case.
 CLASS_NAMES = ("class", "target", "label", "y")
 #: Longer class labels mean that a column of free text was taken for the class.
 _LONGEST_LABEL = 1000
-_LARGEST_EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns as a reader found them, before one of them is made the class.
+    """Named columns as a reader found them, before one of them becomes the class.
 
-    Attributes
-    ----------
-    source : Source
-        The file, for messages and for the data set's name.
-    names : sequence of str of length n_columns
-    numbers : array of shape (n_rows, n_columns)
-        NaN where a value is missing. What it holds in a nominal column is not looked at.
-    nominal : mapping of int to polars.Series
-        The columns that are not numbers, by position, as strings with null where missing.
-    place : callable
-        What to call a row in a message: ``place(0)`` is "line 2" or "row 1".
+    `numbers` has all columns, with NaN where a value is missing; its entries of nominal columns are ignored.
     """
 
     source: Source
     names: Sequence[str]
     numbers: FloatArray
-    nominal: Mapping[int, pl.Series]
-    place: Callable[[int], str]
+    nominal: Mapping[int, pl.Series]  # by position, as strings with null where missing
+    place: Callable[[int], str]  # how a message names a row: `place(0)` is "line 2" or "row 1"
 
     def dataset(self, target: str | None) -> Dataset:
-        """The data set whose class is the column `target`, or the one that is called like a class.
+        """The data set whose class is the column `target`, by default one of `CLASS_NAMES`.
 
-        Features that only say true and false become 1 and 0, and those without values become numbers. The
-        result's `X` is an array when every feature is a number, and a polars data frame otherwise. When the class is
-        only sought (:class:`~tamis.data.load.Sought`) and not there, the rows are unlabelled.
+        Features of true and false alone become 1 and 0, and those without values become numbers. `X` is an array
+        when every feature is a number, and a polars data frame otherwise. When the class is optional
+        (:class:`~tamis.data.load.Sought`) and absent, the rows are unlabelled.
         """
         check_names(self.source, self.names)
         if len(self.numbers) == 0:
@@ -60,12 +50,12 @@ class Table:
         if at is not None and not (isinstance(target, Sought) and self._is_empty(at)):
             y = labels(self.source, self.names[at], self.nominal.get(at, self.numbers[:, at]), self.place)
         numbers, nominal = self._kinds(at, target.words if isinstance(target, Sought) else frozenset())
-        self._refuse_infinity(numbers, {*nominal, *drop})
+        self._refuse_infinity(numbers, [*nominal, *drop])
         features = np.delete(np.array(self.names, dtype=str), drop)
         X: Any
         if nominal:
-            keep = (j for j in range(len(self.names)) if j != at)
-            columns = (nominal[j] if j in nominal else pl.Series(numbers[:, j], nan_to_null=True) for j in keep)
+            positions = (j for j in range(len(self.names)) if j != at)
+            columns = (nominal[j] if j in nominal else pl.Series(numbers[:, j], nan_to_null=True) for j in positions)
             X = pl.DataFrame([column.alias(str(name)) for name, column in zip(features, columns, strict=True)])
         else:
             X = np.delete(numbers, drop, axis=1)
@@ -76,30 +66,26 @@ class Table:
         }
         return unlabelled(X, **known) if y is None else Dataset(X, y, **known)
 
-    def _kinds(self, at: int | None, asked: frozenset[str]) -> tuple[FloatArray, dict[int, pl.Series]]:
-        """The numbers and the nominal features, once what says only true and false, or nothing, is a number.
-
-        Those that are asked for as words stay words.
-        """
+    def _kinds(self, at: int | None, words: frozenset[str]) -> tuple[FloatArray, dict[int, pl.Series]]:
+        """Numbers and nominal features, once columns of truth values, or of nothing, are numbers unless in `words`."""
         nominal = {j: column for j, column in self.nominal.items() if j != at}
-        unsure = {j: column for j, column in nominal.items() if self.names[j] not in asked}
+        unsure = [column.alias(str(j)) for j, column in nominal.items() if self.names[j] not in words]
         if not unsure:
             return self.numbers, nominal
-        words = pl.DataFrame([column.alias(str(j)) for j, column in unsure.items()])
-        truth = words.select(pl.col(_truths(words)).str.to_lowercase() == "true")
+        truth = _truth_columns(pl.DataFrame(unsure))
         numbers = self.numbers.copy() if truth.width else self.numbers
-        for name in truth.columns:
-            numbers[:, int(name)] = truth.get_column(name).cast(pl.Float64).to_numpy()
-            del nominal[int(name)]
+        for column in truth:
+            numbers[:, int(column.name)] = column.cast(pl.Float64).to_numpy()
+            del nominal[int(column.name)]
         return numbers, nominal
 
     def _is_empty(self, at: int) -> bool:
         column = self.nominal.get(at)
         return bool(np.isnan(self.numbers[:, at]).all() if column is None else column.null_count() == len(column))
 
-    def _refuse_infinity(self, numbers: FloatArray, others: set[int]) -> None:
+    def _refuse_infinity(self, numbers: FloatArray, others: list[int]) -> None:
         infinite = np.isinf(numbers)
-        infinite[:, list(others)] = False
+        infinite[:, others] = False
         if infinite.any():
             row, column = np.argwhere(infinite)[0]
             raise infinity(self.source, self.place(int(row)), self.names[column])
@@ -119,7 +105,7 @@ def from_frame(source: Source, frame: pl.DataFrame) -> Table:
             nominal[j] = frame.get_column(name).cast(pl.String)
         elif not (dtype.is_numeric() or dtype == pl.Null):
             raise DataError(
-                f"{source.path}, column {shown(name)}: has type {dtype.base_type()}, "
+                f"{source.path}, column {quoted(name)}: has type {dtype.base_type()}, "
                 "which is neither a number, a boolean nor text"
             )
     numeric = [j for j in range(frame.width) if j not in nominal]
@@ -132,18 +118,16 @@ def from_frame(source: Source, frame: pl.DataFrame) -> Table:
 
 def check_names(source: Source, names: Sequence[str]) -> None:
     """Refuse two columns of one name."""
-    if len(set(names)) < len(names):
-        first: dict[str, int] = {}
-        for number, name in enumerate(names, start=1):
-            if name in first:
-                raise DataError(f"{source.path}: columns {first[name]} and {number} are both called {shown(name)}")
-            first[name] = number
+    first: dict[str, int] = {}
+    for number, name in enumerate(names, start=1):
+        if first.setdefault(name, number) < number:
+            raise DataError(f"{source.path}: columns {first[name]} and {number} are both called {quoted(name)}")
 
 
 def find_target(source: Source, names: Sequence[str], target: str | None) -> int | None:
-    """Position of the column called `target`, or of the first of `CLASS_NAMES` found in any letter case.
+    """Position of the column `target`, by default of the first of `CLASS_NAMES` in any letter case.
 
-    None when it is only sought, and not there.
+    None when the target is optional and absent.
     """
     if target is None:
         lower = [name.lower() for name in names]
@@ -158,29 +142,27 @@ def find_target(source: Source, names: Sequence[str], target: str | None) -> int
     elif isinstance(target, Sought):
         return None
     else:
-        raise DataError(f"{source.path}: no column is called {shown(target)}; the columns are {_listed(names)}")
+        raise DataError(f"{source.path}: no column is called {quoted(target)}; the columns are {_listed(names)}")
     if len(names) == 1:
-        raise DataError(f"{source.path}: has no feature column beside {shown(names[at])}")
+        raise DataError(f"{source.path}: has no feature column beside {quoted(names[at])}")
     return at
 
 
 def labels(source: Source, name: str, column: Any, place: Callable[[int], str]) -> np.ndarray:
     """Class labels: whole numbers become int, other numbers stay float, words stay str.
 
-    `column` is an array with NaN where missing or a series of strings with null where missing. Words that are
-    all written as whole numbers are taken as such, unless two of them are one number ("1" and "01").
+    `column` is an array with NaN where missing or a series of strings with null where missing. Words that are all
+    whole numbers become int, unless two of them are one number ("1" and "01").
     """
     words = isinstance(column, pl.Series)
     missing = column.is_null().to_numpy() if words else np.isnan(column)
     if missing.any():
-        raise DataError(f"{source.path}, {place(int(missing.argmax()))}: the class {shown(name)} is missing")
+        raise DataError(f"{source.path}, {place(int(missing.argmax()))}: the class {quoted(name)} is missing")
     if words:
         return _word_labels(source, name, column, place)
     if np.isinf(column).any():
         raise infinity(source, place(int(np.isinf(column).argmax())), name)
-    if np.all((column == np.floor(column)) & (np.abs(column) < _LARGEST_EXACT)):
-        return np.asarray(column.astype(np.int64))
-    return np.array(column)
+    return number_labels(column)
 
 
 def _word_labels(source: Source, name: str, column: pl.Series, place: Callable[[int], str]) -> np.ndarray:
@@ -190,15 +172,15 @@ def _word_labels(source: Source, name: str, column: pl.Series, place: Callable[[
     lengths = column.str.len_chars().to_numpy()
     if lengths.max() > _LONGEST_LABEL:
         raise DataError(
-            f"{source.path}, {place(int(lengths.argmax()))}: the class {shown(name)} is a text of "
+            f"{source.path}, {place(int(lengths.argmax()))}: the class {quoted(name)} is a text of "
             f"{lengths.max()} characters, and a label has at most {_LONGEST_LABEL}"
         )
     return np.array(column.to_list(), dtype=str)
 
 
 def infinity(source: Source, place: str, name: str) -> DataError:
-    """The complaint about an infinite number."""
-    return DataError(f"{source.path}, {place}, column {shown(name)}: holds an infinite number")
+    """The error for an infinite number."""
+    return DataError(f"{source.path}, {place}, column {quoted(name)}: holds an infinite number")
 
 
 def refuse_infinity(source: Source, X: sp.csr_array, names: Sequence[str], place: Callable[[int], str]) -> None:
@@ -209,23 +191,25 @@ def refuse_infinity(source: Source, X: sp.csr_array, names: Sequence[str], place
         raise infinity(source, place(row), names[X.indices[entry]])
 
 
-def shown(text: str) -> str:
-    """A name or value for a message: quoted, on one line, cut when long.
-
-    >>> print(shown("two\\nlines"))
-    'two\\nlines'
-    """
-    return repr(text if len(text) <= 40 else text[:37] + "...")
+def sparse_dataset(
+    source: Source, names: Sequence[str], X: Any, at: int, words: pl.Series | None, place: Callable[[int], str]
+) -> Dataset:
+    """The data set of a sparse matrix whose column `at` is the class; `words` are its labels where it is nominal."""
+    y = labels(source, names[at], X[:, [at]].toarray().ravel() if words is None else words, place)
+    X, features = X[:, np.delete(np.arange(len(names)), at)], [*names[:at], *names[at + 1 :]]
+    refuse_infinity(source, X, features, place)
+    return Dataset(X, y, np.array(features, dtype=str), name=source.stem, target=names[at])
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(shown, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return ", ".join(map(quoted, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def _truths(words: pl.DataFrame) -> list[str]:
-    """Names of the columns that say true and false in any letter case, or nothing, and never anything else."""
-    sayings = {None, "true", "false"}
+def _truth_columns(words: pl.DataFrame) -> pl.DataFrame:
+    """The columns that hold only true and false in any letter case, or nothing, as booleans."""
+    # The first value rules out most columns at once.
     first = words.select(pl.all().drop_nulls().first().str.to_lowercase()).row(0)
-    likely = [name for name, word in zip(words.columns, first, strict=True) if word in sayings]
-    only = words.select(pl.col(likely).str.to_lowercase().is_in(["true", "false"]).all())
-    return [name for name in likely if only.item(0, name)]
+    likely = [name for name, word in zip(words.columns, first, strict=True) if word in (None, "true", "false")]
+    lower = words.select(pl.col(likely).str.to_lowercase())
+    only = lower.select(pl.all().is_in(["true", "false"]).all())
+    return lower.select(pl.col(name) == "true" for name in likely if only.item(0, name))

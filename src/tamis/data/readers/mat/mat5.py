@@ -1,7 +1,7 @@
 """Matrices in MATLAB's file formats 5 to 7, read with every size and type code checked.
 
-``scipy.io.loadmat`` follows the codes of a damaged file out of its own tables, which ends the whole process; a
-file from anywhere must not do that. Only plain matrices are decoded: a cell array or a structure is told apart.
+``scipy.io.loadmat`` follows the codes of a damaged file out of its own tables and crashes the process. Only plain
+matrices are decoded; a cell array or a structure is only named.
 """
 
 import zlib
@@ -18,7 +18,7 @@ _MATRIX, _COMPRESSED = 14, 15
 #: Type codes of stored numbers.
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 
-#: Classes of matrices: full ones by the type of their values, and what else there may be.
+#: Classes of matrices: full ones by the type of their values, and the other kinds.
 _FULL = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
 _SPARSE = 5
 _OTHERS = {1: "a cell array", 2: "a structure", 3: "an object", 4: "text", 16: "a function", 17: "an object"}
@@ -26,7 +26,7 @@ _COMPLEX = 0x0800
 
 
 class Columns(NamedTuple):
-    """The arrays of a sparse matrix, as CSC has them; they may contradict each other."""
+    """The CSC arrays of a sparse matrix, unchecked."""
 
     data: np.ndarray
     indices: np.ndarray
@@ -36,7 +36,7 @@ class Columns(NamedTuple):
 
 @dataclass(frozen=True)
 class Other:
-    """A variable that is no plain matrix of real numbers."""
+    """A variable that is not a plain matrix of real numbers."""
 
     kind: str
 
@@ -54,7 +54,7 @@ def read_mat5(content: bytes, names: tuple[str, ...]) -> dict[str, Variable]:
         if code == _COMPRESSED:
             code, body = next(_elements(memoryview(zlib.decompress(body)), order), (0, memoryview(b"")))
         if code != _MATRIX:
-            raise ValueError(f"type {code} where a matrix is wanted")
+            raise ValueError(f"type {code} instead of a matrix")
         name, value = _variable(body, order, names)
         if value is not None:
             found[name] = value
@@ -68,7 +68,7 @@ def _elements(data: memoryview, order: str, *, padded: bool = True) -> Iterator[
         code, size = np.frombuffer(data[start : start + 8], dtype=f"{order}u4").tolist()
         start += 8
         if code >> 16:
-            # Up to four bytes are kept in the tag itself.
+            # Up to four bytes are stored in the tag itself.
             size, code, start = code >> 16, code & 0xFFFF, start - 4
             if size > 4:
                 raise ValueError("a small element of more than four bytes")
@@ -103,7 +103,7 @@ def _variable(body: memoryview, order: str, names: tuple[str, ...]) -> tuple[str
         used = int(starts[-1]) if starts.size else 0
         return name, Columns(data[: max(used, 0)], rows[: max(used, 0)], starts, shape)
     if kind not in _FULL or len(values) != 1 or len(shape) < 2 or min(shape) < 0:
-        raise ValueError("a matrix of unknown make")
+        raise ValueError("a matrix of an unknown kind")
     numbers = _numbers(values[0], order)
     if numbers.size != prod(shape):
         raise ValueError("a matrix with too few or too many values")
@@ -113,5 +113,5 @@ def _variable(body: memoryview, order: str, names: tuple[str, ...]) -> tuple[str
 def _numbers(element: tuple[int, memoryview], order: str) -> np.ndarray:
     code, data = element
     if code not in _TYPES:
-        raise ValueError(f"type {code} where numbers are wanted")
+        raise ValueError(f"type {code} instead of numbers")
     return np.frombuffer(data, dtype=order + _TYPES[code]).astype(_TYPES[code])

@@ -1,19 +1,22 @@
-"""A file's bytes, unpacked if gzipped, with every failure told in one sentence."""
+"""The contract of a reader: a file's bytes in, a data set out, every failure one sentence."""
 
 import gzip
+import re
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from tamis.base.errors import DataError
+from tamis.data.dataset import Dataset
 
 _GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
 class Source:
-    """One file to be read; its name for messages is the path as the user gave it.
+    """A file to read; messages name its path as the user gave it.
 
     >>> Source(Path("x/y.csv.gz")).suffix
     '.csv'
@@ -22,21 +25,18 @@ class Source:
     path: Path
 
     @property
+    def _unzipped(self) -> Path:
+        return Path(re.sub(r"\.gz$", "", self.path.name, flags=re.IGNORECASE))
+
+    @property
     def suffix(self) -> str:
-        """Ending of the name in lower case, with any ``.gz`` taken off."""
-        suffixes = [s.lower() for s in self.path.suffixes]
-        if suffixes and suffixes[-1] == ".gz":
-            suffixes.pop()
-        return suffixes[-1] if suffixes else ""
+        """Ending of the name in lower case, without ``.gz``."""
+        return self._unzipped.suffix.lower()
 
     @property
     def stem(self) -> str:
         """The file's name without folders and endings."""
-        name = self.path.name
-        for ending in (".gz", self.suffix):
-            if ending and name.lower().endswith(ending):
-                name = name[: -len(ending)]
-        return name
+        return self._unzipped.stem
 
     @cached_property
     def content(self) -> bytes:
@@ -55,7 +55,7 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        """The content as text: UTF-8 (a byte-order mark is dropped), line ends made ``\\n``."""
+        """The content as text: UTF-8 without a byte-order mark, line ends as ``\\n``."""
         raw = self.content
         if b"\x00" in raw:
             line = raw[: raw.index(b"\x00")].count(b"\n") + 1
@@ -64,8 +64,38 @@ class Source:
 
     @property
     def head(self) -> bytes:
-        """The first bytes, for telling formats apart."""
+        """The first bytes, by which formats are recognized."""
         return self.content[:4096]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A file format. Each file or folder of ``tamis.data.readers`` defines one, and the loader finds it.
+
+    Attributes
+    ----------
+    name : str
+        What the format is called.
+    suffixes : tuple of str
+        Endings of file names, with the dot, in lower case.
+    recognizes : callable
+        ``recognizes(source) -> bool``: whether the content may be of this format.
+    read : callable
+        ``read(source, target) -> Dataset``; `target` is the class column's name or None for the format's default.
+        Whatever is wrong with the file is a DataError that names file, line or column.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    recognizes: Callable[[Source], bool]
+    read: Callable[[Source, str | None], Dataset]
+
+    def looks_right(self, source: Source) -> bool:
+        """Whether the content may be of this format; False for a file that cannot be read."""
+        try:
+            return self.recognizes(source)
+        except DataError:
+            return False
 
 
 def read_bytes(path: Path) -> bytes:

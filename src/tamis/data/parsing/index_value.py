@@ -1,30 +1,30 @@
 """Rows written as ``index:value`` words, indices from 1: what svmlight and challenge files share.
 
-A quick path reads what is plain; a careful one reads the rest and knows the line of everything wrong.
+A fast path reads plain rows; a careful one reads the rest and names the line of every error.
 """
 
 import re
-from collections import Counter
 from math import isfinite
+from statistics import mode
 
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from tamis.base.errors import DataError
-from tamis.data.matrices import MOST_COLUMNS
+from tamis.base.errors import DataError, quoted
+from tamis.data.parsing.matrices import MOST_COLUMNS
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INDEX = re.compile(r"\+?\d+", re.ASCII)
 
-#: A row that the quick path may take: comments, words and infinities are left to the careful one.
+#: A row of the fast path; comments, words and infinities are left to the careful one.
 _PLAIN_NUMBER = rb"[+-]?+\d++(?:\.\d++)?+(?:[eE][+-]?+\d++)?+"
 _PLAIN_ROW = re.compile(rb"[ \t]*+%b(?:[ \t]++\d++:%b)*+[ \t]*+" % (_PLAIN_NUMBER, _PLAIN_NUMBER))
 _ONE_A_LINE = bytes.maketrans(b": \t", b"\n\n\n")
 
 
 def read_plain(text: str) -> tuple[sp.csr_array, np.ndarray] | None:
-    """Matrix and labels of well-formed ``label index:value ...`` lines; None when a careful look is needed.
+    """Matrix and labels of well-formed ``label index:value ...`` lines; None when the careful path is needed.
 
     >>> X, y = read_plain("1 2:0.5\\n-1 1:3 2:4\\n")
     >>> X.shape, X.nnz, y.tolist()
@@ -51,7 +51,7 @@ def read_plain(text: str) -> tuple[sp.csr_array, np.ndarray] | None:
 
 
 def _numbers(lines: list[bytes]) -> np.ndarray | None:
-    """All numbers of plain rows, from left to right; None when one cannot be read."""
+    """All numbers of plain rows, from left to right; None when one cannot be parsed."""
     raw = b"\n".join(lines).translate(_ONE_A_LINE)
     try:
         column = pl.read_csv(raw, has_header=False, schema={"number": pl.Float64}).get_column("number")
@@ -61,13 +61,8 @@ def _numbers(lines: list[bytes]) -> np.ndarray | None:
     return column.drop_nulls().to_numpy()
 
 
-def quoted(word: str) -> str:
-    """The word for a message, cut short when it is long."""
-    return repr(word if len(word) <= 40 else word[:40] + "...")
-
-
 def number(word: str, what: str, where: str) -> float:
-    """The finite number a word stands for; `what` is how a message calls it.
+    """Parse a finite number; `what` names it in a message.
 
     >>> number("-.5e1", "label '-.5e1'", "a.svm, line 1")
     -5.0
@@ -82,23 +77,16 @@ def number(word: str, what: str, where: str) -> float:
 
 
 def index(word: str, where: str) -> int:
-    """The index a word stands for, from 1."""
+    """Parse an index, counted from 1."""
     if not _INDEX.fullmatch(word):
         raise DataError(f"{where}: index {quoted(word)} is not a whole number from 1")
-    # int() refuses thousands of digits, so an absurd index is known by its length first.
+    # int() refuses thousands of digits, so the length is checked first.
     value = int(word) if len(word) <= 20 else MOST_COLUMNS + 1
     if value == 0:
         raise DataError(f"{where}: index 0, but indices start at 1")
     if value > MOST_COLUMNS:
-        raise DataError(f"{where}: index {quoted(word)} is past {MOST_COLUMNS}, the largest that can be read")
+        raise DataError(f"{where}: index {quoted(word)} is past {MOST_COLUMNS}, the largest that is supported")
     return value
-
-
-def distinct(indices: list[int], where: str) -> None:
-    """Refuse an index that occurs twice in a row."""
-    if len(set(indices)) < len(indices):
-        (again, _), *_ = Counter(indices).most_common(1)
-        raise DataError(f"{where}: index {again} occurs twice or more")
 
 
 def pairs(words: list[str], where: str) -> tuple[list[int], list[float]]:
@@ -114,21 +102,15 @@ def pairs(words: list[str], where: str) -> tuple[list[int], list[float]]:
             raise DataError(f"{where}: {quoted(word)} is not of the form index:value")
         indices.append(index(left, where))
         values.append(number(right, f"value {quoted(right)} of index {left}", where))
-    distinct(indices, where)
+    if len(set(indices)) < len(indices):
+        raise DataError(f"{where}: index {mode(indices)} occurs twice or more")
     return indices, values
 
 
 def stack(rows: list[tuple[list[int], list[float]]], columns: int | None = None) -> sp.csr_array:
-    """The CSR matrix of rows of indices (from 1, distinct) and values.
-
-    Parameters
-    ----------
-    rows : list of (indices, values)
-    columns : int, optional
-        Number of columns; the largest index when not given.
-    """
+    """The CSR matrix of rows of distinct indices (from 1) and values; `columns` defaults to the largest index."""
     indptr = np.concatenate([[0], np.cumsum([len(indices) for indices, _ in rows], dtype=np.int64)])
     flat = np.fromiter((i - 1 for indices, _ in rows for i in indices), dtype=np.int32, count=int(indptr[-1]))
     data = np.fromiter((v for _, values in rows for v in values), dtype=np.float64, count=int(indptr[-1]))
-    widest = int(flat.max()) + 1 if flat.size else 0
+    widest = int(flat.max(initial=-1)) + 1
     return sp.csr_array((data, flat, indptr), shape=(len(rows), widest if columns is None else columns))

@@ -1,4 +1,4 @@
-"""Rows and columns that are equal, found by digests of their values; a sparse matrix is never made dense."""
+"""Equal rows and columns, found by digests of their values; a sparse matrix is never made dense."""
 
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
@@ -10,27 +10,23 @@ import scipy.sparse as sp
 
 from tamis.base.types import Codes, FloatArray, Matrix
 
-#: Values of a dense matrix that are brought together in one go.
+#: Values of a dense matrix that are copied at a time.
 _BLOCK = 4_000_000
 
-#: Above this many stored values nothing is looked for.
+#: More stored values than this are not compared.
 _MOST_VALUES = 200_000_000
 
 
 def too_large(X: Any) -> str | None:
-    """Why equals are not looked for, where data has too many values; None where they are."""
+    """Why duplicates are not searched for, where the data has too many values; else None."""
     if (X.nnz if sp.issparse(X) else X.shape[0] * X.shape[1]) <= _MOST_VALUES:
         return None
     return f"duplicates were not looked for among more than {_MOST_VALUES:,} values"
 
 
 def equal_rows(X: Any) -> Codes:
-    """A number for each row of a matrix or table, the same for rows of the same values, missing ones too.
+    """Number the distinct rows of a matrix or table, in order of first occurrence; missing values are equal.
 
-    Numbers are given in the order in which rows are first met.
-
-    Examples
-    --------
     >>> equal_rows(np.array([[1.0], [2.0], [1.0]]))
     array([0, 1, 0])
     """
@@ -40,14 +36,14 @@ def equal_rows(X: Any) -> Codes:
 
 
 def equal_columns(X: Any) -> Codes:
-    """The same for columns."""
+    """Number the distinct columns, like :func:`equal_rows`."""
     if isinstance(X, pl.DataFrame):
         return _numbered(_table_columns(X))
     return _numbered(_compressed(clean(X.tocsc())) if sp.issparse(X) else _lines(X.T))
 
 
 def clean(X: Matrix) -> Matrix:
-    """A copy with its values in order, one to a place and none of them zero: equal lines, equal bytes."""
+    """A copy with sorted indices and neither duplicates nor stored zeros, so that equal lines have equal bytes."""
     X = X.copy()
     X.sum_duplicates()
     X.eliminate_zeros()
@@ -60,7 +56,7 @@ def _numbered(digests: Iterable[Any]) -> Codes:
 
 
 def _lines(X: FloatArray) -> Iterator[bytes]:
-    """A digest of every row; minus zero counts as zero."""
+    """A digest of every row; -0 counts as 0."""
     height = max(1, _BLOCK // max(1, X.shape[1]))
     for first in range(0, X.shape[0], height):
         for line in np.ascontiguousarray(X[first : first + height]) + 0.0:

@@ -15,7 +15,7 @@ from tamis.base.types import Matrix
 from tamis.data.dataset import Dataset
 from tamis.data.load import Sought
 
-#: More columns than this are taken for a damaged file: names alone would fill the memory.
+#: A file with more columns is damaged: the names alone would fill the memory.
 MOST_COLUMNS = 2**24
 
 #: The official parts of a data set, in the order in which their rows are joined.
@@ -32,43 +32,37 @@ def numbered(count: int) -> np.ndarray:
 
 
 def check_size(shape: Sequence[int], where: str) -> None:
-    """Refuse a matrix without rows or columns, or with more columns than can be meant."""
+    """Refuse a matrix without rows or columns, or with too many columns."""
     rows, columns = shape
     if rows < 1 or columns < 1:
         raise DataError(f"{where}: has {rows} rows and {columns} columns, so there is nothing to learn from")
     if columns > MOST_COLUMNS:
-        raise DataError(f"{where}: has {columns} columns, more than the {MOST_COLUMNS} that can be read")
+        raise DataError(f"{where}: has {columns} columns, more than the {MOST_COLUMNS} that are supported")
 
 
 def check_numbers(X: Matrix, where: str) -> Matrix:
-    """The matrix (2-D array or CSR) itself, refused unless it holds finite real numbers or NaN."""
+    """Refuse a matrix (array or CSR) unless it has two dimensions and holds finite real numbers or NaN."""
     if X.ndim != 2:
         raise DataError(f"{where}: has {X.ndim} dimensions, a table has 2 (rows and columns)")
     check_size(X.shape, where)
-    _check_kind(X, where)
-    if X.dtype.kind == "f" and np.isinf(stored(X)).any():
+    _check_dtype(X, where)
+    if X.dtype.kind == "f" and np.isinf(X.data if is_sparse(X) else X).any():
         raise DataError(f"{where}: holds an infinite value")
     return X
 
 
-def _check_kind(values: Any, where: str) -> None:
+def _check_dtype(values: Any, where: str) -> None:
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
         raise DataError(f"{where}: holds values of type {values.dtype}, not numbers of at most 64 bits")
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether it is a scipy matrix, which type checkers then still take for any matrix."""
+    """Whether it is a scipy matrix; unlike ``issparse`` this does not narrow the type."""
     return bool(sp.issparse(X))
 
 
-def stored(X: Matrix) -> np.ndarray:
-    """The values: all of a dense matrix, the stored ones of a sparse matrix."""
-    values: np.ndarray = X.data if is_sparse(X) else X
-    return values
-
-
 def as_floats(X: Matrix) -> Matrix:
-    """The matrix in float32 if it is so already, else in float64; a dense one row by row in memory."""
+    """The matrix in float32 where it is so already, else in float64; a dense one row by row in memory."""
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     return X.astype(dtype, copy=False) if is_sparse(X) else np.ascontiguousarray(X, dtype=dtype)
 
@@ -76,7 +70,7 @@ def as_floats(X: Matrix) -> Matrix:
 def check_csr(data: Any, indices: Any, indptr: Any, shape: Any, where: str) -> sp.csr_array:
     """The CSR matrix of these arrays, columns sorted and zeros dropped; refused when they do not fit together.
 
-    scipy trusts the arrays it is given, and wrong ones make it read outside them.
+    scipy trusts the arrays, and wrong ones make it read outside them.
     """
     for what, array in (("indices", indices), ("indptr", indptr), ("shape", shape)):
         if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -95,13 +89,13 @@ def check_csr(data: Any, indices: Any, indptr: Any, shape: Any, where: str) -> s
     if indices.size and not 0 <= indices.min() <= indices.max() < columns:
         bad = indices.min() if indices.min() < 0 else indices.max()
         raise DataError(f"{where}: index {bad} is outside 0 to {columns - 1}")
-    _check_kind(data, where)
+    _check_dtype(data, where)
     X = sp.csr_array((as_floats(data), indices.astype(np.int32), indptr), shape=(rows, columns))
     return tidy_csr(check_numbers(X, where))
 
 
 def tidy_csr(X: sp.csr_array) -> sp.csr_array:
-    """The matrix with sorted columns, 32-bit indices where they do, and no stored zeros; may change `X`."""
+    """The matrix with sorted columns, 32-bit indices where they suffice, and no stored zeros; may change `X`."""
     X.sum_duplicates()
     X.eliminate_zeros()
     if X.nnz < 2**31:
@@ -122,26 +116,25 @@ def tidy_labels(y: Any, rows: int, where: str) -> np.ndarray:
     if y.size != rows:
         raise DataError(f"{where}: {y.size} labels for {rows} rows")
     if y.dtype.kind in "US":
-        return _words(y, where)
+        y = np.strings.strip(as_text(y, where))
+        if (y == "").any():
+            raise DataError(f"{where}: the label of row {(y == '').argmax() + 1} is empty")
+        return y
     if y.dtype.kind not in "biuf":
         raise DataError(f"{where}: labels of type {y.dtype} are neither numbers nor words")
     if y.dtype.kind == "f":
         if not np.isfinite(y).all():
-            raise DataError(
-                f"{where}: the label of row {np.flatnonzero(~np.isfinite(y))[0] + 1} is missing or infinite"
-            )
-        if (y != np.rint(y)).any() or np.abs(y).max() >= 2**53:
-            return np.asarray(y, dtype=np.float64)
-    elif y.dtype == np.uint64 and y.max() > np.iinfo(np.int64).max:
+            raise DataError(f"{where}: the label of row {np.isfinite(y).argmin() + 1} is missing or infinite")
+        return number_labels(y)
+    if y.dtype == np.uint64 and y.max() > np.iinfo(np.int64).max:
         raise DataError(f"{where}: label {y.max()} is too large")
     return np.asarray(y, dtype=np.int64)
 
 
-def _words(y: np.ndarray, where: str) -> np.ndarray:
-    words = np.strings.strip(as_text(y, where))
-    if (words == "").any():
-        raise DataError(f"{where}: the label of row {np.flatnonzero(words == '')[0] + 1} is empty")
-    return words
+def number_labels(y: np.ndarray) -> np.ndarray:
+    """A copy of finite floats: int64 when all are whole numbers that a float holds exactly, else float64."""
+    exact = (y == np.rint(y)).all() and np.abs(y).max(initial=0.0) < 2**53
+    return y.astype(np.int64 if exact else np.float64)
 
 
 def as_text(words: np.ndarray, where: str) -> np.ndarray:
@@ -155,7 +148,7 @@ def as_text(words: np.ndarray, where: str) -> np.ndarray:
 
 
 def own_target(target: str | None, known: tuple[str, ...], where: Any) -> None:
-    """Refuse a class column chosen by the user where the format keeps its labels apart; one may be sought anywhere."""
+    """Refuse a class column chosen by the user where the format stores its labels apart."""
     if target is not None and target not in known and not isinstance(target, Sought):
         raise DataError(f"{where}: keeps its labels apart from the columns, so no target {target!r} can be chosen")
 
@@ -163,14 +156,8 @@ def own_target(target: str | None, known: tuple[str, ...], where: Any) -> None:
 def assemble(parts: Mapping[str, tuple[Matrix, np.ndarray | None]], where: Any, *, name: str, **known: Any) -> Dataset:
     """Join the parts of a data set; those without labels go to `unlabelled`.
 
-    Parameters
-    ----------
-    parts : mapping of str to (matrix, labels or None)
-        By "train", "valid" and "test"; or one part under "" when there is no official split.
-    where : str or Path
-    name : str
-    **known
-        Other attributes of the data set. Missing `feature_names` become x1, x2, ....
+    The keys of `parts` are "train", "valid" and "test", or "" alone when there is no official split. `known` are other
+    attributes of the data set; `feature_names` default to x1, x2, ....
     """
     labelled = {part: (X, y) for part, (X, y) in parts.items() if y is not None}
     if not labelled:
@@ -188,9 +175,8 @@ def assemble(parts: Mapping[str, tuple[Matrix, np.ndarray | None]], where: Any, 
     labels = [y for _, y in labelled.values()]
     if len({y.dtype.kind == "U" for y in labels}) > 1:
         raise DataError(f"{where}: the labels are words in one part and numbers in another")
-    y = np.concatenate(labels)
     known.setdefault("feature_names", numbered(X.shape[1]))
     if "" not in parts:
         known["split"] = np.repeat(np.array(list(labelled)), [matrix.shape[0] for matrix in matrices])
     unlabelled = {part: as_floats(X) for part, (X, y) in parts.items() if y is None}
-    return Dataset(X=as_floats(X), y=y, name=name, unlabelled=unlabelled, **known)
+    return Dataset(X=as_floats(X), y=np.concatenate(labels), name=name, unlabelled=unlabelled, **known)

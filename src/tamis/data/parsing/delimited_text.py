@@ -1,4 +1,4 @@
-"""Delimited text cut into values: where rows and values begin and end."""
+"""Delimited text split into values: where rows and values begin and end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,43 +8,27 @@ import polars as pl
 
 _BLOCK_BYTES = 1 << 24
 _LINE_END = b"\n"
-# No text that comes this far has these two characters, so they can stand for anything.
+# `Source.text` never holds these two characters.
 _END, _GAP = "\x00", "\r"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where rows and values begin and end, by the delimiters and line ends that are outside quotes.
+    """Where rows and values begin and end, by the delimiters and line ends outside quotes.
 
-    Blank lines are left out. One long column of values, rather than many short ones, costs the same for any width
-    of the table.
-
-    Attributes
-    ----------
-    data : bytes
-        The text, with its line ends where they were.
-    delimiter : str
-    closed : bool
-        Whether the last quote is closed.
-    starts, widths : arrays of int of shape (n_rows,)
-        Where in `data` each row begins, and how many values it has.
-    blank : array of int
-        Values that are blank lines.
-    packed : bytes
-        The text with `_END` after every value.
+    Blank lines are left out. All values form one long column, so that the cost does not depend on the width.
     """
 
     data: bytes
-    delimiter: str
-    closed: bool
-    starts: np.ndarray
-    widths: np.ndarray
-    blank: np.ndarray
-    packed: bytes
+    closed: bool  # whether the last quote is closed
+    starts: np.ndarray  # where in `data` each row begins
+    widths: np.ndarray  # number of values of each row
+    blank: np.ndarray  # the values that are blank lines
+    packed: bytes  # the text with `_END` after every value
 
     @classmethod
     def of(cls, data: bytes, delimiter: str, *, quotes: bool) -> "Layout":
-        """The layout of text, with or without quotes that hide delimiters and line ends."""
+        """Split text; with `quotes`, delimiters and line ends inside quotes do not count."""
         data = data if data.endswith(_LINE_END) else data + _LINE_END
         packed = np.frombuffer(bytearray(data), dtype=np.uint8)
         inside, values = False, 0
@@ -54,7 +38,7 @@ class Layout:
             line_end = block == ord(_LINE_END)
             cut = line_end | (block == ord(delimiter))
             if quotes:
-                # An odd number of quotes so far means inside; this holds for doubled quotes too.
+                # Inside quotes when the number of quotes so far is odd; this holds for doubled quotes too.
                 quoted = np.bitwise_xor.accumulate((block == ord('"')).view(np.uint8)).view(bool) ^ inside
                 inside = bool(quoted[-1])
                 cut &= ~quoted
@@ -67,12 +51,10 @@ class Layout:
         ends, last = np.concatenate(row_ends), np.concatenate(last_values)
         starts, widths = np.concatenate([[0], ends[:-1] + 1])[: len(ends)], np.diff(last, prepend=-1)
         blank = [i for i in np.flatnonzero(widths == 1).tolist() if not data[starts[i] : ends[i]].strip()]
-        kept = np.ones(len(ends), dtype=bool)
-        kept[blank] = False
-        return cls(data, delimiter, not inside, starts[kept], widths[kept], last[blank], packed.tobytes())
+        return cls(data, not inside, np.delete(starts, blank), np.delete(widths, blank), last[blank], packed.tobytes())
 
     def cells(self) -> pl.Series:
-        """All values as strings without blanks around them, row after row; null where there is none."""
+        """All values as stripped strings, row after row; null where there is none."""
         table = pl.read_csv(
             self.packed,
             has_header=False,
@@ -83,9 +65,7 @@ class Layout:
         )
         cells = table.get_column("cell")
         if len(self.blank):
-            kept = np.ones(len(cells), dtype=bool)
-            kept[self.blank] = False
-            cells = cells.filter(pl.Series(kept))
+            cells = cells.gather(np.delete(np.arange(len(cells)), self.blank))
         return cells.str.strip_chars(" \t") if b" " in self.packed or b"\t" in self.packed else cells
 
     def place(self, row: int) -> str:
@@ -93,12 +73,12 @@ class Layout:
         return line_of(self.data, int(self.starts[row]))
 
 
-def pick(cells: pl.Series, width: int, columns: Sequence[int]) -> pl.DataFrame:
+def take_columns(cells: pl.Series, width: int, columns: Sequence[int]) -> pl.DataFrame:
     """Some columns of rows of one width, named by their positions."""
-    every = pl.col("cell")
-    return cells.alias("cell").to_frame().select(every.gather_every(width, j).alias(str(j)) for j in columns)
+    cell = pl.col("cell")
+    return cells.alias("cell").to_frame().select(cell.gather_every(width, j).alias(str(j)) for j in columns)
 
 
 def line_of(data: bytes, at: int) -> str:
-    """The line, counted from 1, of a place in the text."""
+    """The line, counted from 1, of a position in the text."""
     return f"line {data.count(_LINE_END, 0, at) + 1}"

@@ -7,18 +7,17 @@ import numpy as np
 
 from tamis.base.errors import DataError
 from tamis.base.types import Matrix
-from tamis.data.challenge_files import guess_form, parse_labels, parse_rows, widen
-from tamis.data.challenge_param import FORMS, Param, check_param, parse_param
 from tamis.data.dataset import Dataset
-from tamis.data.matrices import PARTS, assemble, own_target
-from tamis.data.readers.reader import Reader
-from tamis.data.readers.source import Source
+from tamis.data.parsing.matrices import PARTS, assemble, own_target
+from tamis.data.parsing.reader import Reader, Source
+from tamis.data.readers.challenge.param import FORMS, Param, check_param, parse_param
+from tamis.data.readers.challenge.rows import guess_form, parse_labels, parse_rows, widen
 
 _FILE = re.compile(r"(?P<name>.+?)(?:_(?:train|valid|test)\.(?:data|labels)|\.param)(?:\.gz)?")
 
 
 def name_of(path: Path) -> str | None:
-    """The NAME of the data set that a challenge file, or a folder of them, belongs to; None if it is no such thing.
+    """The NAME of the data set that a challenge file, or a folder of them, belongs to; None for any other path.
 
     >>> name_of(Path("dexter/dexter_valid.labels")), name_of(Path("iris.data"))
     ('dexter', None)
@@ -32,7 +31,7 @@ def name_of(path: Path) -> str | None:
     return match["name"] if match else None
 
 
-def _looks_right(source: Source) -> bool:
+def _recognizes(source: Source) -> bool:
     return not source.path.is_dir() and name_of(source.path) is not None
 
 
@@ -49,11 +48,11 @@ def _read(source: Source, target: str | None) -> Dataset:
     labels: dict[str, np.ndarray | None] = {}
     sources: dict[str, Source] = {}
     for part in PARTS:
-        data, marks = _find(folder / f"{name}_{part}.data"), _find(folder / f"{name}_{part}.labels")
-        if part == "train" and (data is None or marks is None):
-            raise DataError(f"{folder / f'{name}_train'}{'.data' if data is None else '.labels'}: no such file")
-        if data is not None:
-            sources[part] = data
+        rows, marks = _find(folder / f"{name}_{part}.data"), _find(folder / f"{name}_{part}.labels")
+        if part == "train" and (rows is None or marks is None):
+            raise DataError(f"{folder / f'{name}_train'}{'.data' if rows is None else '.labels'}: no such file")
+        if rows is not None:
+            sources[part] = rows
             labels[part] = None if marks is None else parse_labels(marks.text, marks.path)
         elif marks is not None:
             raise DataError(f"{marks.path}: there are labels but no rows, {name}_{part}.data is missing")
@@ -67,26 +66,23 @@ def _read(source: Source, target: str | None) -> Dataset:
 
 
 def _find(path: Path) -> Source | None:
-    """The file, plain or gzipped, if it is there."""
-    for candidate in (path, path.with_name(path.name + ".gz")):
-        if candidate.is_file():
-            return Source(candidate)
-    return None
+    """The file, plain or gzipped, if it exists."""
+    candidates = (path, path.with_name(path.name + ".gz"))
+    return next((Source(candidate) for candidate in candidates if candidate.is_file()), None)
 
 
 def _matrices(sources: dict[str, Source], labels: dict[str, np.ndarray | None], param: Param) -> dict[str, Matrix]:
     """The rows of every part, all in the form of the training part."""
-    form = guess_form(sources["train"].text)
+    train = sources["train"]
+    form = guess_form(train.text)
     if form != "sparse" and param.form in ("dense", "binary"):
-        form = param.form  # whole numbers in a row may be values or indices; the .param file knows
+        form = param.form  # whole numbers may be values or indices; the .param file states which
     elif param.form is not None and (param.form == "dense") != (form == "dense"):
-        path = sources["train"].path
-        raise DataError(f"{path}: looks {form}, but {param.path} states data type {FORMS[param.form]}")
+        raise DataError(f"{train.path}: looks {form}, but {param.path} states data type {FORMS[param.form]}")
     columns = param.features
     matrices: dict[str, Matrix] = {}
     for part, data in sources.items():
-        y = labels[part]
-        stated = param.counts.get(part)
+        y, stated = labels[part], param.counts.get(part)
         rows = y.size if y is not None else stated.total if stated is not None else None
         matrices[part] = parse_rows(data.text, data.path, form, columns, rows)
         if form == "dense":
@@ -97,4 +93,4 @@ def _matrices(sources: dict[str, Source], labels: dict[str, np.ndarray | None], 
 # A bare ".data" may be anything: UCI's files end so and are delimited text.
 _SUFFIXES = (*(f"_{part}.{kind}" for part in PARTS for kind in ("data", "labels")), ".param")
 
-reader = Reader("challenge", _SUFFIXES, _looks_right, _read)
+reader = Reader("challenge", _SUFFIXES, _recognizes, _read)

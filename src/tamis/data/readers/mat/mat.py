@@ -10,19 +10,19 @@ import scipy.io
 from tamis.base.errors import DataError
 from tamis.base.types import Matrix
 from tamis.data.dataset import Dataset
-from tamis.data.mat5 import Columns, Other, Variable, read_mat5
-from tamis.data.matrices import assemble, check_csr, check_numbers, check_size, is_sparse, own_target, tidy_labels
-from tamis.data.readers.reader import Reader
-from tamis.data.readers.source import Source
+from tamis.data.parsing.matrices import (
+    assemble,
+    check_csr,
+    check_numbers,
+    check_size,
+    is_sparse,
+    own_target,
+    tidy_labels,
+)
+from tamis.data.parsing.reader import Reader, Source
+from tamis.data.readers.mat.mat5 import Columns, Other, Variable, read_mat5
 
 _LABELS = ("Y", "y")
-
-
-def _looks_right(source: Source) -> bool:
-    try:
-        return source.head.startswith((b"MATLAB 5.0", b"MATLAB 7.3", b"\x89HDF"))
-    except DataError:
-        return False
 
 
 def _read(source: Source, target: str | None) -> Dataset:
@@ -36,13 +36,13 @@ def _read(source: Source, target: str | None) -> Dataset:
         raise DataError(f"{in_y}: labels cannot be sparse; save full(Y)")
     if len(X.shape) != 2:
         raise DataError(f"{in_x}: has {len(X.shape)} dimensions, a table has 2 (rows and columns)")
-    # Labels first: their number proves the number of rows before memory is taken for as many.
+    # Labels first: their number confirms the number of rows before memory is allocated for them.
     labels = tidy_labels(y, X.shape[0], in_y)
     return assemble({"": (_matrix(X, in_x), labels)}, source.path, name=source.stem)
 
 
 def _variables(source: Source) -> dict[str, Variable]:
-    """X, Y and y as far as they are there."""
+    """Those of X, Y and y that the file holds."""
     names = ("X", *_LABELS)
     try:
         file: Any = BytesIO(source.content)
@@ -54,9 +54,9 @@ def _variables(source: Source) -> dict[str, Variable]:
                 warnings.simplefilter("ignore")
                 found = scipy.io.loadmat(file, variable_names=names)
             return {name: _columns(found[name]) for name in names if name in found}
-    except Exception:  # whatever is made of foreign bytes, the file is at fault
+    except Exception:  # whatever a parser raises on damaged bytes
         raise DataError(f"{source.path}: is not a MATLAB file, or it is damaged or cut short") from None
-    raise DataError(f"{source.path}: is of MATLAB's version 7.3, which is not read; save it with the option -v7")
+    raise DataError(f"{source.path}: is of MATLAB's version 7.3, which is not supported; save it with the option -v7")
 
 
 def _columns(value: Any) -> Variable:
@@ -67,13 +67,13 @@ def _columns(value: Any) -> Variable:
 
 
 def _variable(variables: dict[str, Variable], names: tuple[str, ...], source: Source) -> tuple[Any, str]:
-    """The variable of one of these names, and where it is."""
+    """The variable of one of these names, and its place for messages."""
     name = next((name for name in names if name in variables), None)
     if name is None:
         raise DataError(f"{source.path}: holds no variable {' or '.join(names)}")
     value, where = variables[name], f"{source.path}, variable {name}"
     if isinstance(value, Other):
-        raise DataError(f"{where}: is {value.kind}, a plain matrix of real numbers is wanted")
+        raise DataError(f"{where}: is {value.kind}, expected a plain matrix of real numbers")
     return value, where
 
 
@@ -81,8 +81,10 @@ def _matrix(X: np.ndarray | Columns, where: str) -> Matrix:
     if not isinstance(X, Columns):
         return check_numbers(X, where)
     check_size(X.shape, where)
-    # The arrays of the columns are those of the rows of the transpose.
+    # The CSC arrays of a matrix are the CSR arrays of its transpose.
     return check_csr(X.data, X.indices, X.indptr, np.array(X.shape[::-1]), where).T.tocsr()
 
 
-reader = Reader("mat", (".mat",), _looks_right, _read)
+_SIGNATURES = (b"MATLAB 5.0", b"MATLAB 7.3", b"\x89HDF")
+
+reader = Reader("mat", (".mat",), lambda source: source.head.startswith(_SIGNATURES), _read)

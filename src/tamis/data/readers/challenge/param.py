@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tamis.base.errors import DataError
+from tamis.base.errors import DataError, quoted
 from tamis.base.types import Matrix
-from tamis.data.index_value import index, number, quoted
+from tamis.data.parsing.index_value import index, number
 
 #: The forms of a .data file, and what a .param file calls them.
 FORMS = {"dense": "non-sparse", "sparse": "sparse-integer", "binary": "sparse-binary"}
@@ -39,7 +39,7 @@ class Param:
 
 
 def parse_param(text: str, path: Path) -> Param:
-    """Read a .param file.
+    """Parse a .param file.
 
     >>> parse_param("Number of features: 7\\nTrain 1 2 3 9.00\\n", Path("a.param")).counts["train"]
     Counts(positive=1, negative=2, total=3, check_sum=9.0)
@@ -75,15 +75,10 @@ def check_param(param: Param, part: str, X: Matrix, y: np.ndarray | None) -> Non
             f"{param.path}: states {stated.positive} positive and {stated.negative} negative rows of {part}, "
             f"there are {(y == 1).sum()} and {(y == -1).sum()}"
         )
-    total, size = _sums(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total, size = float(X.sum(dtype=np.float64)), float(abs(X).sum(dtype=np.float64))
     # Check-sums are printed with two decimals and were added up in another order.
     if stated.check_sum is not None and abs(total - stated.check_sum) > 0.01 + 1e-9 * size:
         raise DataError(
             f"{param.path}: states check-sum {stated.check_sum:.2f} of {part}, the values add up to {total:.2f}"
         )
-
-
-def _sums(X: Matrix) -> tuple[float, float]:
-    """Sum of the values and of their sizes."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(X.sum(dtype=np.float64)), float(abs(X).sum(dtype=np.float64))
