@@ -23,7 +23,7 @@ from tamis.reporting.sentence import sentence
 #: Packages that hold parts.
 ROOMS = ("scores", "transform", "discretize", "select", "classify")
 
-#: Parts whose name is also a word of the code: a key of the facts, NumPy's kind of floating-point numbers, plotly's top margin.
+#: Parts whose name is also a word of the code: a key of the facts, NumPy's kind of floats, plotly's top margin.
 ORDINARY = {"count", "f", "t"}
 
 DOCS = Path(__file__).parents[1] / "docs"
