@@ -101,7 +101,7 @@ def test_validate(tamis, flowers):
     found = json.loads(out)
     assert found["recipe"] == "impute | encode | cc(2) | svm(linear)"
     assert 0.5 < found["metrics"]["accuracy"]["mean"] <= 1.0
-    assert len(found["kept"]) == 5
+    assert len(found["selected"]) == 5
 
 
 def test_validate_is_the_same_whoever_computes(tamis, flowers):

@@ -143,7 +143,7 @@ def _judge(said: "Said", card: "Card", dataset: "Dataset") -> tuple[dict[str, fl
     import numpy as np
 
     from tamis.data.fingerprint import fingerprint
-    from tamis.validation.metrics import Answers, all_metrics, standard_error
+    from tamis.validation.metrics import FoldPredictions, all_metrics, standard_error
 
     # Whether labels are words or numbers may differ between files: "1" is the class 1.
     known = {str(label): code for code, label in enumerate(card.classes)}
@@ -158,7 +158,7 @@ def _judge(said: "Said", card: "Card", dataset: "Dataset") -> tuple[dict[str, fl
     if fingerprint(dataset) == card.fingerprint:
         notes.append("these are the rows that the model was learnt from, so the error on them is no estimate")
     labels = np.array([known[str(label)] for label in said.labels.tolist()])
-    answers = Answers(truth, labels, len(card.classes) + bool(strange))
+    answers = FoldPredictions(truth, labels, len(card.classes) + bool(strange))
     found = {name: all_metrics[name](answers) for name in ("ber", "accuracy")}
     return {**found, "ber_standard_error": standard_error(all_metrics["ber"], answers), "rows": truth.size}, notes
 

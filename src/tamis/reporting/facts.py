@@ -87,7 +87,7 @@ def mined_facts(
         **_head("mine", data, validation.seed, command),
         "answer": mined_answer(found, data, used=used, commands=commands),
         "models": told,
-        "features": features(data, used=used, kept=validation.kept, sets=sets),
+        "features": features(data, used=used, kept=validation.selected, sets=sets),
         "rows": rows(data, validation.predictions, validation.classes, used=used),
         "honesty": honesty(
             data, validation=validation, promised=found.promised_, leak=leak, permutation=None, used=used
@@ -115,13 +115,13 @@ def validated_facts(
     command, commands
         As for :func:`mined_facts`.
     """
-    often = None if validation.kept is None else most_often(validation.kept)
+    often = None if validation.selected is None else most_often(validation.selected)
     used = None if often is None else often[often < data.n_features]
     return {
         **_head("validate", data, validation.seed, command),
         "answer": validated_answer(validation, data, commands=commands),
         "models": None,
-        "features": features(data, used=None, kept=validation.kept, sets={}),
+        "features": features(data, used=None, kept=validation.selected, sets={}),
         "rows": rows(data, validation.predictions, validation.classes, used=used),
         "honesty": honesty(
             data, validation=validation, promised=None, leak=validation.leak, permutation=permutation, used=used
@@ -180,7 +180,7 @@ def _picked_by_selectors(
         selector = family(row["recipe"]).partition(" | ")[0]
         if selector in found or len(found) == _SELECTORS or " | " not in family(row["recipe"]):
             continue
-        columns = [one.kept for one in results(row["recipe"]) if one.kept is not None]
+        columns = [one.selected for one in results(row["recipe"]) if one.selected is not None]
         if columns:
             found[selector] = most_often(columns)
     return found

@@ -182,7 +182,7 @@ def _of_classes(data: Dataset) -> Iterator[_Said]:
 
 
 def _of_model(data: Dataset, validation: Validation | None, used: np.ndarray | None) -> Iterator[_Said]:
-    size = len(used) if used is not None else None if validation is None else validation.mean_kept
+    size = len(used) if used is not None else None if validation is None else validation.mean_selected
     if size is not None and size > data.n_rows > 0:
         yield (
             f"The model uses {size:.10g} columns and was made from {data.n_rows} rows.",

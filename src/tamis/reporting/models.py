@@ -193,7 +193,7 @@ def _curves(rows: Sequence[Mapping[str, Any]], folds: Callable[[str], Folds]) ->
 
 
 def _stability(folds: Folds) -> float | None:
-    sets = [one.kept for one in folds.values() if one.kept is not None]
+    sets = [one.selected for one in folds.values() if one.selected is not None]
     if not sets or len(sets) < len(folds):
         return None
     return stability(sets, next(iter(folds.values())).n_features).index

@@ -11,7 +11,7 @@ from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray
 from tamis.base.validation import check_whole
 from tamis.validation.folds import Split
-from tamis.validation.metrics import Answers, Metric, accuracy, balanced_accuracy, ber, log_loss, surprises
+from tamis.validation.metrics import FoldPredictions, Metric, accuracy, balanced_accuracy, ber, log_loss, surprises
 from tamis.validation.result import Estimate
 
 #: Draws after which a sample that can be used is given up.
@@ -155,7 +155,7 @@ def err632plus(
 
 
 def estimate_632plus(
-    metric: Metric, apparent: Answers, out: Sequence[Answers], rows: Sequence[np.ndarray]
+    metric: Metric, apparent: FoldPredictions, out: Sequence[FoldPredictions], rows: Sequence[np.ndarray]
 ) -> Estimate632:
     """The .632+ estimate of a measure from the answers of all models.
 
@@ -175,9 +175,9 @@ def estimate_632plus(
     Parameters
     ----------
     metric : Metric
-    apparent : Answers
+    apparent : FoldPredictions
         Of the model of all rows, on all rows in order.
-    out : sequence of Answers
+    out : sequence of FoldPredictions
         Of each sample's model, on the rows left out.
     rows : sequence of int arrays
         Which rows those are.
@@ -196,7 +196,7 @@ def estimate_632plus(
     return Estimate632(mean, sd, se, err, err1, gamma, overfitting)
 
 
-def no_information(metric: Metric, answers: Answers) -> float:
+def no_information(metric: Metric, answers: FoldPredictions) -> float:
     """The measure if answers had nothing to do with the truth: over all pairs of one row's truth and another's answer.
 
     Beyond 500 rows not all pairs are looked at, but 250,000 or more: the answers are shifted against the truth, in
@@ -207,7 +207,7 @@ def no_information(metric: Metric, answers: Answers) -> float:
     Whatever is answered, the BER of two classes is 1/2:
 
     >>> from tamis.validation.metrics import all_metrics
-    >>> no_information(all_metrics["ber"], Answers(np.array([0, 0, 0, 1]), np.array([0, 1, 0, 0]), 2))
+    >>> no_information(all_metrics["ber"], FoldPredictions(np.array([0, 0, 0, 1]), np.array([0, 1, 0, 0]), 2))
     0.5
     """
     n = answers.truth.size
@@ -220,16 +220,16 @@ def no_information(metric: Metric, answers: Answers) -> float:
     return metric(replace(answers.rows(said), truth=np.tile(answers.truth, shifts.size)))
 
 
-def _right(answers: Answers) -> FloatArray:
+def _right(answers: FoldPredictions) -> FloatArray:
     return (answers.truth == answers.labels).astype(np.float64)
 
 
-def _wrong(answers: Answers) -> FloatArray:
+def _wrong(answers: FoldPredictions) -> FloatArray:
     return (answers.truth != answers.labels).astype(np.float64)
 
 
 #: Measures that are a mean over rows: the value of each row, and whether the mean is taken within classes first.
-_PER_ROW: dict[Callable[[Answers], float], tuple[Callable[[Answers], FloatArray], bool]] = {
+_PER_ROW: dict[Callable[[FoldPredictions], float], tuple[Callable[[FoldPredictions], FloatArray], bool]] = {
     accuracy: (_right, False),
     log_loss: (surprises, False),
     ber: (_wrong, True),
@@ -237,7 +237,7 @@ _PER_ROW: dict[Callable[[Answers], float], tuple[Callable[[Answers], FloatArray]
 }
 
 
-def _over_rows(metric: Metric, truth: Codes, out: Sequence[Answers], rows: Sequence[np.ndarray]) -> float:
+def _over_rows(metric: Metric, truth: Codes, out: Sequence[FoldPredictions], rows: Sequence[np.ndarray]) -> float:
     of_rows, within_classes = _PER_ROW[metric.function]
     row, value = np.concatenate(rows), np.concatenate([of_rows(answers) for answers in out])
     times = np.bincount(row, minlength=truth.size)

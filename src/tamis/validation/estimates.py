@@ -6,20 +6,20 @@ import numpy as np
 
 from tamis.base.types import FloatArray
 from tamis.validation.fold_result import FoldResult
-from tamis.validation.metrics import Answers
+from tamis.validation.metrics import FoldPredictions
 from tamis.validation.result import Estimate, Predictions
 
 
-def pooled(results: Sequence[FoldResult], classes: np.ndarray) -> tuple[Answers, Predictions]:
+def pooled(results: Sequence[FoldResult], classes: np.ndarray) -> tuple[FoldPredictions, Predictions]:
     """All answers, in order of repeat and row."""
     repeat = np.concatenate([np.full(r.rows.size, r.repeat) for r in results])
     fold = np.concatenate([np.full(r.rows.size, r.fold) for r in results])
     row = np.concatenate([r.rows for r in results])
     order = np.lexsort((row, repeat))
-    every = [r.answers for r in results]
+    every = [r.predictions for r in results]
     scores = [a.scores for a in every if a.scores is not None]
     probabilities = [a.probabilities for a in every if a.probabilities is not None]
-    pooled = Answers(
+    pooled = FoldPredictions(
         np.concatenate([a.truth for a in every]),
         np.concatenate([a.labels for a in every]),
         classes.size,

@@ -116,10 +116,10 @@ class Experiment:
             values = {m.name: np.array([r.metrics[m.name] for r in folds]) for m in metrics}
             estimates = {name: over_folds(v, n_test.mean() / n_train.mean()) for name, v in values.items()}
         if len(folds) < len(results):
-            out, rows, whole = [r.answers for r in folds], [r.rows for r in folds], results[-1].answers
+            out, rows, whole = [r.predictions for r in folds], [r.rows for r in folds], results[-1].predictions
             estimates = {m.name: estimate_632plus(m, whole, out, rows) for m in metrics}
-        kept = tuple(r.kept for r in folds if r.kept is not None)
-        known, n_features = len(kept) == len(folds), folds[0].n_features
+        selected = tuple(r.selected for r in folds if r.selected is not None)
+        known, n_features = len(selected) == len(folds), folds[0].n_features
         return Validation(
             recipe=to_text(model),
             data=self.data.name,
@@ -133,15 +133,15 @@ class Experiment:
             n_train=n_train,
             n_test=n_test,
             n_features=n_features,
-            kept=kept if known else None,
-            stability=stability(kept, n_features) if known else None,
-            probe_share=_probe_share(kept, self.data.probes) if known else None,
+            selected=selected if known else None,
+            stability=stability(selected, n_features) if known else None,
+            probe_share=_probe_share(selected, self.data.probes) if known else None,
             fit_seconds=np.array([r.fit_seconds for r in folds]),
             predict_seconds=np.array([r.predict_seconds for r in folds]),
         )
 
 
-def _probe_share(kept: Sequence[np.ndarray], probes: np.ndarray | None) -> float | None:
+def _probe_share(selected: Sequence[np.ndarray], probes: np.ndarray | None) -> float | None:
     if probes is None:
         return None
-    return float(np.mean([probes[k].mean() if k.size else 0.0 for k in kept]))
+    return float(np.mean([probes[k].mean() if k.size else 0.0 for k in selected]))

@@ -10,7 +10,7 @@ from tamis.base.errors import TamisError
 from tamis.base.predictions import Said
 from tamis.base.types import Codes, FloatArray
 from tamis.validation.folds import Split
-from tamis.validation.metrics import Answers, Metric, all_metrics
+from tamis.validation.metrics import FoldPredictions, Metric, all_metrics
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +25,10 @@ class FoldResult:
         The test rows.
     n_train : int
         Number of training rows.
-    answers : Answers
+    predictions : FoldPredictions
         The truth and the model's answers on the test rows.
     metrics : mapping of str to float
-    kept : int array or None
+    selected : int array or None
         Columns of the data that the model uses, when it can be told.
     n_features : int
         Columns of the data.
@@ -44,9 +44,9 @@ class FoldResult:
     fold: int
     rows: np.ndarray
     n_train: int
-    answers: Answers
+    predictions: FoldPredictions
     metrics: Mapping[str, float]
-    kept: np.ndarray | None
+    selected: np.ndarray | None
     n_features: int
     fit_seconds: float
     predict_seconds: float
@@ -58,7 +58,7 @@ class FoldResult:
 Finding: TypeAlias = FoldResult | TamisError
 
 
-def answers_of(said: Said, y: np.ndarray, split: Split, classes: np.ndarray) -> Answers:
+def fold_predictions(said: Said, y: np.ndarray, split: Split, classes: np.ndarray) -> FoldPredictions:
     """What a model said of the test rows of a split, beside the truth, in the classes of the whole data.
 
     Parameters
@@ -83,10 +83,10 @@ def answers_of(said: Said, y: np.ndarray, split: Split, classes: np.ndarray) -> 
         scores = probabilities
     if scores is not None and classes.size == 2:
         scores = scores[:, 1]
-    return Answers(np.searchsorted(classes, y[split.test]), labels, classes.size, scores, probabilities)
+    return FoldPredictions(np.searchsorted(classes, y[split.test]), labels, classes.size, scores, probabilities)
 
 
-def measured(answers: Answers, metrics: Sequence[Metric] | None) -> dict[str, float]:
+def measured(answers: FoldPredictions, metrics: Sequence[Metric] | None) -> dict[str, float]:
     """The answers judged by some metrics; by default by all that they allow."""
     wanted = [m for m in all_metrics.values() if m.possible(answers)] if metrics is None else metrics
     return {metric.name: metric(answers) for metric in wanted}

@@ -79,7 +79,7 @@ class Validations(Sequence[Validation]):
         """
         found: dict[str, list[Validation]] = {}
         for one in self.every:
-            if one.mean_kept is not None:
+            if one.mean_selected is not None:
                 found.setdefault(_family(one.recipe), []).append(one)
         return {name: sorted(group, key=_size) for name, group in found.items() if len(group) > 1}
 
@@ -103,7 +103,7 @@ class Validations(Sequence[Validation]):
         lines = [f"{self.every[0].data}: {self.every[0].split}, {self.metric.title}"]
         for one in self.ordered():
             e = one.estimates[self.metric.name]
-            uses = "" if one.mean_kept is None else f"  {one.mean_kept:g} features"
+            uses = "" if one.mean_selected is None else f"  {one.mean_selected:g} features"
             lines.append(f"  {one.recipe:<{width}}  {e.mean:.4f} +- {e.se:.4f}{uses}")
         return "\n".join([*lines, *(f"  {recipe}: {why}" for recipe, why in self.failed.items())])
 
@@ -174,7 +174,7 @@ def validate_many(
 
 
 def _size(one: Validation) -> float:
-    return one.mean_kept or 0.0
+    return one.mean_selected or 0.0
 
 
 def _family(text: str) -> str:

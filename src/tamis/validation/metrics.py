@@ -22,7 +22,7 @@ _RESAMPLES = 500
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class FoldPredictions:
     """What a model said of some rows, beside the truth.
 
     Attributes
@@ -42,7 +42,7 @@ class Answers:
     scores: FloatArray | None = None
     probabilities: FloatArray | None = None
 
-    def rows(self, index: np.ndarray) -> "Answers":
+    def rows(self, index: np.ndarray) -> "FoldPredictions":
         """The answers on some of the rows."""
         return replace(
             self,
@@ -78,44 +78,44 @@ class Metric:
     title: str
     better: Literal["low", "high"]
     needs: Literal["labels", "ranking", "probabilities"]
-    function: Callable[[Answers], float]
-    closed_error: Callable[[Answers], float] | None = None
+    function: Callable[[FoldPredictions], float]
+    closed_error: Callable[[FoldPredictions], float] | None = None
 
-    def possible(self, answers: Answers) -> bool:
+    def possible(self, answers: FoldPredictions) -> bool:
         """Whether the answers hold what the measure needs."""
         return self.needs != "probabilities" or answers.probabilities is not None
 
-    def __call__(self, answers: Answers) -> float:
+    def __call__(self, answers: FoldPredictions) -> float:
         """Judge the answers."""
         if not self.possible(answers):
             raise TamisError(f"metrics: {self.name} needs class probabilities, which this model does not give")
         return float(self.function(answers))
 
 
-def ber(answers: Answers) -> float:
+def ber(answers: FoldPredictions) -> float:
     """Balanced error rate: the mean over classes of the share of the class answered wrongly.
 
     For two classes it is 1/2 (fn / (tp + fn) + fp / (tn + fp)).
 
     Examples
     --------
-    >>> ber(Answers(np.array([0, 0, 0, 0, 1, 1]), np.array([0, 0, 0, 1, 0, 1]), 2))
+    >>> ber(FoldPredictions(np.array([0, 0, 0, 0, 1, 1]), np.array([0, 0, 0, 1, 0, 1]), 2))
     0.375
     """
     return float(answers.class_errors()[0].mean())
 
 
-def balanced_accuracy(answers: Answers) -> float:
+def balanced_accuracy(answers: FoldPredictions) -> float:
     """1 - BER: the mean over classes of the share of the class answered rightly."""
     return 1.0 - ber(answers)
 
 
-def accuracy(answers: Answers) -> float:
+def accuracy(answers: FoldPredictions) -> float:
     """Share of the rows answered rightly."""
     return predictions.accuracy(answers.truth, answers.labels)
 
 
-def auc(answers: Answers) -> float:
+def auc(answers: FoldPredictions) -> float:
     """Area under the ROC curve: the chance that a row of the class outranks a row of another, ties counting half.
 
     For more than two classes it is the mean over classes of the class against the rest, ranked by the evidence for
@@ -139,7 +139,7 @@ def _area(positive: Mask, scores: FloatArray) -> float:
     return float(above / (n * (positive.size - n)))
 
 
-def f1_macro(answers: Answers) -> float:
+def f1_macro(answers: FoldPredictions) -> float:
     """Mean of F1, the harmonic mean of precision and recall, over the classes that are true or predicted anywhere."""
     right = np.bincount(answers.truth[answers.labels == answers.truth], minlength=answers.n_classes)
     named = np.bincount(answers.truth, minlength=answers.n_classes) + np.bincount(
@@ -148,12 +148,12 @@ def f1_macro(answers: Answers) -> float:
     return float(np.mean(2.0 * right[named > 0] / named[named > 0]))
 
 
-def log_loss(answers: Answers) -> float:
+def log_loss(answers: FoldPredictions) -> float:
     """Mean of -ln(probability given to the true class); a probability of 0 counts as 2.2e-16."""
     return float(surprises(answers).mean())
 
 
-def surprises(answers: Answers) -> FloatArray:
+def surprises(answers: FoldPredictions) -> FloatArray:
     """-ln(probability given to the true class) of each row; NaN where there are no probabilities."""
     if answers.probabilities is None:
         return np.full(answers.truth.size, np.nan)
@@ -161,12 +161,12 @@ def surprises(answers: Answers) -> FloatArray:
     return -np.log(np.clip(given, np.finfo(np.float64).eps, 1.0))
 
 
-def _ber_error(answers: Answers) -> float:
+def _ber_error(answers: FoldPredictions) -> float:
     p, n = answers.class_errors()
     return float(np.sqrt((p * (1 - p) / n).sum()) / p.size)
 
 
-def _accuracy_error(answers: Answers) -> float:
+def _accuracy_error(answers: FoldPredictions) -> float:
     p = accuracy(answers)
     return float(np.sqrt(p * (1 - p) / answers.truth.size))
 
@@ -199,7 +199,7 @@ def chosen(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]
     return tuple(found.values())
 
 
-def standard_error(metric: Metric, answers: Answers, *, seed: int = 0) -> float:
+def standard_error(metric: Metric, answers: FoldPredictions, *, seed: int = 0) -> float:
     """Standard error of a measure on one test set.
 
     BER and balanced accuracy of k classes: 1/k sqrt(sum over classes of p (1 - p) / n), p the class's error and n

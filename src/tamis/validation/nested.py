@@ -89,7 +89,7 @@ class Nested:
         return {self.recipes[places[i]]: int(times[i]) for i in order}
 
     @property
-    def promised(self) -> float:
+    def inner_estimate(self) -> float:
         """What the inner folds of all rows promise for the choice: too good, for they made it."""
         return float(np.nanmean(self.final.values[self.final.chosen]))
 
@@ -119,7 +119,9 @@ class Nested:
         lines = [str(self.validation), "chosen:"]
         lines += [f"  {times} of {len(self.inner)}: {recipe}" for recipe, times in self.chosen().items()]
         metric = self.validation.metrics[0]
-        lines.append(f"on all rows: {self.choice} ({metric.title} {self.promised:.4f} in the folds that chose it)")
+        lines.append(
+            f"on all rows: {self.choice} ({metric.title} {self.inner_estimate:.4f} in the folds that chose it)"
+        )
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -300,7 +302,7 @@ def _outer(
 
 
 def _features(results: Sequence[FoldResult]) -> float:
-    sizes = [r.kept.size for r in results if r.kept is not None]
+    sizes = [r.selected.size for r in results if r.selected is not None]
     return float(np.mean(sizes)) if len(sizes) == len(results) else np.inf
 
 

@@ -11,7 +11,7 @@ from tamis.validation.metrics import Metric
 from tamis.validation.stability import Stability
 
 #: Version of the layout that `Validation.to_dict` gives.
-_LAYOUT = 1
+_LAYOUT = 2
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Validation:
         Rows in each fold.
     n_features : int
         Columns of the data, probes included.
-    kept : tuple of int arrays, or None
+    selected : tuple of int arrays, or None
         Columns the model uses in each fold; added probes are numbered after the data's own columns. None when it
         cannot be told.
     stability : Stability or None
@@ -96,7 +96,7 @@ class Validation:
     n_train: np.ndarray
     n_test: np.ndarray
     n_features: int
-    kept: tuple[np.ndarray, ...] | None
+    selected: tuple[np.ndarray, ...] | None
     stability: Stability | None
     probe_share: float | None
     fit_seconds: FloatArray
@@ -122,13 +122,13 @@ class Validation:
     def standing(self, metric: Metric) -> tuple[float, float]:
         """What models are put in order by: the better estimate first, of equals (but for rounding) fewer features."""
         mean = self.estimates[metric.name].mean * (1.0 if metric.better == "low" else -1.0)
-        size = self.mean_kept
+        size = self.mean_selected
         return (np.inf if np.isnan(mean) else round(mean, 12), np.inf if size is None else size)
 
     @property
-    def mean_kept(self) -> float | None:
+    def mean_selected(self) -> float | None:
         """Mean number of columns used."""
-        return None if self.kept is None else float(np.mean([k.size for k in self.kept]))
+        return None if self.selected is None else float(np.mean([k.size for k in self.selected]))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as lists, numbers and text, ready for JSON; what does not exist is None."""
@@ -164,9 +164,9 @@ class Validation:
     __repr__ = __str__
 
     def _about_features(self) -> list[str]:
-        if self.mean_kept is None:
+        if self.mean_selected is None:
             return []
-        line = f"features used: {self.mean_kept:g} of {self.n_features}"
+        line = f"features used: {self.mean_selected:g} of {self.n_features}"
         if self.stability is not None and not np.isnan(self.stability.index):
             low, high = self.stability.interval
             line += f", stability {self.stability.index:.3f} ({low:.3f} to {high:.3f})"
@@ -199,7 +199,7 @@ class Validation:
             "n_train": self.n_train.tolist(),
             "n_test": self.n_test.tolist(),
             "n_features": self.n_features,
-            "kept": None if self.kept is None else [k.tolist() for k in self.kept],
+            "selected": None if self.selected is None else [k.tolist() for k in self.selected],
             "stability": None if self.stability is None else {k: _number(v) for k, v in vars(self.stability).items()},
             "probe_share": self.probe_share,
             "predictions": {k: None if v is None else v.tolist() for k, v in vars(self.predictions).items()},

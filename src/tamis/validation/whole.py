@@ -86,7 +86,7 @@ def validate(
     >>> X = rng.normal(size=(40, 200))
     >>> X[:, 7] += 3 * y
     >>> found = validate(make_pipeline(Ranking("cc", k=1), GaussianNB()), X, y, folds=5)
-    >>> round(found.summary()["accuracy"].mean, 3), [k.tolist() for k in found.kept]
+    >>> round(found.summary()["accuracy"].mean, 3), [k.tolist() for k in found.selected]
     (1.0, [[7], [7], [7], [7], [7]])
     """
     estimator = as_estimator(model)

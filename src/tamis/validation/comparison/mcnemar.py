@@ -77,7 +77,7 @@ def mcnemar(first_wrong: Any, second_wrong: Any, *, test: Test = "exact") -> McN
 
 def _mask(name: str, values: Any) -> np.ndarray:
     mask = np.asarray(values)
-    # Answers given in place of masks would pass for one after a silent conversion.
+    # FoldPredictions given in place of masks would pass for one after a silent conversion.
     if mask.dtype != bool or mask.ndim != 1:
         raise TamisError(f"{name} must be a mask, one true or false a row; got shape {mask.shape} of {mask.dtype}")
     return mask

@@ -319,7 +319,7 @@ def _ranked(validations: Sequence[Validation], measure: Metric) -> list[Contende
     times = Counter(v.recipe for v in validations)
     names = [v.recipe + ("" if times[v.recipe] == 1 else f" (model {i + 1})") for i, v in enumerate(validations)]
     means = [round(v.estimates[measure.name].mean, _DECIMALS) for v in validations]
-    models = [Contender(i, names[i], means[i], v.mean_kept) for i, v in enumerate(validations)]
+    models = [Contender(i, names[i], means[i], v.mean_selected) for i, v in enumerate(validations)]
     return sorted(models, key=lambda model: validations[model.position].standing(measure))
 
 

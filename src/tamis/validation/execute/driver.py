@@ -14,8 +14,8 @@ import numpy as np
 from tamis.base.errors import TamisError
 from tamis.data.dataset import Dataset
 from tamis.engines.engine import Closing, Lost, open_engine
-from tamis.validation.execute.preparations import Remembered
-from tamis.validation.execute.walk import Task, listener, walk
+from tamis.validation.execute.fold import FoldTask, listener, run_fold
+from tamis.validation.execute.preparations import PreparationCache
 from tamis.validation.fold_result import Finding, FoldResult
 from tamis.validation.folds import Split
 from tamis.validation.metrics import Metric
@@ -66,13 +66,13 @@ class Driver(Closing):
         *,
         wanted: frozenset[int] | None = None,
         metrics: Sequence[Metric] | None = None,
-    ) -> Task:
+    ) -> FoldTask:
         """One split of the wanted models of a plan, of all of them by default."""
         wanted = frozenset(range(merged.n_models)) if wanted is None else wanted
-        return Task(merged, wanted, split, metrics, self._seed, self._memory)
+        return FoldTask(merged, wanted, split, metrics, self._seed, self._memory)
 
     def execute(
-        self, tasks: Sequence[Task], *, until: float | None = None, hard: float | None = None
+        self, tasks: Sequence[FoldTask], *, until: float | None = None, hard: float | None = None
     ) -> Iterator[tuple[int, dict[int, Finding]]]:
         """(number of the task, what came of each of its models) for every task, in the order in which they finish.
 
@@ -162,11 +162,11 @@ class _Held:
     """What every worker has: the data, and what its tasks have prepared on rows that they come back to."""
 
     def __init__(self, data: Dataset) -> None:
-        self.data, self.remembered = data, Remembered()
+        self.data, self.cache = data, PreparationCache()
 
 
-def _evaluated(task: Task, held: _Held) -> dict[int, Finding]:
-    return walk(task, held.data, held.remembered)
+def _evaluated(task: FoldTask, held: _Held) -> dict[int, Finding]:
+    return run_fold(task, held.data, held.cache)
 
 
 def memory_limit(memory: float | None) -> float:

@@ -9,7 +9,7 @@ from tamis.validation.execute.rows import size_of
 Warned = tuple[tuple[type[Warning], str], ...]
 
 
-class Prepared(NamedTuple):
+class Preparation(NamedTuple):
     """What a sweep prepared (:mod:`tamis.base.shared_fit`), what that warned of, and the seconds that it took."""
 
     state: tuple[Any, ...]
@@ -17,7 +17,7 @@ class Prepared(NamedTuple):
     seconds: float
 
 
-class Remembered:
+class PreparationCache:
     """Preparations by what they depend on; those that were longest of no use go first when they grow above a limit.
 
     Parameters
@@ -28,25 +28,25 @@ class Remembered:
     Examples
     --------
     >>> import numpy as np
-    >>> known = Remembered(limit=100)
+    >>> known = PreparationCache(limit=100)
     >>> for name in "abc":
-    ...     known.put(name, Prepared((np.zeros(5),), (), 0.1))
+    ...     known.put(name, Preparation((np.zeros(5),), (), 0.1))
     >>> [known.get(name) is None for name in "abc"]
     [True, False, False]
     """
 
     def __init__(self, limit: float = 2**26) -> None:
         self._limit = limit
-        self._held: OrderedDict[Hashable, Prepared] = OrderedDict()
+        self._held: OrderedDict[Hashable, Preparation] = OrderedDict()
         self._size = 0
 
-    def get(self, name: Hashable) -> Prepared | None:
-        """What is remembered under a name."""
+    def get(self, name: Hashable) -> Preparation | None:
+        """What is cache under a name."""
         if name in self._held:
             self._held.move_to_end(name)
         return self._held.get(name)
 
-    def put(self, name: Hashable, prepared: Prepared) -> None:
+    def put(self, name: Hashable, prepared: Preparation) -> None:
         """Remember a preparation, unless it is known."""
         if name in self._held:
             return
@@ -56,5 +56,5 @@ class Remembered:
             self._size -= _size(self._held.popitem(last=False)[1])
 
 
-def _size(prepared: Prepared) -> int:
+def _size(prepared: Preparation) -> int:
     return sum(size_of(value) for value in prepared.state)

@@ -20,9 +20,9 @@ from tamis.base.seeds import spawn
 from tamis.data.dataset import Dataset
 from tamis.engines.engine import deadline
 from tamis.validation.execute.fits import Fits
-from tamis.validation.execute.preparations import Prepared, Remembered, Warned
+from tamis.validation.execute.preparations import Preparation, PreparationCache, Warned
 from tamis.validation.execute.rows import Ledger, Pair, Rows
-from tamis.validation.fold_result import Finding, FoldResult, answers_of, measured
+from tamis.validation.fold_result import Finding, FoldResult, fold_predictions, measured
 from tamis.validation.folds import Split
 from tamis.validation.metrics import Metric
 from tamis.validation.plan import Branch, Plan, Step
@@ -38,7 +38,7 @@ listener: ContextVar[Callable[[int], None] | None] = ContextVar("listener", defa
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class FoldTask:
     """One fold of some models of a plan.
 
     Attributes
@@ -63,7 +63,7 @@ class Task:
     memory: float = np.inf
 
 
-def walk(task: Task, data: Dataset, remembered: Remembered | None = None) -> dict[int, Finding]:
+def run_fold(task: FoldTask, data: Dataset, cache: PreparationCache | None = None) -> dict[int, Finding]:
     """The result of each wanted model, or the error that its steps met.
 
     Neither the models nor the data are changed. Open ``random_state`` parameters are set from the seed of the run, the
@@ -71,17 +71,17 @@ def walk(task: Task, data: Dataset, remembered: Remembered | None = None) -> dic
 
     Parameters
     ----------
-    task : Task
+    task : FoldTask
     data : Dataset
-    remembered : Remembered, optional
+    cache : PreparationCache, optional
         What other walks prepared on this data; what this one prepares is added.
     """
-    walker = _Walker(task, data, Remembered(0) if remembered is None else remembered)
+    run = _FoldRun(task, data, PreparationCache(0) if cache is None else cache)
     train, test = task.split.train, task.split.test
-    root = Rows(lambda _: Pair(_safe_indexing(data.X, train), _safe_indexing(data.X, test)), None, walker.ledger)
+    root = Rows(lambda _: Pair(_safe_indexing(data.X, train), _safe_indexing(data.X, test)), None, run.ledger)
     trail = (sha1(train.tobytes()).digest(),)
-    walker.descend(task.plan.root, root, _Path(Track(np.arange(data.n_features)), trail=trail))
-    return walker.results
+    run.descend(task.plan.root, root, _Path(Track(np.arange(data.n_features)), trail=trail))
+    return run.results
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ class _Path:
             alone=self.alone + clock.seconds,
         )
 
-    def with_known(self, known: Prepared) -> "_Path":
+    def with_known(self, known: Preparation) -> "_Path":
         """The same after some work that was done before."""
         return replace(self, warned=self.warned + known.warned, alone=self.alone + known.seconds)
 
@@ -143,12 +143,12 @@ def _clocked() -> Iterator[_Clock]:
             clock.warned = tuple((w.category, str(w.message)) for w in caught)
 
 
-class _Walker:
+class _FoldRun:
     """Walks one fold."""
 
-    def __init__(self, task: Task, data: Dataset, remembered: Remembered) -> None:
+    def __init__(self, task: FoldTask, data: Dataset, cache: PreparationCache) -> None:
         self.task = task
-        self._remembered = remembered
+        self._cache = cache
         self.ledger = Ledger(task.memory)
         self.results: dict[int, Finding] = {}
         self._data = data
@@ -165,7 +165,7 @@ class _Walker:
         wanted = [i for i, b in enumerate(step.branches) if b.models & self.task.wanted]
         fits = Fits(step, step.copies(self._seed))
         name = (path.trail, fits.name) if fits.lasts else None
-        known = None if name is None else self._remembered.get(name)
+        known = None if name is None else self._cache.get(name)
         try:
             with _clocked() as clock:
                 fits.prepare(rows.get().train, self._labels, None if known is None else known.state)
@@ -176,7 +176,7 @@ class _Walker:
         if known is not None:
             path = path.with_known(known)
         elif fits.prepared is not None:
-            self._remembered.put(name, Prepared(fits.prepared, clock.warned, clock.seconds))
+            self._cache.put(name, Preparation(fits.prepared, clock.warned, clock.seconds))
         ending = [place for place in wanted if step.branches[place].ends]
         for first in range(0, len(ending), _AT_ONCE):
             if _late():
@@ -287,7 +287,7 @@ class _Walker:
     def _result(self, said: Said, behind: _Path, asked: _Clock, n_models: int) -> FoldResult:
         split = self.task.split
         with _clocked() as clock:
-            answers = answers_of(said, self._data.y, split, self._data.classes)
+            answers = fold_predictions(said, self._data.y, split, self._data.classes)
             metrics = measured(answers, self.task.metrics)
         used = behind.track.origins
         return FoldResult(
@@ -295,9 +295,9 @@ class _Walker:
             fold=split.fold,
             rows=split.test,
             n_train=split.train.size,
-            answers=answers,
+            predictions=answers,
             metrics=metrics,
-            kept=None if used is None else np.unique(used),
+            selected=None if used is None else np.unique(used),
             n_features=self._data.n_features,
             fit_seconds=behind.seconds,
             predict_seconds=asked.seconds / n_models,
