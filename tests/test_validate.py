@@ -272,14 +272,14 @@ def test_result_is_json_and_readable() -> None:
     X, y = planted()
     found = validate(chain(), X, y, folds=3, leak_check=True, probes=0.2)
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert plain["layout"] == 1
+    assert plain["layout"] == 2
     assert plain["metrics"]["ber"]["mean"] == found.summary()["ber"].mean
     assert plain["leak"]["metrics"]["ber"]["mean"] == found.leak.summary()["ber"].mean
     text = str(found)
     assert text.splitlines()[0] == "StandardScaler() | cc(3) | LogisticRegression()"
     assert "3 stratified folds, 40 training rows and 20 test rows in each of 3 fits, seed 0" in text
     assert f"{found.summary()['ber'].mean:.4f} +- {found.summary()['ber'].se:.4f}" in text
-    assert "features used: 3 of 50" in text
+    assert "selected features: 3 of 50" in text
     assert "probes among them:" in text
     assert repr(found) == text
 

@@ -292,8 +292,8 @@ def test_a_hundred_models_in_a_few_lines_and_little_time() -> None:
     assert lines[2].endswith("and uses 32x fewer features (31 against 999)")
     assert lines[3].startswith("Ranked in each fold the models differ (Friedman p < 0.001; Nemenyi finds ")
     assert found.simplest.name == "cc(31) | knn"
-    assert "p-values raised for 99 comparisons (Holm)" in lines[4]
-    assert lines[-1].startswith("The best was picked by the rows that judge it")
+    assert "p-values adjusted for 99 comparisons (Holm)" in lines[4]
+    assert lines[-1].startswith("The best was chosen on its test rows: its own figure is optimistic")
     assert len(found.sentences(most=99)) == 104
 
 
@@ -369,9 +369,9 @@ OTHER_TRUTH = replace(A.predictions, truth=1 - A.predictions.truth)
         (same_but(classes=np.array(["x", "y"])), {}, "differ in the rows of the folds or their classes"),
         (same_but(predictions=OTHER_ROWS), {}, "differ in the rows of the folds or their classes"),
         (same_but(predictions=OTHER_TRUTH), {}, "differ in the rows of the folds or their classes"),
-        ([A, A], {"metric": "auc"}, "metric: a was not judged by 'auc' but by ber"),
-        ([A, judged("b", GOOD, metric="auc")], {}, "metric: b was not judged by 'ber' but by auc"),
-        ([judged("a", [np.nan] * 3)] * 2, {}, "metric: 'ber' does not exist in any fold of a; take another"),
+        ([A, A], {"metric": "auc"}, "metric: a has ber; got 'auc'"),
+        ([A, judged("b", GOOD, metric="auc")], {}, "metric: b has auc; got 'ber'"),
+        ([judged("a", [np.nan] * 3)] * 2, {}, "metric: 'ber' is undefined in every fold of a; take another"),
         ([A, A], {"level": 1.5}, "level must be a number above 0 and below 1; got 1.5"),
         ([A, A], {"rope": -0.1}, "rope must be a finite number of 0 or more; got -0.1"),
     ],

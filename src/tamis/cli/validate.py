@@ -212,7 +212,7 @@ def print_features(found: Any) -> None:
     if found.selected is not None:
         sizes = [k.size for k in found.selected]
         span = f"{sizes[0]}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
-        print_line(f"features used: {span} of {found.n_features}")
+        print_line(f"selected features: {span} of {found.n_features}")
     if found.stability is not None and found.stability.index == found.stability.index:
         low, high = found.stability.interval
         print_line(f"stability of the choice over folds: {found.stability.index:.3f} ({low:.3f} to {high:.3f})")

@@ -96,5 +96,5 @@ def _print_curves(found: Any) -> None:
         ]
         for name in best_first
     }
-    for line in draw(points, x_title="features used", y_title=metric.title):
+    for line in draw(points, x_title="selected features", y_title=metric.title):
         print_line(line)

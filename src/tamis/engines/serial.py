@@ -1,4 +1,4 @@
-"""The serial engine: this process."""
+"""The serial engine: tasks in this process."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,12 +10,7 @@ Result = TypeVar("Result")
 
 
 class SerialEngine(Closing):
-    """One task after the other, in this process; a running task cannot be given up.
-
-    Parameters
-    ----------
-    data : object
-    """
+    """One task after the other, in this process; a running task cannot be abandoned."""
 
     workers = 1
 

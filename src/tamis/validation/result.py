@@ -1,4 +1,4 @@
-"""What a validation found, as a value that can be printed, compared and written as JSON."""
+"""The result of a validation, which can be printed, compared and written as JSON."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from tamis.base.types import FloatArray
 from tamis.validation.metrics import Metric
 from tamis.validation.stability import Stability
 
-#: Version of the layout that `Validation.to_dict` gives.
+#: Version of the layout of `Validation.to_dict`.
 _LAYOUT = 2
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A measure's mean, its standard deviation over folds (NaN where there are none) and its standard error."""
+    """The mean of a metric, its standard deviation over folds (NaN without folds) and its standard error."""
 
     mean: float
     sd: float
@@ -25,15 +25,15 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Every answer given, in order of repeat and row; all arrays have one entry an answer.
+    """All predictions for test rows, in order of repeat and row; all arrays have one entry a prediction.
 
     Attributes
     ----------
     repeat, fold, row : int arrays
-        Where the answer comes from, each from 0.
+        Repeat, fold and row of the prediction, each from 0.
     truth, label : arrays of class labels
     scores : array of one value or one value per class, or None
-        Evidence, for the second of two classes or for each class.
+        Evidence for the second of two classes, or for each class.
     probabilities : array of one value per class, or None
     """
 
@@ -48,22 +48,22 @@ class Predictions:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Validation:
-    """The honest estimate of a whole model, and what it rests on.
+    """The honest estimate of a whole model.
 
-    Two validations are equal when they found the same, whatever time they took.
+    Two validations are equal when everything but the times is equal.
 
     Attributes
     ----------
     recipe : str
         The model as a recipe, or its ``repr`` when it is not made of known parts.
     data, split : str
-        What the data is called, and how it was split.
+        Name of the data, and how it was split.
     seed : int
     classes : array
     metrics : tuple of Metric
         The first is the main one.
     values : mapping of str to array
-        Per metric one number a fold, in the order of the folds; a single number when all answers were judged together.
+        One number a fold for each metric, or a single one when it was computed on all predictions together.
     estimates : mapping of str to Estimate
     predictions : Predictions
     n_train, n_test : int arrays
@@ -71,17 +71,21 @@ class Validation:
     n_features : int
         Columns of the data, probes included.
     selected : tuple of int arrays, or None
-        Columns the model uses in each fold; added probes are numbered after the data's own columns. None when it
-        cannot be told.
+        Columns that the model uses in each fold; added probes come after the data's own columns. None when they
+        cannot be traced.
     stability : Stability or None
     probe_share : float or None
-        Mean over folds of the share of probes among the columns used; None when no probes are known.
+        Mean share of probes among the selected columns; None without known probes.
     fit_seconds, predict_seconds : float arrays
         Per fold.
     leak_checked : bool
     leak : Validation or None
-        The same with every step before the classifier fitted on all rows. None when it was not asked for, or when
-        there is no such step and nothing can leak.
+        The same with every step before the classifier fitted on all rows; None without a leak check, or when there is
+        no such step and nothing can leak.
+
+    See Also
+    --------
+    tamis.validation.many.Validations : Several models on the same splits.
     """
 
     recipe: str
@@ -110,7 +114,7 @@ class Validation:
 
     @property
     def optimism(self) -> float | None:
-        """How much better the leak makes the main metric look; 0 when nothing can leak, None when not asked for."""
+        """How much better the leak makes the main metric look; 0 when nothing can leak, None without a leak check."""
         if not self.leak_checked:
             return None
         if self.leak is None:
@@ -120,18 +124,18 @@ class Validation:
         return gain if main.better == "high" else -gain
 
     def standing(self, metric: Metric) -> tuple[float, float]:
-        """What models are put in order by: the better estimate first, of equals (but for rounding) fewer features."""
+        """Sort key of models: the better estimate first; for equal ones (up to rounding) fewer features."""
         mean = self.estimates[metric.name].mean * (1.0 if metric.better == "low" else -1.0)
         size = self.mean_selected
         return (np.inf if np.isnan(mean) else round(mean, 12), np.inf if size is None else size)
 
     @property
     def mean_selected(self) -> float | None:
-        """Mean number of columns used."""
+        """Mean number of selected columns."""
         return None if self.selected is None else float(np.mean([k.size for k in self.selected]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as lists, numbers and text, ready for JSON; what does not exist is None."""
+        """Everything as lists, numbers and text, ready for JSON; NaN becomes None."""
         return {
             **self._findings(),
             "seconds": {"fit": self.fit_seconds.tolist(), "predict": self.predict_seconds.tolist()},
@@ -166,7 +170,7 @@ class Validation:
     def _about_features(self) -> list[str]:
         if self.mean_selected is None:
             return []
-        line = f"features used: {self.mean_selected:g} of {self.n_features}"
+        line = f"selected features: {self.mean_selected:g} of {self.n_features}"
         if self.stability is not None and not np.isnan(self.stability.index):
             low, high = self.stability.interval
             line += f", stability {self.stability.index:.3f} ({low:.3f} to {high:.3f})"
@@ -209,7 +213,7 @@ class Validation:
 
 
 def _number(value: float) -> float | None:
-    """A number that JSON can hold."""
+    """A finite number, or None."""
     return float(value) if np.isfinite(value) else None
 
 
