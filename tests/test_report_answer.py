@@ -17,9 +17,9 @@ from tamis.data.dataset import Dataset
 from tamis.mining.mined import Mined
 from tamis.mining.search import mine
 from tamis.reporting.answer import _honest, mined_answer, validated_answer
-from tamis.reporting.plain import plain
 from tamis.reporting.sentence import sentence
 from tamis.validation.metrics import Metric, all_metrics
+from tamis.validation.plain import plain
 from tamis.validation.result import Estimate
 from tamis.validation.whole import validate
 

@@ -8,14 +8,11 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 from tamis.base.errors import TamisError
-from tamis.engines.engine import CHANCES, Closing, Lost, perform_in_worker
-
-Result = TypeVar("Result")
+from tamis.engines.engine import CHANCES, Closing, Lost, Result, Work, perform_in_worker
 
 #: Seconds to wait for the scheduler.
 _TIMEOUT = 10.0
@@ -44,8 +41,7 @@ class DaskEngine(Closing):
             self._client = dask.Client(address, timeout=_TIMEOUT, set_as_default=False, name="tamis")
         except OSError as error:
             raise TamisError(f"no Dask scheduler found at {self._place}") from error
-        self._cancelled: type[BaseException] = dask.CancelledError
-        self._killed: type[Exception] = dask.scheduler.KilledWorker
+        self._cancelled, self._killed = dask.CancelledError, dask.scheduler.KilledWorker
         self._members = _Members(self._client, self._place)
         self._copies = _Copies(self._client, data)
         try:
@@ -63,12 +59,7 @@ class DaskEngine(Closing):
         return max(1, len(self._members.there()))
 
     def run(
-        self,
-        work: Callable[[Any, Any], Result],
-        tasks: Sequence[Any],
-        *,
-        until: float | None = None,
-        hard: float | None = None,
+        self, work: Work[Result], tasks: Sequence[Any], *, until: float | None = None, hard: float | None = None
     ) -> Iterator[tuple[int, Result | Lost]]:
         """See :meth:`tamis.engines.engine.Engine.run`; an abandoned task occupies its worker until it ends."""
         run = _Run(work, tasks, until)
@@ -113,7 +104,7 @@ class DaskEngine(Closing):
             # One task for one worker: when it dies, the task is known.
             future = self._client.submit(_perform, run.packed(number), data, run.until, pure=False, workers=[worker])
             run.submitted[number] = _Submitted(future, worker)
-            future.add_done_callback(run.ring)
+            future.add_done_callback(lambda _: run.bell.set())
 
     def _collect(self, run: "_Run", there: set[str]) -> list[tuple[int, Any]]:
         """The finished results; tasks of lost workers wait again."""
@@ -172,12 +163,10 @@ class _Copies:
 
     def forget(self) -> None:
         """Release all copies."""
-        self._packed = None
-        self._unpacked = {}
+        self._packed, self._unpacked = None, {}
 
 
-@dataclass(frozen=True, eq=False)
-class _Submitted:
+class _Submitted(NamedTuple):
     """A submitted task and its worker."""
 
     future: Any
@@ -187,7 +176,7 @@ class _Submitted:
 class _Run:
     """The state of the tasks of a run."""
 
-    def __init__(self, work: Callable[[Any, Any], Any], tasks: Sequence[Any], until: float | None) -> None:
+    def __init__(self, work: Work[Any], tasks: Sequence[Any], until: float | None) -> None:
         self._work, self._tasks, self.until = work, tasks, until
         self.waiting = deque(range(len(tasks)))
         self.submitted: dict[int, _Submitted] = {}
@@ -205,10 +194,6 @@ class _Run:
     def packed(self, number: int) -> bytes:
         """A task as bytes, opaque to Dask."""
         return _pack((self._work, self._tasks[number]))
-
-    def ring(self, _: Any) -> None:
-        """Signal that a task has ended."""
-        self.bell.set()
 
 
 class _Members:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from joblib import cpu_count, effective_n_jobs, parallel_config
 
@@ -12,6 +12,9 @@ from tamis.base.errors import TamisError
 from tamis.base.parallel import one_thread
 
 Result = TypeVar("Result")
+
+#: ``work(task, data)``; a function that can be pickled.
+Work: TypeAlias = Callable[[Any, Any], Result]
 
 #: Times that a task is started again after its worker died.
 CHANCES = 3
@@ -41,27 +44,15 @@ class Engine(AbstractContextManager[Any], Protocol):
         """Tasks that run at a time."""
 
     def run(
-        self,
-        work: Callable[[Any, Any], Result],
-        tasks: Sequence[Any],
-        *,
-        until: float | None = None,
-        hard: float | None = None,
+        self, work: Work[Result], tasks: Sequence[Any], *, until: float | None = None, hard: float | None = None
     ) -> Iterator[tuple[int, Result | Lost]]:
         """(number of the task, ``work(task, data)``) for every task, in the order in which they finish.
 
         An error of `work` is raised here and ends the run. A task whose worker dies is started again elsewhere, at most
         ``CHANCES`` times; then its result is a :class:`Lost`. Dropping the iterator ends the run.
 
-        Parameters
-        ----------
-        work : callable
-            A function that can be pickled.
-        tasks : sequence
-        until : float, optional
-            ``time.time()`` after which no task starts and running ones stop at their next step (:data:`deadline`).
-        hard : float, optional
-            ``time.time()`` at which running tasks are abandoned; they have no result.
+        `until` is the ``time.time()`` after which no task starts and running ones stop at their next step
+        (:data:`deadline`), `hard` the one at which running tasks are abandoned, without a result.
         """
 
     def close(self) -> None:
@@ -123,7 +114,7 @@ class Closing(AbstractContextManager[Any]):
         """Free what is held."""
 
 
-def perform(work: Callable[[Any, Any], Result], task: Any, data: Any, until: float | None) -> Result:
+def perform(work: Work[Result], task: Any, data: Any, until: float | None) -> Result:
     """``work(task, data)`` with its deadline, on one thread because sums may depend on the number of threads."""
     token = deadline.set(until)
     try:
@@ -133,7 +124,7 @@ def perform(work: Callable[[Any, Any], Result], task: Any, data: Any, until: flo
         deadline.reset(token)
 
 
-def perform_in_worker(work: Callable[[Any, Any], Result], task: Any, data: Any, until: float | None) -> Result:
+def perform_in_worker(work: Work[Result], task: Any, data: Any, until: float | None) -> Result:
     """The same in a worker process, which starts no other processes."""
     with parallel_config(backend="sequential"):
         return perform(work, task, data, until)

@@ -10,9 +10,10 @@ import time
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import joblib
 from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
@@ -21,23 +22,13 @@ from joblib.externals.loky.process_executor import ShutdownExecutorError, Termin
 
 from tamis.base.errors import TamisError
 from tamis.base.parallel import expect_replacements
-from tamis.engines.engine import CHANCES, Closing, Lost, perform, perform_in_worker
-
-Result = TypeVar("Result")
+from tamis.engines.engine import CHANCES, Closing, Lost, Result, Work, perform, perform_in_worker
 
 #: One thread for every library with its own threads; read when they are loaded.
 _ONE_THREAD = {
-    f"{library}_THREADS": "1"
-    for library in (
-        "OMP_NUM",
-        "OPENBLAS_NUM",
-        "MKL_NUM",
-        "BLIS_NUM",
-        "VECLIB_MAXIMUM",
-        "NUMBA_NUM",
-        "NUMEXPR_NUM",
-        "POLARS_MAX",
-    )
+    **{f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA", "NUMEXPR")},
+    "VECLIB_MAXIMUM_THREADS": "1",
+    "POLARS_MAX_THREADS": "1",
 }
 
 #: Shared memory as a folder, and the free bytes that it needs to be used.
@@ -75,9 +66,7 @@ class LocalEngine(Closing):
     """
 
     def __init__(self, data: Any, workers: int, *, at_once: bool = True) -> None:
-        self.workers = workers
-        self._data = data
-        self._at_once = at_once
+        self.workers, self._data, self._at_once = workers, data, at_once
         self._crew = [_Worker() for _ in range(workers)]
         self._remove: Callable[[], Any] | None = None
         self._path = ""
@@ -85,12 +74,7 @@ class LocalEngine(Closing):
         self._run: _Run | None = None
 
     def run(
-        self,
-        work: Callable[[Any, Any], Result],
-        tasks: Sequence[Any],
-        *,
-        until: float | None = None,
-        hard: float | None = None,
+        self, work: Work[Result], tasks: Sequence[Any], *, until: float | None = None, hard: float | None = None
     ) -> Iterator[tuple[int, Result | Lost]]:
         """See :meth:`tamis.engines.engine.Engine.run`; a run ends the one before it."""
         if self._run is not None:
@@ -180,12 +164,7 @@ class _Run:
     """The state that the threads of a run share; `path` returns the file of the data."""
 
     def __init__(
-        self,
-        work: Callable[[Any, Any], Any],
-        tasks: Sequence[Any],
-        until: float | None,
-        crew: list["_Worker"],
-        path: Callable[[], str],
+        self, work: Work[Any], tasks: Sequence[Any], until: float | None, crew: list["_Worker"], path: Callable[[], str]
     ) -> None:
         self.work, self.tasks, self.until, self.crew, self.path = work, tasks, until, crew, path
         self.stopped = threading.Event()
@@ -338,22 +317,17 @@ def _write(data: Any) -> Path:
     """A folder with the data, which is removed when this process ends, even when it is killed."""
     refused: OSError | None = None
     for root in _roots():
-        try:
-            folder = Path(tempfile.mkdtemp(prefix="tamis-", dir=root))
-        except OSError as error:
-            refused = error
-            continue
-        resource_tracker.register(str(folder), "folder")
-        try:
-            joblib.dump(data, folder / "data")
-        except OSError as error:
-            _remove(folder)
-            refused = error
-        except BaseException:
-            _remove(folder)
-            raise
-        else:
-            return folder
+        with ExitStack() as undo:
+            try:
+                folder = Path(tempfile.mkdtemp(prefix="tamis-", dir=root))
+                resource_tracker.register(str(folder), "folder")
+                undo.callback(_remove, folder)
+                joblib.dump(data, folder / "data")
+            except OSError as error:
+                refused = error
+            else:
+                undo.pop_all()
+                return folder
     raise TamisError(f"the data cannot be written for the local workers: {refused}") from refused
 
 
@@ -373,14 +347,14 @@ def _roots() -> Iterator[str]:
 def _begin(parent: int) -> None:
     """Initialize a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
 
+    def follow() -> None:
+        # A parent that is killed cannot end its workers.
+        while os.getppid() == parent:
+            time.sleep(_TICK)
+        os._exit(1)
 
-def _follow(parent: int) -> None:
-    # A parent that is killed cannot end its workers.
-    while os.getppid() == parent:
-        time.sleep(_TICK)
-    os._exit(1)
+    threading.Thread(target=follow, daemon=True).start()
 
 
 @lru_cache(maxsize=1)
@@ -389,10 +363,10 @@ def _data(path: str) -> Any:
     return joblib.load(path, mmap_mode="c")
 
 
-def _load(path: str, work: Callable[[Any, Any], Any]) -> None:
+def _load(path: str, work: Work[Any]) -> None:
     """Read the data; unpickling `work` has imported what it needs."""
     _data(path)
 
 
-def _perform(work: Callable[[Any, Any], Result], task: Any, path: str, until: float | None) -> Result:
+def _perform(work: Work[Result], task: Any, path: str, until: float | None) -> Result:
     return perform_in_worker(work, task, _data(path), until)

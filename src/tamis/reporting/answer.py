@@ -7,9 +7,9 @@ import numpy as np
 
 from tamis.data.dataset import Dataset
 from tamis.mining.mined import Mined
-from tamis.reporting.plain import plain
 from tamis.reporting.sentence import sentence
 from tamis.validation.metrics import Metric, all_metrics
+from tamis.validation.plain import plain
 from tamis.validation.result import Estimate, Validation
 
 __all__ = ["interval", "metric_facts", "mined_answer", "validated_answer"]

@@ -34,11 +34,11 @@ from tamis.reporting.answer import mined_answer, validated_answer
 from tamis.reporting.features import features
 from tamis.reporting.honesty import honesty
 from tamis.reporting.models import family, models
-from tamis.reporting.plain import plain
 from tamis.reporting.rows import rows
 from tamis.reporting.story import story
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.permutation import PermutationTest
+from tamis.validation.plain import plain
 from tamis.validation.result import Validation
 
 #: Of the layout of the facts.

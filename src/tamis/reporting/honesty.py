@@ -18,9 +18,9 @@ from tamis.data.repeats import equal_rows, too_large
 from tamis.reporting.answer import interval
 from tamis.reporting.distributions import numbers
 from tamis.reporting.features import has_classes, scores
-from tamis.reporting.plain import plain
 from tamis.validation.metrics import all_metrics
 from tamis.validation.permutation import PermutationTest
+from tamis.validation.plain import plain
 from tamis.validation.result import Estimate, Validation
 
 __all__ = ["constant_columns", "honesty", "separators"]

@@ -9,10 +9,10 @@ from tamis.compose.recipe import parse
 from tamis.mining.mined import Mined
 from tamis.mining.template import Form
 from tamis.reporting.answer import metric_facts
-from tamis.reporting.plain import plain
 from tamis.validation.comparison.paired import corrected_t
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.metrics import Metric
+from tamis.validation.plain import plain
 from tamis.validation.stability import stability
 
 __all__ = ["family", "models"]

@@ -10,7 +10,8 @@ from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray
 from tamis.base.validation import check_whole
-from tamis.validation.folds import Split
+from tamis.validation.estimates import over_folds
+from tamis.validation.folds import Column, Split
 from tamis.validation.metrics import FoldPredictions, Metric, accuracy, balanced_accuracy, ber, log_loss, row_log_loss
 from tamis.validation.result import Estimate
 
@@ -48,9 +49,7 @@ class Bootstrap:
     def __str__(self) -> str:
         return "1 bootstrap sample" if self.repeats == 1 else f"{self.repeats} bootstrap samples"
 
-    def splits(
-        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
-    ) -> list[Split]:
+    def splits(self, y: np.ndarray, *, groups: Column = None, parts: Column = None, seed: int = 0) -> list[Split]:
         rows, codes = np.arange(y.shape[0]), np.unique(y, return_inverse=True)[1]
         units, stratum = strata(y, groups)
         found = []
@@ -76,7 +75,7 @@ class Bootstrap:
         return Split(rows, rows, fold=1)
 
 
-def strata(y: np.ndarray, groups: np.ndarray | None = None) -> tuple[Codes, Codes]:
+def strata(y: np.ndarray, groups: Column = None) -> tuple[Codes, Codes]:
     """The unit of each row, and the class of each unit; a unit is a row or a group.
 
     The class of a group is that of most of its rows, the first one in a tie.
@@ -182,17 +181,13 @@ def estimate_632plus(
     Estimate632
     """
     values = np.array([metric(predictions) for predictions in out])
-    known = values[~np.isnan(values)]
-    sd = float(known.std(ddof=1)) if known.size > 1 else float("nan")
     left = np.mean([r.size for r in rows])
-    se = sd * float(np.sqrt(1.0 / max(known.size, 1) + left / (apparent.truth.size - left)))
-    if metric.function in _PER_ROW:
-        err1 = _over_rows(metric, apparent.truth, out, rows)
-    else:
-        err1 = float(known.mean()) if known.size else float("nan")
+    samples = over_folds(values, float(left / (apparent.truth.size - left)))
+    per_row = metric.function in _PER_ROW
+    err1 = _over_rows(metric, apparent.truth, out, rows) if per_row else samples.mean
     err, gamma = metric(apparent), no_information(metric, apparent)
     mean, overfitting = err632plus(err, err1, gamma, better=metric.better)
-    return Estimate632(mean, sd, se, err, err1, gamma, overfitting)
+    return Estimate632(mean, samples.sd, samples.se, err, err1, gamma, overfitting)
 
 
 def no_information(metric: Metric, predictions: FoldPredictions) -> float:

@@ -26,18 +26,7 @@ from tamis.validation.stability import stability
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """A data set and its splits, on which models are validated.
-
-    Attributes
-    ----------
-    data : Dataset
-    scheme : Scheme
-        How the rows are split.
-    splits : tuple of Split
-    metrics : tuple of Metric or None
-        None for all that the predictions allow.
-    seed : int
-    """
+    """A data set and its splits, on which models are validated; `metrics` None means all that predictions allow."""
 
     data: Dataset
     scheme: Scheme
@@ -121,6 +110,9 @@ class Experiment:
             estimates = {m.name: estimate_632plus(m, whole, out, rows) for m in metrics}
         selected = tuple(r.selected for r in folds if r.selected is not None)
         known, n_features = len(selected) == len(folds), folds[0].n_features
+        probe_share = None
+        if known and (probes := self.data.probes) is not None:
+            probe_share = float(np.mean([probes[s].mean() if s.size else 0.0 for s in selected]))
         return Validation(
             recipe=to_text(model),
             data=self.data.name,
@@ -136,13 +128,7 @@ class Experiment:
             n_features=n_features,
             selected=selected if known else None,
             stability=stability(selected, n_features) if known else None,
-            probe_share=_probe_share(selected, self.data.probes) if known else None,
+            probe_share=probe_share,
             fit_seconds=np.array([r.fit_seconds for r in folds]),
             predict_seconds=np.array([r.predict_seconds for r in folds]),
         )
-
-
-def _probe_share(selected: Sequence[np.ndarray], probes: np.ndarray | None) -> float | None:
-    if probes is None:
-        return None
-    return float(np.mean([probes[k].mean() if k.size else 0.0 for k in selected]))

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeAlias
 
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
@@ -10,6 +10,9 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from tamis.base.errors import TamisError
 from tamis.base.seeds import spawn
 from tamis.base.validation import check_whole
+
+#: One value for each row, or None where there are none.
+Column: TypeAlias = np.ndarray | None
 
 
 class SmallClass(UserWarning):
@@ -42,9 +45,7 @@ class Scheme(Protocol):
     def one_test(self) -> bool:
         """Whether metrics are computed on all predictions together, because single test sets are too few or small."""
 
-    def splits(
-        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
-    ) -> list[Split]:
+    def splits(self, y: np.ndarray, *, groups: Column = None, parts: Column = None, seed: int = 0) -> list[Split]:
         """The splits, in order of repeat and fold."""
 
 
@@ -75,9 +76,7 @@ class StratifiedFolds:
     def __str__(self) -> str:
         return f"{self.folds} stratified folds" + (f", {self.repeats} times" if self.repeats > 1 else "")
 
-    def splits(
-        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
-    ) -> list[Split]:
+    def splits(self, y: np.ndarray, *, groups: Column = None, parts: Column = None, seed: int = 0) -> list[Split]:
         _check_class_sizes(y, self.folds)
         kind = StratifiedKFold
         if groups is not None:
@@ -107,9 +106,7 @@ class LeaveOneOut:
     def __str__(self) -> str:
         return "leave-one-out"
 
-    def splits(
-        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
-    ) -> list[Split]:
+    def splits(self, y: np.ndarray, *, groups: Column = None, parts: Column = None, seed: int = 0) -> list[Split]:
         members = np.arange(y.shape[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
         n = int(members.max()) + 1
         if n < 2:
@@ -126,9 +123,7 @@ class OfficialSplit:
     def __str__(self) -> str:
         return "official split"
 
-    def splits(
-        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
-    ) -> list[Split]:
+    def splits(self, y: np.ndarray, *, groups: Column = None, parts: Column = None, seed: int = 0) -> list[Split]:
         if parts is None:
             raise TamisError("the data has no official split; take folds or leave-one-out")
         train = np.flatnonzero(parts == "train")
@@ -149,9 +144,7 @@ class Pooled:
     def __str__(self) -> str:
         return f"{self.within} of the pooled rows"
 
-    def splits(
-        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
-    ) -> list[Split]:
+    def splits(self, y: np.ndarray, *, groups: Column = None, parts: Column = None, seed: int = 0) -> list[Split]:
         rows = np.arange(y.shape[0])
         if parts is not None and (parts == "valid").any():
             rows = np.flatnonzero(np.isin(parts, ("train", "valid")))

@@ -13,13 +13,15 @@ from tamis.base.seeds import generator
 from tamis.base.types import Codes
 from tamis.data.dataset import Dataset
 from tamis.validation.bootstrap import strata
+from tamis.validation.estimates import over_folds
 from tamis.validation.execute.driver import expect_results, warn_again
 from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.folds import Split
 from tamis.validation.metrics import Metric
 from tamis.validation.models import as_estimators
-from tamis.validation.result import Validation
+from tamis.validation.plain import plain
+from tamis.validation.result import Result, Validation
 
 #: Key of the order of the training rows among the seeds of a split.
 _ORDER = 2**31
@@ -29,7 +31,7 @@ _CLEAR = 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningCurve:
+class LearningCurve(Result):
     """The estimate of a model for each number of training rows.
 
     Attributes
@@ -70,12 +72,10 @@ class LearningCurve:
         name, sign = self.metric.name, 1.0 if self.metric.better == "high" else -1.0
         before, after = self.validations[-2:]
         first, second = before.estimates[name], after.estimates[name]
-        step = after.values[name] - before.values[name]
-        known = step[~np.isnan(step)]
-        if known.size < 2:
+        paired = over_folds(after.values[name] - before.values[name], after.n_test.mean() / after.n_train.mean())
+        if np.isnan(paired.sd):
             return sign * (second.mean - first.mean), float(np.hypot(first.se, second.se))
-        spread = known.std(ddof=1) * np.sqrt(1 / known.size + after.n_test.mean() / after.n_train.mean())
-        return sign * float(known.mean()), float(spread)
+        return sign * paired.mean, paired.se
 
     def sentence(self) -> str:
         """Whether more rows would help, by the last gain."""
@@ -92,35 +92,26 @@ class LearningCurve:
 
     def table(self) -> list[dict[str, Any]]:
         """One row a size: the size, the mean number of training rows, and each metric's mean and standard error."""
-        return [
-            {"size": size, "rows": float(rows)}
-            | {
-                f"{name}{end}": float(value) if np.isfinite(value) else None
-                for name, e in found.estimates.items()
-                for end, value in (("", e.mean), ("_se", e.se))
-            }
-            for size, rows, found in zip(self.sizes, self.rows, self.validations, strict=True)
-        ]
+        rows = []
+        for size, n_train, found in zip(self.sizes, self.rows, self.validations, strict=True):
+            row = {"size": size, "rows": n_train}
+            for name, e in found.estimates.items():
+                row |= {name: e.mean, f"{name}_se": e.se}
+            rows.append(plain(row))
+        return rows
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
         """Everything as lists, numbers and text, ready for JSON; NaN becomes None."""
         gain, se = self.last_gain
-        return {
-            "recipe": self.recipe,
-            "data": self.data,
-            "split": self.split,
+        content = {
+            **{name: getattr(self, name) for name in ("recipe", "data", "split")},
             "metric": self.metric.name,
             "table": self.table(),
-            "last_gain": gain if np.isfinite(gain) else None,
-            "last_gain_se": se if np.isfinite(se) else None,
+            "last_gain": gain,
+            "last_gain_se": se,
             "sentence": self.sentence(),
-            "validations": [v.to_dict() for v in self.validations],
         }
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LearningCurve):
-            return NotImplemented
-        return self.sizes == other.sizes and self.validations == other.validations
+        return {**plain(content), "validations": [v.to_dict(seconds=seconds) for v in self.validations]}
 
     def __str__(self) -> str:
         lines = [self.recipe, f"{self.data}: {self.split}", f"  {'size':>6}  {'rows':>8}  {self.metric.title}"]
@@ -128,8 +119,6 @@ class LearningCurve:
             e = found.estimates[self.metric.name]
             lines.append(f"  {size!s:>6}  {rows:>8g}  {e.mean:.4f} +- {e.se:.4f}")
         return "\n".join([*lines, self.sentence()])
-
-    __repr__ = __str__
 
 
 def learning_curve(

@@ -1,6 +1,6 @@
 """Many models validated on the same splits; the work that they share is done once."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -13,14 +13,14 @@ from tamis.validation.execute.driver import warn_again
 from tamis.validation.experiment import Experiment
 from tamis.validation.metrics import Metric
 from tamis.validation.models import as_estimators
-from tamis.validation.result import Validation
+from tamis.validation.result import Result, Validation
 
 #: Parameters that set the number of selected features.
 _SIZES = ("k", "fraction")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Validations(Sequence[Validation]):
+class Validations(Result, Sequence[Validation]):
     """The estimates of several models on the same splits; a sequence of :class:`Validation`.
 
     Attributes
@@ -30,10 +30,9 @@ class Validations(Sequence[Validation]):
     failed : mapping of str to str
         The models that could not be validated, and why.
 
-    Notes
-    -----
-    The estimate of the best of many is optimistic, because the same folds chose it. ``validate_nested`` validates the
-    choice itself.
+    See Also
+    --------
+    tamis.validation.nested.validate_nested : The estimate of a choice; that of the best of many is optimistic.
     """
 
     validations: tuple[Validation, ...]
@@ -50,9 +49,6 @@ class Validations(Sequence[Validation]):
 
     def __getitem__(self, place: int | slice) -> Validation | Sequence[Validation]:
         return self.validations[place]
-
-    def __iter__(self) -> Iterator[Validation]:
-        return iter(self.validations)
 
     @property
     def metric(self) -> Metric:
@@ -83,20 +79,13 @@ class Validations(Sequence[Validation]):
                 found.setdefault(_family(one.recipe), []).append(one)
         return {name: sorted(own, key=lambda v: v.mean_selected or 0.0) for name, own in found.items() if len(own) > 1}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as lists, numbers and text, ready for JSON."""
+    def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
+        """Everything as lists, numbers and text, ready for JSON; NaN becomes None."""
         return {
-            "models": [one.to_dict() for one in self.validations],
+            "models": [one.to_dict(seconds=seconds) for one in self.validations],
             "failed": dict(self.failed),
             "comparison": self.comparison().to_dict() if len(self.validations) > 1 else None,
         }
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Validations):
-            return NotImplemented
-        return self.validations == other.validations and self.failed == other.failed
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
         width = max(len(one.recipe) for one in self.validations)
@@ -106,8 +95,6 @@ class Validations(Sequence[Validation]):
             uses = "" if one.mean_selected is None else f"  {one.mean_selected:g} features"
             lines.append(f"  {one.recipe:<{width}}  {e.mean:.4f} +- {e.se:.4f}{uses}")
         return "\n".join([*lines, *(f"  {recipe}: {why}" for recipe, why in self.failed.items())])
-
-    __repr__ = __str__
 
 
 def validate_many(

@@ -45,13 +45,7 @@ class FoldPredictions:
 
     def rows(self, index: np.ndarray) -> "FoldPredictions":
         """The predictions for some of the rows."""
-        return replace(
-            self,
-            truth=self.truth[index],
-            labels=self.labels[index],
-            scores=None if self.scores is None else self.scores[index],
-            probabilities=None if self.probabilities is None else self.probabilities[index],
-        )
+        return replace(self, **{name: v[index] for name, v in vars(self).items() if isinstance(v, np.ndarray)})
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ from tamis.validation.fold_result import FoldResult
 from tamis.validation.folds import Split, StratifiedFolds
 from tamis.validation.metrics import Metric, all_metrics
 from tamis.validation.models import as_estimators
+from tamis.validation.plain import plain
 from tamis.validation.plan import plan
-from tamis.validation.result import Validation
+from tamis.validation.result import Result, Validation
 
 #: How the inner folds choose one model.
 Rule: TypeAlias = Literal["best", "cautious", "simplest"]
@@ -52,7 +53,7 @@ class Inner:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Nested:
+class Nested(Result):
     """The honest estimate of a choice among models.
 
     Attributes
@@ -93,27 +94,15 @@ class Nested:
         """Mean of the main metric over the inner folds of all rows; optimistic, because these folds made the choice."""
         return float(np.nanmean(self.final.values[self.final.chosen]))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as lists, numbers and text, ready for JSON."""
-        return {"validation": self.validation.to_dict(), **self._findings()}
-
-    def _findings(self) -> dict[str, Any]:
-        return {
-            "recipes": list(self.recipes),
-            "rule": self.rule,
+    def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
+        """Everything as lists, numbers and text, ready for JSON; NaN becomes None."""
+        content = {
+            **{name: getattr(self, name) for name in ("recipes", "rule", "choice", "failed")},
             "metric": self.validation.metrics[0].name,
-            "inner": [_plain(one) for one in self.inner],
-            "final": _plain(self.final),
-            "choice": self.choice,
-            "failed": dict(self.failed),
+            "inner": [vars(one) for one in self.inner],
+            "final": vars(self.final),
         }
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Nested):
-            return NotImplemented
-        return self._findings() == other._findings() and self.validation == other.validation
-
-    __hash__ = None  # type: ignore[assignment]
+        return {"validation": self.validation.to_dict(seconds=seconds), **plain(content)}
 
     def __str__(self) -> str:
         lines = [str(self.validation), "chosen:"]
@@ -123,8 +112,6 @@ class Nested:
             f"on all rows: {self.choice} ({metric.title} {self.inner_estimate:.4f} in the folds that chose it)"
         )
         return "\n".join(lines)
-
-    __repr__ = __str__
 
 
 def validate_nested(
@@ -248,7 +235,8 @@ def _found(
     some = next(results for results in own if results is not None)
     metric = experiment.metrics[0] if experiment.metrics else all_metrics[next(iter(some[0].metrics))]
     values = np.array([[np.nan] * folds if o is None else [r.metrics[metric.name] for r in o] for o in own])
-    features = np.array([np.inf if o is None else _features(o) for o in own])
+    sizes = [[r.selected.size if r.selected is not None else np.inf for r in o] if o else np.inf for o in own]
+    features = np.array([float(np.mean(s)) for s in sizes])
     test_to_train = sum(r.rows.size for r in some) / sum(r.n_train for r in some)
     chosen = choose(values if metric.better == "high" else -values, features, test_to_train, rule=rule, caution=caution)
     return Inner(values, features, test_to_train, chosen)
@@ -306,16 +294,3 @@ def _outer(
             raise results[0]
         found.append(results[0])
     return found
-
-
-def _features(results: Sequence[FoldResult]) -> float:
-    sizes = [r.selected.size for r in results if r.selected is not None]
-    return float(np.mean(sizes)) if len(sizes) == len(results) else np.inf
-
-
-def _plain(inner: Inner) -> dict[str, Any]:
-    return {
-        "values": [[v if np.isfinite(v) else None for v in row] for row in inner.values.tolist()],
-        "features": [f if np.isfinite(f) else None for f in inner.features.tolist()],
-        "chosen": inner.chosen,
-    }

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from tamis.validation.experiment import Experiment
 from tamis.validation.folds import SmallClass
 from tamis.validation.metrics import Metric, chosen
 from tamis.validation.models import as_estimators
+from tamis.validation.plain import plain
+from tamis.validation.result import Result
 
 #: Relative difference below which values are equal: sums in another order round differently.
 _ROUNDING = 1e-9
@@ -26,8 +28,12 @@ _ROUNDING = 1e-9
 _RELABELING = 2**31
 
 
+#: The estimate of every model with one labeling, and the warnings.
+_Relabeled: TypeAlias = tuple[list[float], tuple[tuple[type[Warning], str], ...]]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class PermutationTest:
+class PermutationTest(Result):
     """The result of a permutation test.
 
     Attributes
@@ -85,29 +91,16 @@ class PermutationTest:
             found = f"one relabeling did {'as' if good else 'not as'} well"
         return f"{self.metric.title} {self.observed:.4g}; {found} (p = {self.pvalue:.3g})"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
         """Everything as lists, numbers and text, ready for JSON; NaN becomes None."""
-        return {
-            **{name: getattr(self, name) for name in ("recipe", "data", "split", "seed")},
-            "metric": self.metric.name,
-            "better": self.metric.better,
-            "observed": self.observed,
-            "null": [float(v) if np.isfinite(v) else None for v in self.null],
-            "mean": self.mean if np.isfinite(self.mean) else None,
-            "at_least": self.at_least,
-            "pvalue": self.pvalue,
-            "exchanged": self.exchanged,
-            "sentence": self.sentence(),
-        }
-
-    def __eq__(self, other: object) -> bool:
-        return self.to_dict() == other.to_dict() if isinstance(other, PermutationTest) else NotImplemented
+        names = ("recipe", "data", "split", "seed", "observed", "null", "mean", "at_least", "pvalue", "exchanged")
+        content = {name: getattr(self, name) for name in names}
+        metric = {"metric": self.metric.name, "better": self.metric.better}
+        return dict(plain(content | metric | {"sentence": self.sentence()}))
 
     def __str__(self) -> str:
         head = f"{self.data}: {self.split}, labels permuted over {self.exchanged}, seed {self.seed}"
         return f"{self.recipe}\n{head}\n  {self.sentence()}\n  mean of the relabelings {self.mean:.4g}"
-
-    __repr__ = __str__
 
 
 def permutation_test(
@@ -191,29 +184,22 @@ def permutation_test(
         for number, result in workers.run(_evaluated, tasks):
             if isinstance(result, Lost):
                 raise result
-            if number == 0 and np.isnan(result.values).any():
+            if number == 0 and np.isnan(result[0]).any():
                 name = experiment.data.name
                 raise TamisError(f"{name}: metric {main.name} is undefined for these splits; choose another")
             found[number] = result
             if progress is not None:
                 progress(len(found), n + 1)
     ordered = [found[number] for number in range(n + 1)]
-    for category, text in dict.fromkeys(warning for one in ordered for warning in one.warnings):
+    for category, text in dict.fromkeys(warning for _, warned in ordered for warning in warned):
         warnings.warn(text, category, stacklevel=2)
     known = (experiment.data.name, str(experiment.scheme), seed, main)
     exchanged = _exchanged(experiment)[2]
     tests = [
         PermutationTest(to_text(model), *known, float(own[0]), own[1:], exchanged)
-        for model, own in zip(estimators, np.array([one.values for one in ordered]).T, strict=True)
+        for model, own in zip(estimators, np.array([values for values, _ in ordered]).T, strict=True)
     ]
     return tests if len(tests) > 1 or isinstance(models, list | tuple) else tests[0]
-
-
-class _Relabeled(NamedTuple):
-    """The estimate of every model with one labeling, and the warnings."""
-
-    values: list[float]
-    warnings: tuple[tuple[type[Warning], str], ...]
 
 
 def _evaluated(task: tuple[int, float], given: tuple[Sequence[Any], Experiment]) -> _Relabeled:
@@ -231,7 +217,7 @@ def _evaluated(task: tuple[int, float], given: tuple[Sequence[Any], Experiment])
         if number == 0:
             raise
         raise TamisError(f"relabeling {number}: {error}") from error
-    return _Relabeled(values, tuple(dict.fromkeys(warned)))
+    return values, tuple(dict.fromkeys(warned))
 
 
 def _relabeled(experiment: Experiment, number: int) -> Experiment:

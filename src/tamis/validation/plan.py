@@ -21,15 +21,7 @@ from tamis.compose.catalog import entry_of
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """What follows one estimator of a step.
-
-    Attributes
-    ----------
-    ends : tuple of int
-        Models that end here.
-    steps : tuple of Step
-        The next steps of the others.
-    """
+    """What follows one estimator of a step: the models that end there, and the next steps of the others."""
 
     ends: tuple[int, ...]
     steps: tuple["Step", ...]
@@ -44,16 +36,8 @@ class Branch:
 class Step:
     """Steps of several models, at one place of their chains, that one fit serves.
 
-    Attributes
-    ----------
-    place : int
-        Number of the step in the chain, from which it gets its seed.
-    group : Group
-        The distinct estimators.
-    states : tuple
-        For each of them the ``random_state`` parameters to seed in every fold.
-    branches : tuple of Branch
-        One for each of them.
+    `group` holds the distinct estimators. For each of them `states` are its ``random_state`` parameters to seed, and
+    `branches` what follows it.
     """
 
     place: int
@@ -82,11 +66,6 @@ class Step:
 @dataclass(frozen=True, eq=False)
 class Plan:
     """Models merged into a tree.
-
-    Attributes
-    ----------
-    root : Branch
-    n_models : int
 
     Examples
     --------

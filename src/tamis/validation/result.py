@@ -8,10 +8,29 @@ import numpy as np
 
 from tamis.base.types import FloatArray
 from tamis.validation.metrics import Metric
+from tamis.validation.plain import plain
 from tamis.validation.stability import Stability
 
 #: Version of the layout of `Validation.to_dict`.
 _LAYOUT = 2
+
+
+class Result:
+    """A result that prints as text, and equals another one when everything but the times is equal."""
+
+    def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
+        """Everything, ready for JSON; without the times when `seconds` is False."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Result) or type(other) is not type(self):
+            return NotImplemented
+        return self.to_dict(seconds=False) == other.to_dict(seconds=False)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True)
@@ -47,17 +66,13 @@ class Predictions:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Validation:
+class Validation(Result):
     """The honest estimate of a whole model.
-
-    Two validations are equal when everything but the times is equal.
 
     Attributes
     ----------
-    recipe : str
-        The model as a recipe, or its ``repr`` when it is not made of known parts.
-    data, split : str
-        Name of the data, and how it was split.
+    recipe, data, split : str
+        The model as a recipe (or its ``repr``), the name of the data, and how it was split.
     seed : int
     classes : array
     metrics : tuple of Metric
@@ -115,10 +130,8 @@ class Validation:
     @property
     def optimism(self) -> float | None:
         """How much better the leak makes the main metric look; 0 when nothing can leak, None without a leak check."""
-        if not self.leak_checked:
-            return None
         if self.leak is None:
-            return 0.0
+            return 0.0 if self.leak_checked else None
         main = self.metrics[0]
         gain = self.leak.estimates[main.name].mean - self.estimates[main.name].mean
         return gain if main.better == "high" else -gain
@@ -133,19 +146,6 @@ class Validation:
     def mean_selected(self) -> float | None:
         """Mean number of selected columns."""
         return None if self.selected is None else float(np.mean([k.size for k in self.selected]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as lists, numbers and text, ready for JSON; NaN becomes None."""
-        return {
-            **self._findings(),
-            "seconds": {"fit": self.fit_seconds.tolist(), "predict": self.predict_seconds.tolist()},
-            "leak": None if self.leak is None else self.leak.to_dict(),
-        }
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Validation):
-            return NotImplemented
-        return self._findings() == other._findings() and self.leak == other.leak
 
     def __str__(self) -> str:
         folds = self.n_test.size
@@ -165,8 +165,6 @@ class Validation:
             lines.append(self._about_leak())
         return "\n".join(lines)
 
-    __repr__ = __str__
-
     def _about_features(self) -> list[str]:
         if self.mean_selected is None:
             return []
@@ -183,38 +181,28 @@ class Validation:
         leaked = self.leak.estimates[main.name].mean
         return f"leak check: {main.title} {leaked:.4f} if the steps saw all rows; optimism {self.optimism:.4f}"
 
-    def _findings(self) -> dict[str, Any]:
-        return {
+    def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
+        """Everything as lists, numbers and text, ready for JSON; NaN becomes None."""
+        as_it_is = ("recipe", "data", "split", "seed", "classes", "n_train", "n_test", "n_features", "selected")
+        content = {
             "layout": _LAYOUT,
-            "recipe": self.recipe,
-            "data": self.data,
-            "split": self.split,
-            "seed": self.seed,
-            "classes": self.classes.tolist(),
+            **{name: getattr(self, name) for name in (*as_it_is, "probe_share", "leak_checked", "optimism")},
             "metrics": {
                 metric.name: {
                     "title": metric.title,
                     "better": metric.better,
-                    **{k: _number(v) for k, v in vars(self.estimates[metric.name]).items()},
-                    "values": [_number(v) for v in self.values[metric.name]],
+                    **vars(self.estimates[metric.name]),
+                    "values": self.values[metric.name],
                 }
                 for metric in self.metrics
             },
-            "n_train": self.n_train.tolist(),
-            "n_test": self.n_test.tolist(),
-            "n_features": self.n_features,
-            "selected": None if self.selected is None else [k.tolist() for k in self.selected],
-            "stability": None if self.stability is None else {k: _number(v) for k, v in vars(self.stability).items()},
-            "probe_share": self.probe_share,
-            "predictions": {k: None if v is None else v.tolist() for k, v in vars(self.predictions).items()},
-            "leak_checked": self.leak_checked,
-            "optimism": None if self.optimism is None else _number(self.optimism),
+            "stability": None if self.stability is None else vars(self.stability),
+            "predictions": vars(self.predictions),
+            "leak": None if self.leak is None else self.leak.to_dict(seconds=seconds),
         }
-
-
-def _number(value: float) -> float | None:
-    """A finite number, or None."""
-    return float(value) if np.isfinite(value) else None
+        if seconds:
+            content["seconds"] = {"fit": self.fit_seconds, "predict": self.predict_seconds}
+        return dict(plain(content))
 
 
 def _span(sizes: np.ndarray) -> str:

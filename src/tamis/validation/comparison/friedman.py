@@ -11,6 +11,7 @@ from scipy.stats import rankdata, studentized_range
 from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray
 from tamis.validation.comparison.paired import check_level
+from tamis.validation.plain import plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +61,8 @@ class Friedman:
         return tuple(tuple(order[start : ends[start]].tolist()) for start in starts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but `pairwise` as lists and numbers."""
-        return vars(self) | {"mean_ranks": self.mean_ranks.tolist(), "groups": [list(group) for group in self.groups]}
+        """Everything but `pairwise` as lists and numbers, ready for JSON; NaN becomes None."""
+        return dict(plain(vars(self) | {"groups": self.groups}))
 
 
 def friedman(values: Any, *, better: Literal["low", "high"] = "high", level: float = 0.05) -> Friedman:
@@ -119,7 +120,9 @@ def friedman(values: Any, *, better: Literal["low", "high"] = "high", level: flo
     statistic = (k - 1) * n**2 * between / total if total else 0.0
     if (ranks == ranks[0]).all():
         F = float("inf") if n > 1 and total else float("nan")
-        pvalue = _probability_of(ranks[0]) ** (n - 1)
+        # The probability of one order when all orders of these ranks are equally likely.
+        ties = np.unique(ranks[0], return_counts=True)[1].tolist()
+        pvalue = (prod(map(factorial, ties)) / factorial(k)) ** (n - 1)
     else:
         F = (n - 1) * statistic / (n * (k - 1) - statistic)
         pvalue = float(fdtrc(k - 1, (k - 1) * (n - 1), F))
@@ -137,12 +140,6 @@ def nemenyi(gaps: Any, n_models: int, n_blocks: int) -> FloatArray:
 def _unit(n_models: int, n_blocks: int) -> float:
     """Standard error of the difference of two mean ranks."""
     return float(np.sqrt(n_models * (n_models + 1) / (6.0 * n_blocks)))
-
-
-def _probability_of(ranks: FloatArray) -> float:
-    """Probability of this order when all orders of these ranks are equally likely."""
-    ties = np.unique(ranks, return_counts=True)[1].tolist()
-    return prod(map(factorial, ties)) / factorial(ranks.size)
 
 
 def _signed(values: Any, better: str) -> FloatArray:

@@ -75,7 +75,11 @@ def mcnemar(first_wrong: Any, second_wrong: Any, *, test: Test = "exact") -> McN
     if first.size != second.size:
         raise TamisError(f"the classifiers must predict the same rows; got {first.size} and {second.size} rows")
     b, c = int((first & ~second).sum()), int((second & ~first).sum())
-    return McNemar(b, c, test, _exact(b, c) if test == "exact" else _chi2(b, c))
+    if test == "exact":
+        pvalue = min(1.0, 2.0 * float(bdtr(float(min(b, c)), b + c, 0.5)))
+    else:
+        pvalue = float(chdtrc(1.0, max(abs(b - c) - 1, 0) ** 2 / (b + c))) if b + c else 1.0
+    return McNemar(b, c, test, pvalue)
 
 
 def _mask(name: str, values: Any) -> np.ndarray:
@@ -84,11 +88,3 @@ def _mask(name: str, values: Any) -> np.ndarray:
     if mask.dtype != bool or mask.ndim != 1:
         raise TamisError(f"{name} must be a mask, one true or false a row; got shape {mask.shape} of {mask.dtype}")
     return mask
-
-
-def _exact(b: int, c: int) -> float:
-    return min(1.0, 2.0 * float(bdtr(float(min(b, c)), b + c, 0.5)))
-
-
-def _chi2(b: int, c: int) -> float:
-    return float(chdtrc(1.0, max(abs(b - c) - 1, 0) ** 2 / (b + c))) if b + c else 1.0

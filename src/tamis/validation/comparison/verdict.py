@@ -14,6 +14,7 @@ from tamis.validation.comparison.friedman import Friedman, friedman
 from tamis.validation.comparison.mcnemar import McNemar, mcnemar
 from tamis.validation.comparison.paired import BayesianT, CorrectedT, bayesian_t, check_level, corrected_t, holm
 from tamis.validation.metrics import Metric
+from tamis.validation.plain import plain
 from tamis.validation.result import Validation
 
 #: Version of the layout of `Comparison.to_dict`.
@@ -128,7 +129,7 @@ class Comparison:
             "simplest": self.simplest.position,
             "friedman": None if self.friedman is None else self.friedman.to_dict(),
         }
-        return {name: _plain(value) for name, value in content.items()}
+        return dict(plain(content))
 
     def sentences(self, most: int = 10) -> list[str]:
         """The findings in sentences; more than `most` rivals are counted, not named."""
@@ -339,14 +340,6 @@ def _wrong(validation: Validation) -> Mask:
     predictions = validation.predictions
     once = predictions.repeat == 0
     return predictions.truth[once] != predictions.label[once]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _figure(value: float) -> str:

@@ -20,8 +20,7 @@ class Fits:
     """The fits of one step of the plan: one shared fit for all its estimators, or that of a single one."""
 
     def __init__(self, step: Step, estimators: list[Any]) -> None:
-        self.step = step
-        self._estimators = estimators
+        self.step, self._estimators = step, estimators
         self._together: Together | Later | None = None
         self._first: Any = None
         self._fitted: dict[int, Any] = {}

@@ -39,20 +39,9 @@ listener: ContextVar[Callable[[int], None] | None] = ContextVar("listener", defa
 
 @dataclass(frozen=True, eq=False)
 class FoldTask:
-    """One fold of some models of a plan.
+    """One fold of the `wanted` models of a plan, which are whole units of it.
 
-    Attributes
-    ----------
-    plan : Plan
-    wanted : frozenset of int
-        The models to evaluate; whole units of the plan.
-    split : Split
-    metrics : sequence of Metric or None
-        None for all that the predictions allow.
-    seed : int
-        The seed of the run.
-    memory : float
-        Most bytes of transformed rows.
+    `metrics` None means all that the predictions allow; `seed` is that of the run; `memory` is in bytes, for rows.
     """
 
     plan: Plan
@@ -102,17 +91,9 @@ class _Path:
             alone=self.alone + clock.seconds,
         )
 
-    def with_cached(self, known: Preparation) -> "_Path":
-        """The path after a preparation from the cache."""
-        return replace(self, warned=self.warned + known.warned, alone=self.alone + known.seconds)
-
     def through(self, step: Hashable) -> "_Path":
         """The path with one more step on its trail."""
         return replace(self, trail=(*self.trail, step))
-
-    def narrowed(self, support: np.ndarray) -> "_Path":
-        """The path after a selection of columns."""
-        return replace(self, track=self.track.narrowed(support))
 
 
 @dataclass(eq=False)
@@ -167,7 +148,7 @@ class _FoldRun:
             return
         path = path.plus(clock, len(step.models))
         if known is not None:
-            path = path.with_cached(known)
+            path = replace(path, warned=path.warned + known.warned, alone=path.alone + known.seconds)
         elif fits.prepared is not None:
             self._cache.put(key, Preparation(fits.prepared, clock.warned, clock.seconds))
         ending = [place for place in wanted if step.branches[place].ends]
@@ -225,8 +206,8 @@ class _FoldRun:
             after = Rows(_columns(supports[place][union]), narrowed, self.ledger)
             with _clocked() as clock:
                 after.get()
-            behind = behind.plus(clock, len(branch.models)).narrowed(supports[place])
-            self.descend(branch, after, behind.through(fits.key_at(place)))
+            behind = behind.plus(clock, len(branch.models)).through(fits.key_at(place))
+            self.descend(branch, after, replace(behind, track=behind.track.narrowed(supports[place])))
             after.release()
         narrowed.release()
 

@@ -18,9 +18,7 @@ class Rows:
     """Training and test rows at one point of the tree; `make` computes them from those of `before` (or None)."""
 
     def __init__(self, make: Callable[[Any], Pair], before: "Rows | None", ledger: "Ledger") -> None:
-        self._make = make
-        self._before = before
-        self._ledger = ledger
+        self._make, self._before, self._ledger = make, before, ledger
         self._held: Pair | None = None
 
     def get(self) -> Pair:
@@ -44,8 +42,7 @@ class Ledger:
     """
 
     def __init__(self, limit: float) -> None:
-        self.limit = limit
-        self.peak = 0
+        self.limit, self.peak = limit, 0
         self._sizes: dict[Rows, int] = {}
 
     def hold(self, rows: Rows, size: int) -> None:
