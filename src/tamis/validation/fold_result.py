@@ -23,19 +23,10 @@ class FoldResult:
         Number of the repeat and of the fold in it, from 0.
     rows : int array
         The test rows.
-    n_train : int
-        Number of training rows.
-    predictions : FoldPredictions
-        True and predicted classes of the test rows.
-    metrics : mapping of str to float
     selected : int array or None
         Columns of the data that the model uses; None when they cannot be traced.
-    n_features : int
-        Columns of the data.
-    fit_seconds, predict_seconds : float
-        The time of work that models share is divided equally among them.
-    alone_seconds : float
-        Total time if nothing were shared.
+    fit_seconds, predict_seconds, alone_seconds : float
+        Times in which shared work is divided equally among its models, and the total time without sharing.
     warnings : tuple of (class, str)
         Distinct warnings of the fold, in whatever process it ran.
     """

@@ -110,8 +110,8 @@ def validate(
         twin = leaky_twin(estimator, _safe_indexing(data.X, rows), data.y[rows], seed=seed)
     models = [estimator] if twin is None else [estimator, twin]
     outcomes = experiment.outcomes(models, engine=engine, n_jobs=n_jobs, progress=progress)
-    found = []
-    for results in expect_results(outcomes):
-        warn_again(results)
-        found.append(experiment.validation(estimator, results))
-    return replace(found[0], leak_checked=leak_check, leak=None if twin is None else found[1])
+    results = expect_results(outcomes)
+    for own in results:
+        warn_again(own)
+    found, *leak = (experiment.validation(estimator, own) for own in results)
+    return replace(found, leak_checked=leak_check, leak=leak[0] if leak else None)
