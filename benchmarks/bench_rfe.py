@@ -36,7 +36,7 @@ def one_elimination_per_fold(X: np.ndarray, y: np.ndarray) -> _Curve:
     found = validate_many(models, X, y, folds=5, metrics="accuracy")
     support = np.zeros((5, len(SIZES), X.shape[1]), dtype=bool)
     for place, one in enumerate(found):
-        for fold, columns in enumerate(one.kept):
+        for fold, columns in enumerate(one.selected):
             support[fold, place, columns] = True
     return _Curve(np.array([one.values["accuracy"] for one in found]).T, support)
 

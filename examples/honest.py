@@ -16,7 +16,7 @@ import tamis
 from tamis.base.seeds import generator
 from tamis.data import load
 from tamis.data.dataset import Dataset
-from tamis.validation.metrics import Answers, ber
+from tamis.validation.metrics import FoldPredictions, ber
 
 #: What each run takes in all: a search in each of five outer folds, and one of all rows.
 BUDGET = "60s"
@@ -62,7 +62,7 @@ def resplit(name: str, first: int = 0, times: int = 20) -> None:
         outer = found.validation_.summary()["ber"].mean
         truth = np.searchsorted(found.classes_, data.y[fresh])
         said = np.searchsorted(found.classes_, found.predict(data.X[fresh]))
-        real = ber(Answers(truth, said, found.classes_.size))
+        real = ber(FoldPredictions(truth, said, found.classes_.size))
         gaps.append(outer - real)
         print(
             f"{seed}: outer {outer:.3f}, fresh rows {real:.3f}, promised {found.promised_.mean:.3f}"

@@ -13,7 +13,7 @@ from tamis.base.predictions import predict_rows
 from tamis.base.seeds import seeded, spawn
 from tamis.data.dataset import Dataset
 from tamis.validation.execute.driver import Driver, expect_results
-from tamis.validation.fold_result import FoldResult, answers_of, measured
+from tamis.validation.fold_result import FoldResult, fold_predictions, measured
 from tamis.validation.folds import Split
 
 
@@ -35,16 +35,16 @@ def alone(model: Any, X: Any, y: np.ndarray, split: Split, *, seed: int = 0) -> 
     with threadpool_limits(1), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         own = seeded(clone(model), spawn(seed, *split.task)).fit(_safe_indexing(X, split.train), y[split.train])
-        answers = answers_of(predict_rows(own, _safe_indexing(X, split.test)), y, split, classes)
+        answers = fold_predictions(predict_rows(own, _safe_indexing(X, split.test)), y, split, classes)
         used = used_features(own, X.shape[1])
     return FoldResult(
         repeat=split.repeat,
         fold=split.fold,
         rows=split.test,
         n_train=split.train.size,
-        answers=answers,
+        predictions=answers,
         metrics=measured(answers, None),
-        kept=None if used is None else np.flatnonzero(used),
+        selected=None if used is None else np.flatnonzero(used),
         n_features=X.shape[1],
         fit_seconds=0.0,
         predict_seconds=0.0,

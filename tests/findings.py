@@ -17,7 +17,7 @@ from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.mining.run.store import Finding, Store
 from tamis.validation.fold_result import FoldResult
-from tamis.validation.metrics import Answers
+from tamis.validation.metrics import FoldPredictions
 
 IDENTITY = {"data": "madelon", "fingerprint": "0f3a", "seed": 0, "metric": "ber", "without": ["forest"]}
 
@@ -38,11 +38,11 @@ def same(a: Finding, b: Finding) -> bool:
     if isinstance(a, TamisError) or isinstance(b, TamisError):
         return type(a) is type(b) is TamisError and str(a) == str(b)
     plain = ("repeat", "fold", "n_train", "n_features", "fit_seconds", "predict_seconds", "alone_seconds", "warnings")
-    mine, theirs = a.answers, b.answers
+    mine, theirs = a.predictions, b.predictions
     return (
         all(getattr(a, name) == getattr(b, name) for name in plain)
         and same_array(a.rows, b.rows)
-        and same_array(a.kept, b.kept)
+        and same_array(a.selected, b.selected)
         and mine.n_classes == theirs.n_classes
         and all(same_array(getattr(mine, n), getattr(theirs, n)) for n in ("truth", "labels", "scores"))
         and same_array(mine.probabilities, theirs.probabilities)
@@ -64,9 +64,9 @@ def result(seed: int = 0, n: int = 20, n_features: int = 500, **changes: Any) ->
         "fold": 1,
         "rows": np.arange(n) * 3,
         "n_train": 2 * n,
-        "answers": Answers(truth, rng.integers(0, 2, n), 2, rng.normal(size=n), probabilities),
+        "predictions": FoldPredictions(truth, rng.integers(0, 2, n), 2, rng.normal(size=n), probabilities),
         "metrics": {"ber": rng.random(), "auc": math.nan},
-        "kept": np.flatnonzero(rng.random(n_features) < 0.1),
+        "selected": np.flatnonzero(rng.random(n_features) < 0.1),
         "n_features": n_features,
         "fit_seconds": rng.random(),
         "predict_seconds": rng.random(),

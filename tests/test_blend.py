@@ -252,11 +252,11 @@ def test_stored_answers_of_members_come_to_what_the_blend_says_in_validation(n_c
     models = [make_pipeline(Ranking("cc", k=3), SVM()), KNN(3), GaussianNB()]
     for split in StratifiedFolds(2).splits(y, seed=1):
         whole = alone(Blend(models, weights=[2, 1, 1]), X, y, split, seed=5)
-        stored = [alone(model, X, y, split, seed=5).answers for model in models]
+        stored = [alone(model, X, y, split, seed=5).predictions for model in models]
         said = [Predicted(one.labels, one.probabilities, one.scores, None) for one in stored]
         found = blended(said, [2, 1, 1], n_classes)
-        np.testing.assert_array_equal(found, whole.answers.probabilities)
-        np.testing.assert_array_equal(found.argmax(axis=1), whole.answers.labels)
+        np.testing.assert_array_equal(found, whole.predictions.probabilities)
+        np.testing.assert_array_equal(found.argmax(axis=1), whole.predictions.labels)
 
 
 def test_it_is_validated_whole_with_one_seed_one_answer() -> None:

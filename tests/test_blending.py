@@ -38,11 +38,11 @@ def test_what_a_blend_says_is_what_it_says_when_it_is_fitted(n_classes: int) -> 
     assert found is not None
     (fitted,) = evaluate_all([recipe(found.recipe)], experiment.data, experiment.splits)
     for computed, real in zip(found.results, fitted, strict=True):
-        np.testing.assert_allclose(computed.answers.probabilities, real.answers.probabilities, atol=1e-12)
-        assert computed.answers.labels.tolist() == real.answers.labels.tolist()
+        np.testing.assert_allclose(computed.predictions.probabilities, real.predictions.probabilities, atol=1e-12)
+        assert computed.predictions.labels.tolist() == real.predictions.labels.tolist()
         assert computed.metrics.keys() == real.metrics.keys()
         np.testing.assert_allclose([*computed.metrics.values()], [*real.metrics.values()])
-        assert computed.kept.tolist() == real.kept.tolist()
+        assert computed.selected.tolist() == real.selected.tolist()
 
 
 @pytest.mark.parametrize("metric", ["ber", "auc", "log_loss"])
@@ -91,7 +91,7 @@ def test_models_that_use_many_more_columns_than_the_best_stay_out() -> None:
     results = [dict(zip(members, one, strict=True)) for one in zip(*found, strict=True)]
     blended = blend(members, results, all_metrics["log_loss"])
     assert blended is not None
-    assert all(one.kept.size <= 9 for one in blended.results)
+    assert all(one.selected.size <= 9 for one in blended.results)
 
 
 def test_a_model_without_an_answer_on_some_split_stays_out() -> None:

@@ -13,7 +13,7 @@ from planted import planted
 from tamis.base.errors import TamisError
 from tamis.data.dataset import Dataset
 from tamis.validation.bootstrap import Bootstrap, err632plus, estimate_632plus, no_information
-from tamis.validation.metrics import Answers, Metric, accuracy, all_metrics
+from tamis.validation.metrics import FoldPredictions, Metric, accuracy, all_metrics
 
 RATE = Metric("rate", "errors", "low", "labels", lambda a: 1.0 - accuracy(a))
 
@@ -24,19 +24,19 @@ def estimates(model, X, y, *metrics, repeats=30, seed=0):
     way = Bootstrap(repeats)
     splits = [way.apparent_split(rows.y), *way.splits(rows.y, seed=seed)]
     ((whole, *samples),) = evaluate_all([model], rows, splits, metrics=(), seed=seed)
-    out, left = [r.answers for r in samples], [r.rows for r in samples]
-    return [estimate_632plus(m, whole.answers, out, left) for m in metrics], whole.answers, out, left
+    out, left = [r.predictions for r in samples], [r.rows for r in samples]
+    return [estimate_632plus(m, whole.predictions, out, left) for m in metrics], whole.predictions, out, left
 
 
-def random_answers(seed: int, n: int, n_classes: int) -> Answers:
+def random_answers(seed: int, n: int, n_classes: int) -> FoldPredictions:
     rng = np.random.default_rng(seed)
     truth = np.concatenate([np.arange(n_classes), rng.integers(n_classes, size=n - n_classes)])
     probabilities = rng.dirichlet(np.ones(n_classes), size=n)
     scores = probabilities[:, 1] if n_classes == 2 else probabilities
-    return Answers(truth, rng.integers(n_classes, size=n), n_classes, scores, probabilities)
+    return FoldPredictions(truth, rng.integers(n_classes, size=n), n_classes, scores, probabilities)
 
 
-def row(a: Answers, i: int) -> Answers:
+def row(a: FoldPredictions, i: int) -> FoldPredictions:
     return a.rows(np.array([i]))
 
 
@@ -151,7 +151,9 @@ def test_no_information_of_many_rows(order: str) -> None:
     n = 3000
     truth = np.repeat([0, 1], [1000, 2000])
     # Perfect answers: a row that met its own answer too often would show.
-    a = Answers(truth, truth, 2).rows(np.arange(n) if order == "sorted" else np.random.default_rng(0).permutation(n))
+    a = FoldPredictions(truth, truth, 2).rows(
+        np.arange(n) if order == "sorted" else np.random.default_rng(0).permutation(n)
+    )
     assert no_information(all_metrics["accuracy"], a) == pytest.approx(5 / 9, abs=0.005)
     assert no_information(all_metrics["ber"], a) == pytest.approx(0.5, abs=0.005)
 

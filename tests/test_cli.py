@@ -97,11 +97,12 @@ def test_validate(tamis, flowers):
     assert (code, error) == (0, "")
     assert "recipe: impute | encode | cc(2) | svm(linear)" in out
     assert "leak check:" in out
+    assert "selected features: 2 of " in out
     code, out, _ = tamis("validate", flowers, "cc(2) | svm(linear)", "--target", "kind", "--folds", 5, "--json")
     found = json.loads(out)
     assert found["recipe"] == "impute | encode | cc(2) | svm(linear)"
     assert 0.5 < found["metrics"]["accuracy"]["mean"] <= 1.0
-    assert len(found["kept"]) == 5
+    assert len(found["selected"]) == 5
 
 
 def test_validate_is_the_same_whoever_computes(tamis, flowers):
@@ -113,7 +114,7 @@ def test_validate_is_the_same_whoever_computes(tamis, flowers):
     assert found[0] == found[1] == found[2]
     code, _, err = tamis("validate", flowers, "cc(2) | knn(auto)", "--target", "kind", "--engine", "abacus")
     assert code == 2
-    assert "there is no engine 'abacus'" in err
+    assert "engine must be serial, local" in err
     _, out, _ = tamis("validate", flowers, "cc(2) | knn(auto)", "--target", "kind", "--seed", 1, "--json")
     assert json.loads(out)["predictions"] != found[0]["predictions"]
 

@@ -262,11 +262,11 @@ def test_it_is_validated_whole_and_counts_as_the_classifier_of_a_leak_check() ->
     model = tamis.recipe("standardize | committee(3, cc(4) | knn(3))")
     found = validate(model, X, y, folds=3, leak_check=True)
     assert found.leak is not None
-    assert all(4 <= columns.size <= 12 for columns in found.kept)
+    assert all(4 <= columns.size <= 12 for columns in found.selected)
     assert found.summary()["accuracy"].mean > 0.6
     alone = validate(tamis.recipe("committee(3, cc(4) | knn(3))"), X, y, folds=3, leak_check=True)
     assert alone.leak is None
-    assert all(4 <= columns.size <= 12 for columns in alone.kept)
+    assert all(4 <= columns.size <= 12 for columns in alone.selected)
 
 
 def test_a_recipe_of_a_committee() -> None:

@@ -23,7 +23,7 @@ from tamis.base.errors import TamisError
 from tamis.data.dataset import Dataset
 from tamis.engines import local
 from tamis.engines.engine import Lost, deadline, open_engine
-from tamis.validation.execute.walk import Task, walk
+from tamis.validation.execute.fold import FoldTask, run_fold
 from tamis.validation.folds import StratifiedFolds
 from tamis.validation.models import as_estimators
 from tamis.validation.plan import plan
@@ -55,10 +55,10 @@ class Data:
     marks: Path
 
 
-def walked(task: tuple[str, Task], data: Data) -> dict[int, tuple[Any, ...]]:
+def evaluated(task: tuple[str, FoldTask], data: Data) -> dict[int, tuple[Any, ...]]:
     form, fold = task
-    found = walk(fold, data.forms[form])
-    return {model: (r.metrics, r.answers.labels.tolist(), r.kept.tolist()) for model, r in found.items()}
+    found = run_fold(fold, data.forms[form])
+    return {model: (r.metrics, r.predictions.labels.tolist(), r.selected.tolist()) for model, r in found.items()}
 
 
 def of_whole_data(form: str, data: Data) -> tuple[bool, float]:
@@ -140,16 +140,16 @@ def test_there_are_no_more_jobs_than_cores() -> None:
     assert open_engine(None, None, n_jobs=cores + 3).workers == cores
 
 
-def test_a_walk_is_the_same_anywhere(engine: Any, data: Data) -> None:
+def test_a_fold_is_the_same_on_every_engine(engine: Any, data: Data) -> None:
     models = as_estimators(["cc({2, 4}) | {knn(1), svm}", "standardize | tree"])
     merged = plan(models)
     tasks = [
-        (form, Task(merged, frozenset(range(len(models))), split, None, 0))
+        (form, FoldTask(merged, frozenset(range(len(models))), split, None, 0))
         for form, given in data.forms.items()
         for split in StratifiedFolds(3).splits(given.y)
     ]
-    here = dict(open_engine("serial", data).run(walked, tasks))
-    there = dict(engine.run(walked, tasks))
+    here = dict(open_engine("serial", data).run(evaluated, tasks))
+    there = dict(engine.run(evaluated, tasks))
     assert sorted(there) == list(range(len(tasks)))
     assert here == there
 

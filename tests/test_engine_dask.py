@@ -145,10 +145,10 @@ def test_nobody_or_another_version_there(tmp_path: Path, monkeypatch: pytest.Mon
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         place = f"127.0.0.1:{free.getsockname()[1]}"
-    monkeypatch.setattr("tamis.engines.dask._ANSWER", 1.0)
-    with pytest.raises(TamisError, match=f"^no Dask scheduler answers at {place}$"):
+    monkeypatch.setattr("tamis.engines.dask._TIMEOUT", 1.0)
+    with pytest.raises(TamisError, match=f"^no Dask scheduler found at {place}$"):
         open_engine(f"dask://{place}", None)
-    monkeypatch.setattr("tamis.engines.dask._ANSWER", 10.0)
+    monkeypatch.setattr("tamis.engines.dask._TIMEOUT", 10.0)
     monkeypatch.setattr("tamis.engines.dask._QUIET", 0.2)
     monkeypatch.setattr("tamis.engines.dask._PATIENCE", 1.0)
     (tmp_path / "tamis").mkdir()

@@ -122,7 +122,7 @@ def test_bad_splits_in_one_sentence() -> None:
     y = np.repeat(["big", "small"], [30, 3])
     with pytest.raises(TamisError, match="no class has 31 rows for the 31 folds; take 30 folds or leave-one-out"):
         StratifiedFolds(31).splits(y)
-    with pytest.raises(TamisError, match="2 groups cannot be dealt into 3 folds; take at most 2 folds"):
+    with pytest.raises(TamisError, match="2 groups cannot be split into 3 folds; take at most 2 folds"):
         StratifiedFolds(3).splits(y, groups=np.arange(33) % 2)
     with pytest.raises(TamisError, match="folds must be a whole number of 2 or more; got 1"):
         StratifiedFolds(1)

@@ -212,9 +212,9 @@ def test_a_plan_answers_as_each_model_alone(sparse) -> None:
     for model, outcome in zip(models, try_all(models, Dataset.of(X, y), splits, seed=5), strict=True):
         for found, split in zip(outcome, splits, strict=True):
             expected = alone(model, X, y, split, seed=5)
-            np.testing.assert_array_equal(found.kept, expected.kept)
-            np.testing.assert_array_equal(found.answers.labels, expected.answers.labels)
-    few, many = (set(outcome[0].kept) for outcome in try_all(models[-2:], Dataset.of(X, y), splits, seed=5))
+            np.testing.assert_array_equal(found.selected, expected.selected)
+            np.testing.assert_array_equal(found.predictions.labels, expected.predictions.labels)
+    few, many = (set(outcome[0].selected) for outcome in try_all(models[-2:], Dataset.of(X, y), splits, seed=5))
     assert (len(few), len(many), few < many) == (2, 6, True)
 
 

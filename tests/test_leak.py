@@ -53,7 +53,7 @@ def test_the_twin_by_hand() -> None:
         expected.append(last.fit(Z[s.train], y[s.train]).score(Z[s.test], y[s.test]))
     np.testing.assert_allclose(found.leak.values["accuracy"], expected)
     chosen = np.flatnonzero(Ranking("cc", k=20).fit(X, y).support_)
-    assert all(np.array_equal(k, chosen) for k in found.leak.kept)
+    assert all(np.array_equal(k, chosen) for k in found.leak.selected)
     assert found.leak.stability.index == 1.0
 
 

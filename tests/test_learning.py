@@ -166,7 +166,7 @@ def test_whether_more_rows_would_help_in_words() -> None:
     noise = learning_curve(LogisticRegression(), rng.normal(size=(200, 3)), y, sizes=(0.5, 1.0), folds=5)
     assert noise.sentence().startswith("no clear sign that more rows would help: from 80 to 160 training rows BER ")
     one = replace(curve, sizes=(1.0,), validations=curve.validations[1:])
-    assert one.sentence().startswith("whether more rows would help cannot be told")
+    assert one.sentence().startswith("whether more rows would help is unknown")
 
 
 def test_result_is_json_and_readable() -> None:
@@ -219,9 +219,9 @@ def test_bad_input_in_one_sentence() -> None:
         learning_curve(chain(), X, y, sizes=())
     with pytest.raises(TamisError, match="sizes: repeat 1, fold 1 has 10 training rows; got 11"):
         learning_curve(chain(), X, y, sizes=(11,), folds=2)
-    with pytest.raises(TamisError, match="sizes: 1 comes to 1 training rows in repeat 1, fold 1, with 1 of 2 classes"):
+    with pytest.raises(TamisError, match="sizes: 1 gives 1 training rows in repeat 1, fold 1, with 1 of 2 classes"):
         learning_curve(chain(), X, y, sizes=(1,), folds=2)
-    with pytest.raises(TamisError, match=r"sizes: 5 and 0\.5 come to the same training rows; leave one out"):
+    with pytest.raises(TamisError, match=r"sizes: 5 and 0\.5 give the same training rows; leave one out"):
         learning_curve(chain(), X, y, sizes=(5, 0.5), folds=2)
     with pytest.raises(TamisError, match="size 4: repeat 1, fold 1: Expected n_neighbors"):
         learning_curve(KNeighborsClassifier(5), X, y, sizes=(4, 8), folds=2)

@@ -48,7 +48,7 @@ def test_of_equals_the_one_with_fewer_features_is_first() -> None:
     X, y = planted()
     X[:, 0] = 10.0 * y
     found = validate_many("cc({20, 1, 5}) | knn(1)", X, y, folds=4)
-    assert [one.mean_kept for one in found.ordered()] == [1, 5, 20]
+    assert [one.mean_selected for one in found.ordered()] == [1, 5, 20]
 
 
 def test_curves_are_of_models_that_differ_in_size_alone() -> None:
@@ -58,7 +58,7 @@ def test_curves_are_of_models_that_differ_in_size_alone() -> None:
     )
     curves = found.curves()
     assert list(curves) == ["cc(*) | knn(1)", "cc(*) | knn(3)", "t(*, welch=true) | knn(1)"]
-    assert [[one.mean_kept for one in own] for own in curves.values()] == [[3, 9], [3, 9], [4, 20]]
+    assert [[one.mean_selected for one in own] for own in curves.values()] == [[3, 9], [3, 9], [4, 20]]
 
 
 def test_what_fails_is_told_and_stops_nothing() -> None:

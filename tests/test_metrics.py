@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from tamis.base.errors import TamisError
-from tamis.validation.metrics import Answers, Metric, all_metrics, ber, chosen, standard_error
+from tamis.validation.metrics import FoldPredictions, Metric, all_metrics, ber, chosen, standard_error
 
 
-def answers(seed: int, n_classes: int, rows: int = 80, ties: bool = False) -> Answers:
+def answers(seed: int, n_classes: int, rows: int = 80, ties: bool = False) -> FoldPredictions:
     rng = np.random.default_rng(seed)
     truth = np.concatenate([np.arange(n_classes), rng.integers(n_classes, size=rows - n_classes)])
     probabilities = rng.dirichlet(np.ones(n_classes), rows)
@@ -18,7 +18,7 @@ def answers(seed: int, n_classes: int, rows: int = 80, ties: bool = False) -> An
     probabilities /= probabilities.sum(axis=1, keepdims=True)
     labels = probabilities.argmax(axis=1)
     scores = probabilities.round(1) if ties else probabilities
-    return Answers(truth, labels, n_classes, scores[:, 1] if n_classes == 2 else scores, probabilities)
+    return FoldPredictions(truth, labels, n_classes, scores[:, 1] if n_classes == 2 else scores, probabilities)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -47,7 +47,7 @@ def test_ber_of_two_classes_by_its_formula() -> None:
     tp, fn, tn, fp = 7, 3, 80, 10
     truth = np.repeat([1, 1, 0, 0], [tp, fn, tn, fp])
     labels = np.repeat([1, 0, 0, 1], [tp, fn, tn, fp])
-    assert ber(Answers(truth, labels, 2)) == pytest.approx(0.5 * (fn / (tp + fn) + fp / (tn + fp)))
+    assert ber(FoldPredictions(truth, labels, 2)) == pytest.approx(0.5 * (fn / (tp + fn) + fp / (tn + fp)))
 
 
 @given(st.integers(0, 10**6), st.integers(2, 6))
@@ -55,26 +55,26 @@ def test_f1_micro_is_scikit_learns(seed: int, n_classes: int) -> None:
     rng = np.random.default_rng(seed)
     truth, labels = rng.integers(n_classes, size=(2, 20))
     expected = sk.f1_score(truth, labels, average="micro")
-    assert all_metrics["f1_micro"](Answers(truth, labels, n_classes)) == pytest.approx(expected)
+    assert all_metrics["f1_micro"](FoldPredictions(truth, labels, n_classes)) == pytest.approx(expected)
 
 
 @given(st.integers(0, 10**6), st.integers(2, 6))
 def test_f1_macro_is_scikit_learns_when_classes_are_absent(seed: int, n_classes: int) -> None:
     truth, labels = np.random.default_rng(seed).integers(n_classes, size=(2, 4))
     expected = sk.f1_score(truth, labels, average="macro", zero_division=0)
-    assert all_metrics["f1_macro"](Answers(truth, labels, n_classes)) == pytest.approx(expected)
+    assert all_metrics["f1_macro"](FoldPredictions(truth, labels, n_classes)) == pytest.approx(expected)
 
 
 def test_absent_class_is_left_out() -> None:
     truth, labels = np.array([0, 0, 2, 2]), np.array([0, 1, 2, 2])
     scores = np.array([[0.9, 0.0, 0.1], [0.2, 0.7, 0.1], [0.3, 0.1, 0.6], [0.1, 0.1, 0.8]])
-    a = Answers(truth, labels, 3, scores)
+    a = FoldPredictions(truth, labels, 3, scores)
     assert ber(a) == pytest.approx((0.5 + 0.0) / 2)
     assert all_metrics["auc"](a) == pytest.approx((0.75 + 1.0) / 2)
 
 
 def test_auc_needs_two_classes_present() -> None:
-    one = Answers(np.array([1, 1]), np.array([1, 0]), 2, np.array([0.3, 0.1]))
+    one = FoldPredictions(np.array([1, 1]), np.array([1, 0]), 2, np.array([0.3, 0.1]))
     assert np.isnan(all_metrics["auc"](one))
     assert np.isnan(standard_error(all_metrics["auc"], one))
     assert ber(one) == 0.5
@@ -83,27 +83,27 @@ def test_auc_needs_two_classes_present() -> None:
 def test_auc_of_labels_alone_is_one_minus_ber() -> None:
     for n_classes in (2, 4):
         full = answers(1, n_classes)
-        bare = Answers(full.truth, full.labels, n_classes)
+        bare = FoldPredictions(full.truth, full.labels, n_classes)
         assert all_metrics["auc"](bare) == pytest.approx(1 - ber(bare))
     two = answers(1, 2)
-    assert all_metrics["auc"](Answers(two.truth, two.labels, 2)) == pytest.approx(
+    assert all_metrics["auc"](FoldPredictions(two.truth, two.labels, 2)) == pytest.approx(
         sk.roc_auc_score(two.truth, two.labels)
     )
 
 
 def test_auc_takes_infinite_evidence() -> None:
-    a = Answers(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]), 2, np.array([-np.inf, 0.0, 0.0, np.inf]))
+    a = FoldPredictions(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]), 2, np.array([-np.inf, 0.0, 0.0, np.inf]))
     assert all_metrics["auc"](a) == pytest.approx((4 - 0.5) / 4)
 
 
 def test_impossible_certainty_has_a_finite_log_loss() -> None:
-    a = Answers(np.array([0, 1]), np.array([1, 1]), 2, None, np.array([[0.0, 1.0], [0.0, 1.0]]))
+    a = FoldPredictions(np.array([0, 1]), np.array([1, 1]), 2, None, np.array([[0.0, 1.0], [0.0, 1.0]]))
     assert all_metrics["log_loss"](a) == pytest.approx(sk.log_loss([0, 1], a.probabilities))
 
 
 def test_log_loss_needs_probabilities() -> None:
     with pytest.raises(TamisError, match="log_loss needs class probabilities"):
-        all_metrics["log_loss"](Answers(np.array([0, 1]), np.array([0, 1]), 2))
+        all_metrics["log_loss"](FoldPredictions(np.array([0, 1]), np.array([0, 1]), 2))
 
 
 @pytest.mark.parametrize("name", ["ber", "balanced_accuracy"])
@@ -113,7 +113,7 @@ def test_standard_error_of_ber_by_its_formula(name: str) -> None:
     labels[:8] = 1
     labels[40:43] = 0
     expected = 0.5 * np.sqrt(0.2 * 0.8 / 40 + 0.3 * 0.7 / 10)
-    assert standard_error(all_metrics[name], Answers(truth, labels, 2)) == pytest.approx(expected)
+    assert standard_error(all_metrics[name], FoldPredictions(truth, labels, 2)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", ["ber", "accuracy", "f1_micro"])
@@ -130,9 +130,9 @@ def test_bootstrap_error_of_auc_agrees_with_fresh_samples() -> None:
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1], [60, 40])
 
-    def sample() -> Answers:
+    def sample() -> FoldPredictions:
         scores = rng.normal(size=100) + truth
-        return Answers(truth, (scores > 0.5).astype(int), 2, scores)
+        return FoldPredictions(truth, (scores > 0.5).astype(int), 2, scores)
 
     auc = all_metrics["auc"]
     spread = np.std([auc(sample()) for _ in range(400)], ddof=1)

@@ -382,7 +382,7 @@ def test_what_is_no_time_is_refused(text) -> None:
         ({"split": "pooled"}, "split takes 'folds' or 'official'"),
         ({"rule": "boldest"}, "rule must be one of"),
         ({"trials": 0}, "trials"),
-        ({"engine": "gpu"}, "there is no engine 'gpu'"),
+        ({"engine": "gpu"}, "or dask://host:port; got 'gpu'"),
         ({"only": ["cc"]}, "must end in a classifier"),
         ({"without": ["nobody"]}, "no part is called 'nobody'"),
         ({"metric": "beauty"}, "no metric is called 'beauty'"),

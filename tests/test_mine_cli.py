@@ -79,7 +79,7 @@ def test_a_space_from_a_file(tamis, garden):
     ("options", "sentence"),
     [
         (("--budget", "soon"), "budget takes a time"),
-        (("--engine", "gpu"), "there is no engine 'gpu'"),
+        (("--engine", "gpu"), "or dask://host:port; got 'gpu'"),
         (("--without", "nobody"), "no part is called 'nobody'"),
         (("--try", "cc"), "must end in a classifier"),
         (("--metric", "beauty"), "no metric is called 'beauty'"),

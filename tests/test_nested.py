@@ -39,14 +39,14 @@ def test_it_is_a_grid_search_within_a_cross_validation() -> None:
 
 def test_the_choice_is_part_of_what_is_judged() -> None:
     """On noise the best of many looks good in the folds that picked it, and is at chance in those that did not."""
-    promised, honest = [], []
+    inner, honest = [], []
     for seed in range(6):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(40, 60)), np.tile([0, 1], 20)
         found = validate_nested("cc({1, 2, 3, 5, 10, 20, 60}) | knn({1, 3, 5, 9})", X, y, folds=5, metrics="accuracy")
-        promised.append(found.promised)
+        inner.append(found.inner_estimate)
         honest.append(found.validation.summary()["accuracy"].mean)
-    assert np.mean(promised) > 0.58
+    assert np.mean(inner) > 0.58
     assert np.mean(honest) < 0.54
 
 

@@ -153,19 +153,19 @@ def test_more_relabelings_begin_with_the_fewer() -> None:
     assert few.null.tolist() == more.null[:3].tolist()
 
 
-def test_labels_are_dealt_out_over_rows() -> None:
+def test_labels_are_permuted_over_rows() -> None:
     Spy.seen.clear()
     y = np.repeat(["a", "b"], [8, 4])
     test = permutation_test(Spy(), np.arange(12.0)[:, None], y, n=5, folds=2)
     assert test.exchanged == "rows"
-    dealt = [Spy.seen[2 * k] | Spy.seen[2 * k + 1] for k in range(6)]
-    assert dealt[0] == dict(enumerate(y.tolist()))
-    for one in dealt:
+    permuted = [Spy.seen[2 * k] | Spy.seen[2 * k + 1] for k in range(6)]
+    assert permuted[0] == dict(enumerate(y.tolist()))
+    for one in permuted:
         assert sorted(one.values()) == y.tolist()
-    assert len({tuple(one[i] for i in range(12)) for one in dealt}) == 6
+    assert len({tuple(one[i] for i in range(12)) for one in permuted}) == 6
 
 
-def test_labels_are_dealt_out_over_groups_of_one_class() -> None:
+def test_labels_are_permuted_over_groups_of_one_class() -> None:
     groups = np.repeat(np.arange(8), [1, 2, 3, 4, 1, 2, 3, 4])
     y = (groups % 2).astype(int)
     Spy.seen.clear()
@@ -213,7 +213,7 @@ def test_words() -> None:
     assert found([0.9, 0.8]).sentence() == "accuracy 0.8; of 2 relabelings all did as well (p = 1)"
     assert found([0.9]).sentence() == "accuracy 0.8; one relabeling did as well (p = 1)"
     assert found([0.1]).sentence() == "accuracy 0.8; one relabeling did not as well (p = 0.5)"
-    assert str(found([0.5])).splitlines()[1] == "data: folds, labels dealt out over rows, seed 0"
+    assert str(found([0.5])).splitlines()[1] == "data: folds, labels permuted over rows, seed 0"
 
 
 def test_result_is_json() -> None:
@@ -250,7 +250,7 @@ def test_bad_input_in_one_sentence() -> None:
     with pytest.raises(TamisError, match="model must be a scikit-learn estimator or a recipe; got 3"):
         permutation_test([chain(), 3], X, y)
     nothing = Metric("nothing", "nothing", "low", "labels", lambda a: float("nan"))
-    with pytest.raises(TamisError, match="data: nothing does not exist for these splits; choose another"):
+    with pytest.raises(TamisError, match="data: metric nothing is undefined for these splits; choose another"):
         permutation_test(chain(), X, y, n=1, folds=2, metric=nothing)
     with pytest.raises(TamisError, match="relabeling 1: repeat 1, fold 1: these are not the true labels"):
         permutation_test(Picky(), y[:, None], y, n=2, folds=2)

@@ -30,9 +30,9 @@ from tamis.engines.serial import SerialEngine
 from tamis.select import FromModel, Ranking, Vote
 from tamis.validation.execute import driver as driver_module
 from tamis.validation.execute.driver import Driver
-from tamis.validation.execute.preparations import Remembered
+from tamis.validation.execute.fold import FoldTask, run_fold
+from tamis.validation.execute.preparations import PreparationCache
 from tamis.validation.execute.rows import Ledger, Pair, Rows, size_of
-from tamis.validation.execute.walk import Task, walk
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.folds import StratifiedFolds
 from tamis.validation.models import as_estimators
@@ -125,24 +125,24 @@ def built(texts):
 def assert_same(found: FoldResult, expected: FoldResult, recipe: str) -> None:
     slack = max((size for part, size in ROUNDING.items() if part in recipe), default=0.0)
     for one, other in (
-        (found.answers.scores, expected.answers.scores),
-        (found.answers.probabilities, expected.answers.probabilities),
+        (found.predictions.scores, expected.predictions.scores),
+        (found.predictions.probabilities, expected.predictions.probabilities),
     ):
         assert (one is None) == (other is None)
         if one is not None and slack:
             np.testing.assert_allclose(one, other, rtol=slack, atol=slack)
         elif one is not None:
             np.testing.assert_array_equal(one, other)
-    if slack and expected.answers.scores is not None:
+    if slack and expected.predictions.scores is not None:
         # A row on the border may fall to either side.
-        scores = expected.answers.scores
+        scores = expected.predictions.scores
         margin = np.abs(scores) if scores.ndim == 1 else np.abs(np.diff(np.sort(scores, axis=1)[:, -2:], axis=1)[:, 0])
         sure = margin > 10 * slack
-        np.testing.assert_array_equal(found.answers.labels[sure], expected.answers.labels[sure])
+        np.testing.assert_array_equal(found.predictions.labels[sure], expected.predictions.labels[sure])
     else:
-        np.testing.assert_array_equal(found.answers.labels, expected.answers.labels)
+        np.testing.assert_array_equal(found.predictions.labels, expected.predictions.labels)
         assert found.metrics == expected.metrics or any(np.isnan(v) for v in found.metrics.values())
-    np.testing.assert_array_equal(found.kept, expected.kept)
+    np.testing.assert_array_equal(found.selected, expected.selected)
     assert (found.repeat, found.fold, found.n_train, found.n_features) == (
         expected.repeat,
         expected.fold,
@@ -303,34 +303,34 @@ class CountedTrees(ExtraTreesClassifier):
         return super().fit(X, y, sample_weight)
 
 
-def test_what_one_walk_prepared_serves_the_next_over_the_same_rows() -> None:
+def test_what_one_fold_task_prepared_serves_the_next_on_the_same_rows() -> None:
     data = Dataset.of(*problem(0))
     splits = StratifiedFolds(2).splits(data.y)
     weighing = FromModel(CountedTrees(20))
 
-    def walked(sizes, split, remembered, *before):
+    def evaluated(sizes, split, cache, *before):
         models = [make_pipeline(*before, clone(weighing).set_params(k=k), KNN(1)) for k in sizes]
-        task = Task(plan(models), frozenset(range(len(models))), split, None, 0)
-        return [one for _, one in sorted(walk(task, data, remembered).items())]
+        task = FoldTask(plan(models), frozenset(range(len(models))), split, None, 0)
+        return [one for _, one in sorted(run_fold(task, data, cache).items())]
 
-    known = Remembered()
-    first = walked([2, 4], splits[0], known)
+    known = PreparationCache()
+    first = evaluated([2, 4], splits[0], known)
     fits = CountedTrees.fits
-    again = walked([4, 3], splits[0], known)
+    again = evaluated([4, 3], splits[0], known)
     assert CountedTrees.fits == fits
-    assert again[0].kept.tolist() == first[1].kept.tolist()
-    assert np.array_equal(again[0].answers.labels, first[1].answers.labels)
+    assert again[0].selected.tolist() == first[1].selected.tolist()
+    assert np.array_equal(again[0].predictions.labels, first[1].predictions.labels)
     # Though it cost nothing this time, alone it would.
     assert again[0].fit_seconds < again[0].alone_seconds
     # Other rows, or other steps before it, are another matter.
-    walked([4], splits[1], known)
-    walked([4], splits[0], known, StandardScaler())
+    evaluated([4], splits[1], known)
+    evaluated([4], splits[0], known, StandardScaler())
     assert CountedTrees.fits == fits + 2
-    fresh = walked([4, 3], splits[0], None)
+    fresh = evaluated([4, 3], splits[0], None)
     assert CountedTrees.fits == fits + 3
     for one, other in zip(again, fresh, strict=True):
-        assert one.kept.tolist() == other.kept.tolist()
-        assert np.array_equal(one.answers.labels, other.answers.labels)
+        assert one.selected.tolist() == other.selected.tolist()
+        assert np.array_equal(one.predictions.labels, other.predictions.labels)
 
 
 def test_the_fits_that_a_plan_takes() -> None:
@@ -353,10 +353,10 @@ def test_workers_do_not_change_a_bit() -> None:
         evaluate_all(models, Dataset.of(X, y), splits, engine=e) for e in ("serial", "local(2)", "local(3)")
     )
     for a, b, c in zip(*([r for own in results for r in own] for results in (one, two, three)), strict=True):
-        np.testing.assert_array_equal(a.answers.scores, b.answers.scores)
-        np.testing.assert_array_equal(a.answers.scores, c.answers.scores)
+        np.testing.assert_array_equal(a.predictions.scores, b.predictions.scores)
+        np.testing.assert_array_equal(a.predictions.scores, c.predictions.scores)
         assert a.metrics == b.metrics == c.metrics or any(np.isnan(v) for v in a.metrics.values())
-        np.testing.assert_array_equal(a.kept, b.kept)
+        np.testing.assert_array_equal(a.selected, b.selected)
 
 
 class Deadly(SerialEngine):

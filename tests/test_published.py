@@ -37,7 +37,7 @@ def test_the_error_is_near_the_published_one(data, part, error, within):
 def test_the_committee_of_selectors_keeps_real_features():
     data = dataset("madelon")
     found = validate(f"{MADELON_CHOICE} | knn(5)", data, split="pooled", repeats=3, metrics="ber", n_jobs=2)
-    probes = np.array([data.probes[kept].sum() for kept in found.kept])
-    real = np.array([kept.size for kept in found.kept]) - probes
+    probes = np.array([data.probes[kept].sum() for kept in found.selected])
+    real = np.array([kept.size for kept in found.selected]) - probes
     assert real.min() >= 14
     assert probes.max() <= 3

@@ -17,9 +17,9 @@ from tamis.data.dataset import Dataset
 from tamis.mining.mined import Mined
 from tamis.mining.search import mine
 from tamis.reporting.answer import _honest, mined_answer, validated_answer
-from tamis.reporting.plain import plain
 from tamis.reporting.sentence import sentence
 from tamis.validation.metrics import Metric, all_metrics
+from tamis.validation.plain import plain
 from tamis.validation.result import Estimate
 from tamis.validation.whole import validate
 
@@ -85,8 +85,8 @@ def test_a_validation_is_answered_too(n_classes: int) -> None:
     json.dumps(told, allow_nan=False)
     assert (told["n_used"], told["n_features"]) == (6, 30)
     assert (told["promised"], told["optimism"]) == (None, None)
-    assert validation.kept is not None
-    probes = np.mean([np.mean(columns >= 3) for columns in validation.kept])
+    assert validation.selected is not None
+    probes = np.mean([np.mean(columns >= 3) for columns in validation.selected])
     assert told["false_features"]["expected"] == pytest.approx(6 * probes)
 
 
@@ -96,8 +96,8 @@ def test_added_probes_are_no_features_of_the_data() -> None:
     data = Dataset(rng.normal(size=(60, 30)), np.arange(60) % 2, np.array([f"x{j}" for j in range(30)]))
     validation = validate("cc(20) | knn(3)", data, folds=5, probes=0.75)
     told = validated_answer(validation, data, commands=[])
-    assert validation.kept is not None
-    own = np.mean([np.sum(columns < 30) for columns in validation.kept])
+    assert validation.selected is not None
+    own = np.mean([np.sum(columns < 30) for columns in validation.selected])
     assert (told["n_used"], told["n_features"]) == (round(own), 30)
     false = told["false_features"]
     assert false["probes"] == 90

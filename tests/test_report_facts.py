@@ -191,7 +191,7 @@ def test_the_features_are_those_of_the_model_and_of_the_folds(mined: Any) -> Non
     assert sorted(used) == sorted(map(str, found.selected_features_))
     assert facts["answer"]["n_used"] == len(used)
     assert 0 < len(used) < data.n_features
-    sets = [{str(data.feature_names[j]) for j in columns} for columns in found.validation_.kept]
+    sets = [{str(data.feature_names[j]) for j in columns} for columns in found.validation_.selected]
     shares = [sum(name in own for own in sets) / len(sets) for name in table["name"]]
     assert table["chosen"] == pytest.approx(shares, abs=1e-4)
     assert max(shares) > 0
@@ -259,7 +259,7 @@ def test_added_probes_are_not_among_the_features() -> None:
     X, y = plants()
     data = Dataset(X, y, np.array([f"g{i}" for i in range(12)]))
     found = validate(recipe("cc(10) | knn(5)"), data, folds=3, probes=0.5)
-    assert max(columns.max() for columns in found.kept or ()) >= 12
+    assert max(columns.max() for columns in found.selected or ()) >= 12
     facts = validated_facts(found, data)
     check_contract(facts, "validate", data, none={"models", "story"})
     assert facts["answer"]["false_features"]["probes"] == 12
@@ -280,7 +280,7 @@ def test_a_model_that_mixes_columns_uses_all_of_them() -> None:
 def test_features_that_cannot_be_told_are_unknown() -> None:
     X, y = plants()
     data = Dataset(X, y, np.array([f"g{i}" for i in range(12)]))
-    found = replace(validate(recipe("cc(2) | knn(5)"), data, folds=3), kept=None, stability=None)
+    found = replace(validate(recipe("cc(2) | knn(5)"), data, folds=3), selected=None, stability=None)
     facts = validated_facts(found, data)
     check_contract(facts, "validate", data, none={"models", "story"})
     assert facts["answer"]["n_used"] is None

@@ -250,7 +250,7 @@ def test_more_columns_than_rows_are_used(clean, judged) -> None:
     wide = named(np.random.default_rng(0).normal(size=(40, 60)), np.repeat([0, 1], 20))
     assert "uses 41 columns and was made from 40 rows" in about(warned(wide, used=np.arange(41)), "uses")[0]["what"]
     assert about(warned(wide, used=np.arange(40)), "uses") == []
-    folds = replace(judged, kept=(np.arange(50), np.arange(41)))
+    folds = replace(judged, selected=(np.arange(50), np.arange(41)))
     assert about(warned(wide, validation=folds), "uses 45.5 columns")
 
 

@@ -162,7 +162,7 @@ def test_the_same_are_those_that_nadeau_and_bengios_test_leaves(run: Searched, p
         if row["folds"] < rows[0]["folds"]:
             expected.append(False)
             continue
-        gaps = np.array([ber(own[key].answers) - ber(best[key].answers) for key in best])
+        gaps = np.array([ber(own[key].predictions) - ber(best[key].predictions) for key in best])
         ratio = sum(one.rows.size for one in best.values()) / sum(one.n_train for one in best.values())
         expected.append(by_hand(gaps, ratio) >= 0.05)
     assert [row["same"] for row in rows] == expected
@@ -191,7 +191,7 @@ def test_curves_are_the_best_of_each_size(run: Searched, panel: dict[str, Any]) 
                 if one["family"] == curve["family"] and round(one["features"]) == point["features"]
             ]
             assert rivals[0]["recipe"] == point["recipe"]
-            sets = [one.kept for one in run.results(point["recipe"])]
+            sets = [one.selected for one in run.results(point["recipe"])]
             index = stability([one for one in sets if one is not None], 30).index
             assert point["stability"] == (None if np.isnan(index) else index)
 

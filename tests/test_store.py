@@ -22,7 +22,7 @@ from tamis.mining.run import store
 from tamis.mining.run.packing import array_from_bytes, array_to_bytes
 from tamis.mining.run.store import Finding, OtherVersions, Store
 from tamis.validation.fold_result import FoldResult
-from tamis.validation.metrics import Answers
+from tamis.validation.metrics import FoldPredictions
 
 WARNINGS = [UserWarning, RuntimeWarning, ConvergenceWarning, NothingPasses, NotSettled]
 
@@ -55,14 +55,14 @@ def splits_of_results(draw: st.DrawFn) -> dict[str, Finding]:
         forms = st.none() | floats((n,), "f8") | floats((n, n_classes), "f8")
         if probabilities is not None:
             forms |= st.sampled_from([probabilities, probabilities[:, -1], np.asfortranarray(probabilities)])
-        kept = st.none() | st.just(np.arange(n_features)) | st.just(np.zeros(0, dtype=np.intp))
+        selected = st.none() | st.just(np.arange(n_features)) | st.just(np.zeros(0, dtype=np.intp))
         share = draw(st.sampled_from([0.001, 0.5, 0.99]))
-        kept |= st.integers(0, 9).map(lambda s: np.flatnonzero(np.random.default_rng(s).random(n_features) < share))
+        selected |= st.integers(0, 9).map(lambda s: np.flatnonzero(np.random.default_rng(s).random(n_features) < share))
         return FoldResult(
             **shared,
-            answers=Answers(truth, draw(codes), n_classes, draw(forms), probabilities),
+            predictions=FoldPredictions(truth, draw(codes), n_classes, draw(forms), probabilities),
             metrics=draw(st.dictionaries(st.text(), st.floats(), max_size=4)),
-            kept=draw(kept),
+            selected=draw(selected),
             fit_seconds=draw(seconds),
             predict_seconds=draw(seconds),
             alone_seconds=draw(seconds),
@@ -122,7 +122,7 @@ def test_a_put_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
         with pytest.raises(TamisError, match=r"a\.tamis: split 1 of search 0 has other test rows than before"):
             run.put(0, "1", {"b": result(2), "c": result(3, rows=np.arange(20))})
         with pytest.raises(ValueError, match="ascending order"):
-            run.put(0, "1", {"b": result(2), "c": result(3, kept=np.array([3, 2]))})
+            run.put(0, "1", {"b": result(2), "c": result(3, selected=np.array([3, 2]))})
         assert run.count() == 1
         run.put(0, "1", {"b": result(2)})
         assert run.count() == 2
@@ -148,11 +148,11 @@ def test_any_sqlite_program_can_look_into_a_run(tmp_path: Path) -> None:
     path = tmp_path / "a.tamis"
     with Store.open(path, IDENTITY) as run:
         run.put(2, "1/3", {"a": result(1), "b": TamisError("no rows")})
-        kept = result(1).kept
+        selected = result(1).selected
     with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute("SELECT search, split, recipe, n_kept, error FROM results").fetchall()
+        rows = connection.execute("SELECT search, split, recipe, n_selected, error FROM results").fetchall()
         (metrics,) = connection.execute("SELECT metrics FROM results WHERE recipe = 'a'").fetchone()
-    assert rows == [(2, "1/3", "a", kept.size, None), (2, "1/3", "b", None, "no rows")]
+    assert rows == [(2, "1/3", "a", selected.size, None), (2, "1/3", "b", None, "no rows")]
     assert json.loads(metrics) == {"ber": result(1).metrics["ber"], "auc": None}
 
 

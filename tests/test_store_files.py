@@ -59,9 +59,9 @@ def test_the_sqlite_file_of_another_program_is_refused_and_left_alone(tmp_path: 
 def test_a_run_of_another_layout_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.tamis"
     Store.open(path, IDENTITY).close()
-    foreign(path, "PRAGMA user_version = 2")
+    foreign(path, "PRAGMA user_version = 1")
     before = path.read_bytes()
-    refused(path, "has layout 2, this version of tamis has layout 1; name another run file or delete it")
+    refused(path, "has layout 1, this version of tamis has layout 2; name another run file or delete it")
     assert path.read_bytes() == before
 
 
@@ -216,7 +216,7 @@ def test_a_damaged_run_gives_at_worst_a_sentence(data, intact: bytes, folder: Pa
 
 @pytest.mark.filterwarnings("ignore::tamis.mining.run.store.OtherVersions")
 def test_a_flipped_bit_of_an_answer_is_noticed(intact: bytes, tmp_path: Path) -> None:
-    answers = result(3).answers
+    answers = result(3).predictions
     for array in (answers.scores, answers.probabilities):
         at = intact.index(array.tobytes())
         for byte in (at, at + array.nbytes - 1):
@@ -285,13 +285,13 @@ LIES = {
     "other word": ("results", "scores", "labels"),
     "shape of scores": ("results", "scores", array_to_bytes(np.zeros((20, 3)))),
     "shape of probabilities": ("results", "probabilities", array_to_bytes(np.zeros(20))),
-    "column beyond": ("results", "n_kept = 1, kept", forged(500)),
-    "column before": ("results", "n_kept = 1, kept", forged(-1)),
-    "columns back": ("results", "n_kept = 2, kept", forged(7, -1)),
-    "columns over the end": ("results", "n_kept = 2, kept", forged(300, 300)),
-    "columns beyond all numbers": ("results", "n_kept = 3, kept", forged(1, 2**62, 2**62)),
-    "too few columns": ("results", "n_kept", 3),
-    "number of columns as text": ("results", "n_kept", "many"),
+    "column beyond": ("results", "n_selected = 1, selected", forged(500)),
+    "column before": ("results", "n_selected = 1, selected", forged(-1)),
+    "columns back": ("results", "n_selected = 2, selected", forged(7, -1)),
+    "columns over the end": ("results", "n_selected = 2, selected", forged(300, 300)),
+    "columns beyond all numbers": ("results", "n_selected = 3, selected", forged(1, 2**62, 2**62)),
+    "too few columns": ("results", "n_selected", 3),
+    "number of columns as text": ("results", "n_selected", "many"),
     "metrics of a list": ("results", "metrics", "[1]"),
     "metrics of text": ("results", "metrics", '{"ber": "0.1"}'),
     "metrics of nothing": ("results", "metrics", "{"),

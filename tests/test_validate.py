@@ -23,7 +23,7 @@ from planted import chain, dataset, planted
 from tamis.base.errors import TamisError
 from tamis.select import Ranking
 from tamis.validation.folds import StratifiedFolds
-from tamis.validation.metrics import Answers, Metric, all_metrics, standard_error
+from tamis.validation.metrics import FoldPredictions, Metric, all_metrics, standard_error
 from tamis.validation.whole import validate
 
 SCORERS = {
@@ -144,7 +144,7 @@ def test_the_model_is_left_as_it_was() -> None:
     assert np.array_equal(X, data)
 
 
-def test_predictions_hold_every_answer() -> None:
+def test_predictions_hold_every_test_row() -> None:
     X, y = planted()
     found = validate(chain(), X, y, folds=4, repeats=2)
     p = found.predictions
@@ -160,14 +160,14 @@ def test_predictions_hold_every_answer() -> None:
     assert np.array_equal(p.scores[rows], fitted.decision_function(X[first.test]))
 
 
-def test_kept_features_and_stability() -> None:
+def test_selected_features_and_stability() -> None:
     X, y = planted()
     found = validate(chain(2), X, y, folds=5)
-    assert [k.size for k in found.kept] == [2] * 5
-    assert sum({3, 8} == set(k) for k in found.kept) >= 3
+    assert [k.size for k in found.selected] == [2] * 5
+    assert sum({3, 8} == set(k) for k in found.selected) >= 3
     assert 0.3 < found.stability.index <= 1
     everything = validate(LogisticRegression(), X, y, folds=5)
-    assert [k.size for k in everything.kept] == [40] * 5
+    assert [k.size for k in everything.selected] == [40] * 5
     assert np.isnan(everything.stability.index)
 
 
@@ -179,7 +179,7 @@ def test_official_split_judges_on_valid() -> None:
     labels = fitted.predict(X[80:])
     assert np.array_equal(found.predictions.label, labels)
     assert found.predictions.row.tolist() == list(range(80, 120))
-    judged = Answers(y[80:], labels, 2, fitted.decision_function(X[80:]))
+    judged = FoldPredictions(y[80:], labels, 2, fitted.decision_function(X[80:]))
     for name in ("ber", "accuracy", "auc"):
         assert found.summary()[name].mean == pytest.approx(all_metrics[name](judged))
     assert found.summary()["ber"].se == pytest.approx(standard_error(all_metrics["ber"], judged))
@@ -201,7 +201,7 @@ def test_leave_one_out_is_judged_as_one_test_set() -> None:
     found = validate(GaussianNB(), X, y, split="leave-one-out")
     p = found.predictions
     assert found.n_test.tolist() == [1] * 30
-    judged = Answers(p.truth, p.label, 2, p.scores, p.probabilities)
+    judged = FoldPredictions(p.truth, p.label, 2, p.scores, p.probabilities)
     for name, metric in all_metrics.items():
         assert found.values[name].tolist() == [metric(judged)]
     assert found.summary()["ber"].se == pytest.approx(standard_error(all_metrics["ber"], judged))
@@ -272,14 +272,14 @@ def test_result_is_json_and_readable() -> None:
     X, y = planted()
     found = validate(chain(), X, y, folds=3, leak_check=True, probes=0.2)
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert plain["layout"] == 1
+    assert plain["layout"] == 2
     assert plain["metrics"]["ber"]["mean"] == found.summary()["ber"].mean
     assert plain["leak"]["metrics"]["ber"]["mean"] == found.leak.summary()["ber"].mean
     text = str(found)
     assert text.splitlines()[0] == "StandardScaler() | cc(3) | LogisticRegression()"
     assert "3 stratified folds, 40 training rows and 20 test rows in each of 3 fits, seed 0" in text
     assert f"{found.summary()['ber'].mean:.4f} +- {found.summary()['ber'].se:.4f}" in text
-    assert "features used: 3 of 50" in text
+    assert "selected features: 3 of 50" in text
     assert "probes among them:" in text
     assert repr(found) == text
 
@@ -300,7 +300,7 @@ def test_one_fold_by_itself() -> None:
     one = alone(chain(last=ExtraTreesClassifier(5)), X, y, split, seed=2)
     assert one.metrics == {name: values[1] for name, values in whole.values.items()}
     assert (one.n_train, one.rows.tolist()) == (45, split.test.tolist())
-    assert np.array_equal(one.kept, whole.kept[1])
+    assert np.array_equal(one.selected, whole.selected[1])
 
 
 def test_the_room_is_callable_and_a_package() -> None:

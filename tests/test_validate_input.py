@@ -35,7 +35,7 @@ def test_every_kind_of_input_gives_the_same() -> None:
     ):
         found = validate(model, other, y, folds=4)
         assert np.array_equal(found.predictions.label, dense.predictions.label), type(other)
-        assert all(np.array_equal(a, b) for a, b in zip(found.kept, dense.kept, strict=True)), type(other)
+        assert all(np.array_equal(a, b) for a, b in zip(found.selected, dense.selected, strict=True)), type(other)
     from_dataset = validate(model, dataset(sp.csr_array(X), y), folds=4)
     assert np.array_equal(from_dataset.predictions.label, dense.predictions.label)
     words = np.array(["no", "yes"], dtype=object)[y]
@@ -60,7 +60,7 @@ def test_probes_are_added_and_counted() -> None:
     X, y = planted()
     found = validate(chain(10), X, y, folds=4, probes=0.5)
     assert found.n_features == 80
-    expected = np.mean([np.mean(k >= 40) for k in found.kept])
+    expected = np.mean([np.mean(k >= 40) for k in found.selected])
     assert 0 < found.probe_share == pytest.approx(expected)
     data = validate(chain(10), dataset(X, y), folds=4, probes=0.5)
     assert (data.n_features, data.probe_share > 0) == (80, True)
@@ -71,7 +71,7 @@ def test_known_probes_of_the_data_are_counted() -> None:
     X, y = planted()
     roles = np.where(np.isin(np.arange(40), [3, 8]), "informative", "probe")
     found = validate(chain(2), dataset(X, y, roles=roles), folds=4)
-    assert found.probe_share == pytest.approx(np.mean([np.mean(~np.isin(k, [3, 8])) for k in found.kept]))
+    assert found.probe_share == pytest.approx(np.mean([np.mean(~np.isin(k, [3, 8])) for k in found.selected]))
     assert found.probe_share < 0.5
 
 

@@ -56,7 +56,7 @@ def judged(
         n_train=np.full(folds, rows - n_test),
         n_test=np.full(folds, n_test),
         n_features=10000,
-        kept=None if features is None else (np.arange(features),) * folds,
+        selected=None if features is None else (np.arange(features),) * folds,
         stability=None,
         probe_share=None,
         fit_seconds=np.zeros(folds),
@@ -72,7 +72,9 @@ def test_every_part_is_the_test_it_comes_from() -> None:
     means = [v.summary()["accuracy"].mean for v in given]
     order = [found.best.position, *(r.model.position for r in found.rivals)]
     assert [means[i] for i in order] == pytest.approx(sorted(means, reverse=True))
-    assert [c.features for c in (found.best, *(r.model for r in found.rivals))] == [given[i].mean_kept for i in order]
+    assert [c.features for c in (found.best, *(r.model for r in found.rivals))] == [
+        given[i].mean_selected for i in order
+    ]
     best = given[order[0]]
     once = best.predictions.repeat == 0
     assert once.sum() == 90
@@ -87,7 +89,7 @@ def test_every_part_is_the_test_it_comes_from() -> None:
         wrong = [(v.predictions.label != v.predictions.truth)[once] for v in (best, own)]
         errors.append(mcnemar(*wrong))
         assert rival.mcnemar == errors[-1]
-        assert rival.fewer == pytest.approx(best.mean_kept / own.mean_kept)
+        assert rival.fewer == pytest.approx(best.mean_selected / own.mean_selected)
         assert rival.test == "corrected t"
         assert rival.worse == (rival.pvalue < 0.1)
     assert [r.pvalue for r in found.rivals] == pytest.approx(holm([r.difference.pvalue for r in found.rivals]))
@@ -290,14 +292,14 @@ def test_a_hundred_models_in_a_few_lines_and_little_time() -> None:
     assert lines[2].endswith("and uses 32x fewer features (31 against 999)")
     assert lines[3].startswith("Ranked in each fold the models differ (Friedman p < 0.001; Nemenyi finds ")
     assert found.simplest.name == "cc(31) | knn"
-    assert "p-values raised for 99 comparisons (Holm)" in lines[4]
-    assert lines[-1].startswith("The best was picked by the rows that judge it")
+    assert "p-values adjusted for 99 comparisons (Holm)" in lines[4]
+    assert lines[-1].startswith("The best was chosen on its test rows: its own figure is optimistic")
     assert len(found.sentences(most=99)) == 104
 
 
 def test_a_crowd_of_which_the_best_is_the_simplest_or_all_others_are_worse() -> None:
     first, *others = crowd(20, worse=0)
-    found = compare([replace(first, kept=(np.arange(1),) * 10), *others[1:]])
+    found = compare([replace(first, selected=(np.arange(1),) * 10), *others[1:]])
     assert found.simplest == found.best
     assert found.sentences()[1] == (
         "Of the other 18 models 18 are not distinguishable from it and 0 are worse; "
@@ -367,9 +369,9 @@ OTHER_TRUTH = replace(A.predictions, truth=1 - A.predictions.truth)
         (same_but(classes=np.array(["x", "y"])), {}, "differ in the rows of the folds or their classes"),
         (same_but(predictions=OTHER_ROWS), {}, "differ in the rows of the folds or their classes"),
         (same_but(predictions=OTHER_TRUTH), {}, "differ in the rows of the folds or their classes"),
-        ([A, A], {"metric": "auc"}, "metric: a was not judged by 'auc' but by ber"),
-        ([A, judged("b", GOOD, metric="auc")], {}, "metric: b was not judged by 'ber' but by auc"),
-        ([judged("a", [np.nan] * 3)] * 2, {}, "metric: 'ber' does not exist in any fold of a; take another"),
+        ([A, A], {"metric": "auc"}, "metric: a has ber; got 'auc'"),
+        ([A, judged("b", GOOD, metric="auc")], {}, "metric: b has auc; got 'ber'"),
+        ([judged("a", [np.nan] * 3)] * 2, {}, "metric: 'ber' is undefined in every fold of a; take another"),
         ([A, A], {"level": 1.5}, "level must be a number above 0 and below 1; got 1.5"),
         ([A, A], {"rope": -0.1}, "rope must be a finite number of 0 or more; got -0.1"),
     ],

@@ -12,7 +12,7 @@ from tamis.base.types import Mask
 from tamis.base.validation import check_whole
 from tamis.data.dataset import Dataset
 from tamis.data.parsing.matrices import MOST_COLUMNS, PARTS
-from tamis.validation.metrics import Answers, all_metrics, standard_error
+from tamis.validation.metrics import FoldPredictions, all_metrics, standard_error
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ def score_entry(
     if np.unique(true).size < 2:
         raise TamisError("truth must hold both -1 and +1: the balanced error rate needs rows of both classes")
     scores = None if confidences is None else predicted * _as_confidences("confidences", confidences, predicted.size)
-    answers = Answers((true > 0).astype(np.intp), (predicted > 0).astype(np.intp), 2, scores)
+    answers = FoldPredictions((true > 0).astype(np.intp), (predicted > 0).astype(np.intp), 2, scores)
     used = _as_features("features", np.arange(n_features) if features is None else features, n_features)
     known = None if probes is None else np.asarray(probes)
     if known is not None and (known.dtype != bool or known.shape != (n_features,)):

@@ -209,10 +209,10 @@ def print_estimates(found: Any) -> None:
 
 def print_features(found: Any) -> None:
     """How many features one model uses, and how much the folds agree on them."""
-    if found.kept is not None:
-        sizes = [k.size for k in found.kept]
+    if found.selected is not None:
+        sizes = [k.size for k in found.selected]
         span = f"{sizes[0]}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
-        print_line(f"features used: {span} of {found.n_features}")
+        print_line(f"selected features: {span} of {found.n_features}")
     if found.stability is not None and found.stability.index == found.stability.index:
         low, high = found.stability.interval
         print_line(f"stability of the choice over folds: {found.stability.index:.3f} ({low:.3f} to {high:.3f})")

@@ -55,7 +55,7 @@ def choose(models: list[Any], dataset: Any, head: Head, **options: Any) -> dict[
     metric = validation.metrics[0]
     print_line(f"on all rows the choice is: {found.choice}")
     print_line(
-        f"  its {metric.title} in the folds that chose it is {found.promised:.4f}; "
+        f"  its {metric.title} in the folds that chose it is {found.inner_estimate:.4f}; "
         f"the figure to report is {validation.summary()[metric.name].mean:.4f}, that of the choice as a whole"
     )
     _print_failed(found.failed)
@@ -67,7 +67,7 @@ def _print_ranking(found: Any) -> None:
     rows = []
     for place, one in enumerate(found.ordered()[:_SHOWN], start=1):
         e = one.summary()[metric.name]
-        size = None if one.mean_kept is None else f"{one.mean_kept:g}"
+        size = None if one.mean_selected is None else f"{one.mean_selected:g}"
         steady = None if one.stability is None or one.stability.index != one.stability.index else one.stability.index
         figures = [f"{v:.4f}" if v == v else None for v in (e.mean, e.se)]
         rows.append([place, one.recipe, *figures, size, None if steady is None else f"{steady:.3f}"])
@@ -90,11 +90,11 @@ def _print_curves(found: Any) -> None:
     best_first = sorted(curves, key=lambda name: min(order[id(one)] for one in curves[name]))
     points = {
         name: [
-            Point(one.mean_kept, one.summary()[metric.name].mean, one.summary()[metric.name].se)
+            Point(one.mean_selected, one.summary()[metric.name].mean, one.summary()[metric.name].se)
             for one in curves[name]
-            if len({other.mean_kept for other in curves[name]}) > 1
+            if len({other.mean_selected for other in curves[name]}) > 1
         ]
         for name in best_first
     }
-    for line in draw(points, x_title="features used", y_title=metric.title):
+    for line in draw(points, x_title="selected features", y_title=metric.title):
         print_line(line)

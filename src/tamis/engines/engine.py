@@ -1,10 +1,10 @@
-"""The contract of an engine, and the door to all of them."""
+"""The contract of an engine, and :func:`open_engine` for all of them."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from joblib import cpu_count, effective_n_jobs, parallel_config
 
@@ -13,17 +13,20 @@ from tamis.base.parallel import one_thread
 
 Result = TypeVar("Result")
 
-#: Times that a task is begun again after the death of the worker that had it.
+#: ``work(task, data)``; a function that can be pickled.
+Work: TypeAlias = Callable[[Any, Any], Result]
+
+#: Times that a task is started again after its worker died.
 CHANCES = 3
 
-#: The time (that of the clock on the wall) at which a task should stop, with the results it has.
+#: ``time.time()`` at which a task should stop, with the results it has.
 deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 
-_KNOWN = "serial, local, local(3) for so many processes, or dask://host:port"
+_KNOWN = "serial, local, local(3) for three processes, or dask://host:port"
 
 
 class Lost(TamisError):  # noqa: N818 - a result, returned and never raised
-    """In place of a result: the task ended every worker that tried it."""
+    """Returned instead of a result: every worker that tried the task died."""
 
     def __init__(self, number: int, deaths: int) -> None:
         super().__init__(f"task {number + 1}: the worker died each of the {deaths} times that it was tried")
@@ -34,53 +37,45 @@ class Lost(TamisError):  # noqa: N818 - a result, returned and never raised
 
 
 class Engine(AbstractContextManager[Any], Protocol):
-    """Runs tasks on data that every worker has been given once. As a context it is closed at the end."""
+    """Runs tasks on data that every worker receives once; a context manager that closes itself."""
 
     @property
     def workers(self) -> int:
         """Tasks that run at a time."""
 
     def run(
-        self,
-        work: Callable[[Any, Any], Result],
-        tasks: Sequence[Any],
-        *,
-        until: float | None = None,
-        hard: float | None = None,
+        self, work: Work[Result], tasks: Sequence[Any], *, until: float | None = None, hard: float | None = None
     ) -> Iterator[tuple[int, Result | Lost]]:
         """(number of the task, ``work(task, data)``) for every task, in the order in which they finish.
 
-        An error of `work` is raised here and ends the run. A task whose worker dies is begun again elsewhere, at most
-        ``CHANCES`` times; then its result is a :class:`Lost`. When the iterator is dropped the rest is not done.
+        An error of `work` is raised here and ends the run. A task whose worker dies is started again elsewhere, at most
+        ``CHANCES`` times; then its result is a :class:`Lost`. Dropping the iterator ends the run.
 
-        Parameters
-        ----------
-        work : callable
-            A function that can be pickled.
-        tasks : sequence
-        until : float, optional
-            ``time.time()`` after which no task is begun and running ones stop at their next step (:data:`deadline`).
-        hard : float, optional
-            ``time.time()`` at which tasks that still run are given up; they are not among the results.
+        `until` is the ``time.time()`` after which no task starts and running ones stop at their next step
+        (:data:`deadline`), `hard` the one at which running tasks are abandoned, without a result.
         """
 
     def close(self) -> None:
-        """End the workers that were started here and remove what was written for them."""
+        """End the workers that the engine started and remove its files."""
 
 
 def open_engine(name: str | None, data: Any, *, n_jobs: int = 1) -> Engine:
-    """Open an engine with the data that its tasks work on.
+    """Open an engine on the data of its tasks.
 
     Parameters
     ----------
     name : str or None
-        ``serial``; ``local`` for a process a core, ``local(3)`` for three of them; ``dask://host:port`` for the workers
-        of a scheduler. One local process is this one. None takes `n_jobs` processes of this machine, which are started
-        only when they will save more time than starting them takes.
+        ``serial``; ``local`` for one process a core, ``local(3)`` for three; ``dask://host:port`` for the workers of a
+        scheduler. ``local(1)`` is this process. None takes `n_jobs` local processes, which start only when they save
+        more time than starting takes.
     data : object
         Anything that can be pickled.
     n_jobs : int, default=1
-        Without a name: processes, -1 for all cores, and never more than cores.
+        Processes when `name` is None, -1 for all cores, and never more than cores.
+
+    Returns
+    -------
+    Engine
 
     Examples
     --------
@@ -103,11 +98,11 @@ def open_engine(name: str | None, data: Any, *, n_jobs: int = 1) -> Engine:
         from tamis.engines.dask import DaskEngine
 
         return DaskEngine(f"tcp://{found[1]}", data)
-    raise TamisError(f"there is no engine {name!r}: take {_KNOWN}")
+    raise TamisError(f"engine must be {_KNOWN}; got {name!r}")
 
 
 class Closing(AbstractContextManager[Any]):
-    """What is closed at the end of a context."""
+    """A context manager that closes itself."""
 
     def __enter__(self) -> Self:
         return self
@@ -116,11 +111,11 @@ class Closing(AbstractContextManager[Any]):
         self.close()
 
     def close(self) -> None:
-        """End what was begun."""
+        """Free what is held."""
 
 
-def perform(work: Callable[[Any, Any], Result], task: Any, data: Any, until: float | None) -> Result:
-    """``work(task, data)`` on one thread, because sums may depend on their number, with its deadline made known."""
+def perform(work: Work[Result], task: Any, data: Any, until: float | None) -> Result:
+    """``work(task, data)`` with its deadline, on one thread because sums may depend on the number of threads."""
     token = deadline.set(until)
     try:
         with one_thread():
@@ -129,7 +124,7 @@ def perform(work: Callable[[Any, Any], Result], task: Any, data: Any, until: flo
         deadline.reset(token)
 
 
-def perform_in_worker(work: Callable[[Any, Any], Result], task: Any, data: Any, until: float | None) -> Result:
-    """The same in a process that was started for it, which starts no others."""
+def perform_in_worker(work: Work[Result], task: Any, data: Any, until: float | None) -> Result:
+    """The same in a worker process, which starts no other processes."""
     with parallel_config(backend="sequential"):
         return perform(work, task, data, until)

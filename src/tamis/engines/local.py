@@ -10,9 +10,10 @@ import time
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import joblib
 from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
@@ -21,63 +22,51 @@ from joblib.externals.loky.process_executor import ShutdownExecutorError, Termin
 
 from tamis.base.errors import TamisError
 from tamis.base.parallel import expect_replacements
-from tamis.engines.engine import CHANCES, Closing, Lost, perform, perform_in_worker
+from tamis.engines.engine import CHANCES, Closing, Lost, Result, Work, perform, perform_in_worker
 
-Result = TypeVar("Result")
-
-#: One thread for everything that has threads of its own; read when these libraries are loaded.
+#: One thread for every library with its own threads; read when they are loaded.
 _ONE_THREAD = {
-    f"{library}_THREADS": "1"
-    for library in (
-        "OMP_NUM",
-        "OPENBLAS_NUM",
-        "MKL_NUM",
-        "BLIS_NUM",
-        "VECLIB_MAXIMUM",
-        "NUMBA_NUM",
-        "NUMEXPR_NUM",
-        "POLARS_MAX",
-    )
+    **{f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA", "NUMEXPR")},
+    "VECLIB_MAXIMUM_THREADS": "1",
+    "POLARS_MAX_THREADS": "1",
 }
 
-#: Shared memory as a folder, and the free bytes without which it is left alone.
+#: Shared memory as a folder, and the free bytes that it needs to be used.
 _SHARED, _ROOM = "/dev/shm", 2 << 30
 
-#: Seconds after which a process without work ends; the next task starts another one.
+#: Seconds after which an idle process ends; the next task starts another one.
 _IDLE = 600.0
 
-#: Seconds between two looks at the clock, or at whether the process that is served still lives.
+#: Seconds between two checks of the time, or of the parent process.
 _TICK = 0.25
 
-#: Processes that may die before they are ready, one after the other.
+#: Processes of one worker that may die before they are ready.
 _STARTS = 3
 
-#: Seconds that starting the processes costs: everything is imported and every kernel loaded in each.
+#: Seconds to start the processes, which import everything and load every kernel.
 _STARTING = 5.0
 
-#: Seconds after which a task is a long one.
+#: Seconds after which the first task is long and the processes start.
 _LONG = 2.0
 
 
 class LocalEngine(Closing):
-    """Tasks in processes of this machine, which are started at the first run.
+    """Tasks in processes of this machine, which start with the first run.
 
-    The data is written once to a folder, in shared memory where there is room; large arrays are mapped from it, so that
-    there is one copy of them for all processes. What a process writes to them stays its own.
+    The data is written once to a folder, in shared memory where there is room. Large arrays are mapped from it, so that
+    all processes share one copy; what a process writes to them is private.
 
     Parameters
     ----------
     data : object
     workers : int
     at_once : bool, default=True
-        Start the processes before anything else. Otherwise this process begins with the tasks, as the serial engine
-        does it, and the others are started when by the time of the first tasks they will save more than that takes.
+        Start the processes first. Otherwise this process begins with the tasks, and the others start when, by the time
+        that the first tasks take, they save more than starting costs.
     """
 
     def __init__(self, data: Any, workers: int, *, at_once: bool = True) -> None:
-        self.workers = workers
-        self._data = data
-        self._at_once = at_once
+        self.workers, self._data, self._at_once = workers, data, at_once
         self._crew = [_Worker() for _ in range(workers)]
         self._remove: Callable[[], Any] | None = None
         self._path = ""
@@ -85,12 +74,7 @@ class LocalEngine(Closing):
         self._run: _Run | None = None
 
     def run(
-        self,
-        work: Callable[[Any, Any], Result],
-        tasks: Sequence[Any],
-        *,
-        until: float | None = None,
-        hard: float | None = None,
+        self, work: Work[Result], tasks: Sequence[Any], *, until: float | None = None, hard: float | None = None
     ) -> Iterator[tuple[int, Result | Lost]]:
         """See :meth:`tamis.engines.engine.Engine.run`; a run ends the one before it."""
         if self._run is not None:
@@ -123,7 +107,7 @@ class LocalEngine(Closing):
                 self._remove = None
 
     def _begin_here(self, run: "_Run") -> Generator[tuple[int, Any], None, int]:
-        """Do tasks in this process until the others are up, which are started when that pays; how many were done."""
+        """Run tasks in this process until the workers are up, which start when that pays; returns how many were run."""
         done, begin = 0, time.perf_counter()
         timer = threading.Timer(_LONG, run.start)
         timer.daemon = True
@@ -167,7 +151,7 @@ class LocalEngine(Closing):
                 yield found
 
     def _written(self) -> str:
-        """The file of the data, written when it is first asked for."""
+        """The file of the data, written at the first call."""
         with self._writing:
             if self._remove is None:
                 folder = _write(self._data)
@@ -177,36 +161,21 @@ class LocalEngine(Closing):
 
 
 class _Run:
-    """What the threads of a run share.
-
-    Parameters
-    ----------
-    work : callable
-    tasks : sequence
-    until : float or None
-    crew : list of _Worker
-    path : callable
-        Returns the file of the data.
-    """
+    """The state that the threads of a run share; `path` returns the file of the data."""
 
     def __init__(
-        self,
-        work: Callable[[Any, Any], Any],
-        tasks: Sequence[Any],
-        until: float | None,
-        crew: list["_Worker"],
-        path: Callable[[], str],
+        self, work: Work[Any], tasks: Sequence[Any], until: float | None, crew: list["_Worker"], path: Callable[[], str]
     ) -> None:
         self.work, self.tasks, self.until, self.crew, self.path = work, tasks, until, crew, path
         self.stopped = threading.Event()
-        #: (number, result) for what is done, an error that ends the run, None from each thread that has ended.
+        #: (number, result) of a finished task, an error that ends the run, None from each thread that has ended.
         self.done: queue.SimpleQueue[tuple[int, Any] | BaseException | None] = queue.SimpleQueue()
         self._taken = 0
         self._started = False
         self._guard = threading.Lock()
 
     def start(self) -> None:
-        """Let the workers take tasks, unless they do already."""
+        """Start a thread for each worker, once."""
         with self._guard:
             started, self._started = self._started, True
         if not started:
@@ -215,16 +184,16 @@ class _Run:
 
     @property
     def over(self) -> bool:
-        """Whether nothing may be begun any more."""
+        """Whether no task may start any more."""
         return self.stopped.is_set() or (self.until is not None and time.time() >= self.until)
 
     @property
     def n_waiting(self) -> int:
-        """Tasks that nobody has and that may be begun."""
+        """Number of tasks that may still start."""
         return 0 if self.over else len(self.tasks) - self._taken
 
     def take(self) -> int | None:
-        """The number of such a task."""
+        """Take the next waiting task."""
         with self._guard:
             if not self.n_waiting:
                 return None
@@ -235,8 +204,8 @@ class _Run:
 class _Worker:
     """A process that can be replaced.
 
-    When a process of a pool dies loky ends the pool, and nobody can tell whose task it was. Each worker is therefore a
-    pool of its own, with one task at a time.
+    When a process of a pool dies, loky ends the pool without telling which task did it. Each worker is therefore a pool
+    of one process, with one task at a time.
     """
 
     def __init__(self) -> None:
@@ -244,16 +213,16 @@ class _Worker:
         self._ready: Future[None]
         self._last: Future[Any]
         self._guard = threading.Lock()
-        #: Held while there is a task, from before it is taken until its result is out.
+        #: Held from before a task is taken until its result is out.
         self.busy = threading.Lock()
 
     @property
     def is_up(self) -> bool:
-        """Whether the process is there and has the data."""
+        """Whether the process runs and has the data."""
         return self._pool is not None and self._ready.done()
 
     def up(self, run: _Run) -> None:
-        """See to it that the process is there and has the data."""
+        """Wait until the process runs and has the data; start it if needed."""
         path = run.path()
         for _ in range(_STARTS):
             with self._guard:
@@ -270,10 +239,10 @@ class _Worker:
                 return ready.result()
             except TerminatedWorkerError:
                 self.end(ready)
-        raise TamisError(f"{_STARTS} local workers died before they could begin: is there memory for the data?")
+        raise TamisError(f"{_STARTS} local workers died at their start: is there memory for the data?")
 
     def send(self, run: _Run, number: int) -> Future[Any]:
-        """Begin a task."""
+        """Start a task."""
         with self._guard:
             if self._pool is None or run.stopped.is_set():
                 raise ShutdownExecutorError
@@ -281,12 +250,12 @@ class _Worker:
             return self._last
 
     def end(self, after: Future[Any] | None = None) -> None:
-        """End the process, whatever it does, or only if it is still the one that got a call; a new one follows it."""
+        """End the process, or only if it is still the one that got the call `after`; it is replaced when needed."""
         with self._guard:
             if self._pool is None or (after is not None and after not in (self._ready, self._last)):
                 return
             pool, self._pool = self._pool, None
-            # loky stumbles over calls that it has heard of and not yet passed on.
+            # loky fails on calls that it has queued but not yet passed on.
             patience = time.time() + _TICK
             while not (self._last.running() or self._last.done()) and time.time() < patience:
                 time.sleep(0.001)
@@ -294,7 +263,7 @@ class _Worker:
 
 
 def _stop(run: _Run, crew: list[_Worker]) -> None:
-    """Let nothing more be begun and end what has begun; processes without a task are kept."""
+    """Start no more tasks and end the running ones; idle processes stay."""
     run.stopped.set()
     for worker in crew:
         if worker.busy.locked():
@@ -304,8 +273,8 @@ def _stop(run: _Run, crew: list[_Worker]) -> None:
 
 
 def _serve(worker: _Worker, run: _Run) -> None:
-    """A thread: one task after the other through one worker."""
-    # The processes inherit it from here: an interrupt from the keyboard is for the process that started them.
+    """The thread of one worker: one task after the other."""
+    # Inherited by the processes: an interrupt from the keyboard is for this process only.
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -331,7 +300,7 @@ def _result(worker: _Worker, run: _Run, number: int) -> Any:
         try:
             future = worker.send(run, number)
         except TerminatedWorkerError:
-            worker.end()  # it died while it had nothing to do
+            worker.end()  # it died while idle
             continue
         try:
             return future.result()
@@ -339,31 +308,26 @@ def _result(worker: _Worker, run: _Run, number: int) -> Any:
             worker.end(future)
             deaths += 1
         except BrokenProcessPool:
-            worker.end(future)  # what was sent could not be read
+            worker.end(future)  # the task could not be unpickled
             raise
     return Lost(number, deaths)
 
 
 def _write(data: Any) -> Path:
-    """A folder with the data, which goes away with this process however that ends."""
+    """A folder with the data, which is removed when this process ends, even when it is killed."""
     refused: OSError | None = None
     for root in _roots():
-        try:
-            folder = Path(tempfile.mkdtemp(prefix="tamis-", dir=root))
-        except OSError as error:
-            refused = error
-            continue
-        resource_tracker.register(str(folder), "folder")
-        try:
-            joblib.dump(data, folder / "data")
-        except OSError as error:
-            _remove(folder)
-            refused = error
-        except BaseException:
-            _remove(folder)
-            raise
-        else:
-            return folder
+        with ExitStack() as undo:
+            try:
+                folder = Path(tempfile.mkdtemp(prefix="tamis-", dir=root))
+                resource_tracker.register(str(folder), "folder")
+                undo.callback(_remove, folder)
+                joblib.dump(data, folder / "data")
+            except OSError as error:
+                refused = error
+            else:
+                undo.pop_all()
+                return folder
     raise TamisError(f"the data cannot be written for the local workers: {refused}") from refused
 
 
@@ -381,28 +345,28 @@ def _roots() -> Iterator[str]:
 
 
 def _begin(parent: int) -> None:
-    """The first thing that a worker does."""
+    """Initialize a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
 
+    def follow() -> None:
+        # A parent that is killed cannot end its workers.
+        while os.getppid() == parent:
+            time.sleep(_TICK)
+        os._exit(1)
 
-def _follow(parent: int) -> None:
-    # A process that is killed cannot end its workers.
-    while os.getppid() == parent:
-        time.sleep(_TICK)
-    os._exit(1)
+    threading.Thread(target=follow, daemon=True).start()
 
 
 @lru_cache(maxsize=1)
 def _data(path: str) -> Any:
-    # Pages that are written to become the process's own: compiled code may refuse arrays that are for reading only.
+    # Copy on write: compiled code may refuse read-only arrays.
     return joblib.load(path, mmap_mode="c")
 
 
-def _load(path: str, work: Callable[[Any, Any], Any]) -> None:
-    """Read the data; what `work` needs was imported when it came here."""
+def _load(path: str, work: Work[Any]) -> None:
+    """Read the data; unpickling `work` has imported what it needs."""
     _data(path)
 
 
-def _perform(work: Callable[[Any, Any], Result], task: Any, path: str, until: float | None) -> Result:
+def _perform(work: Work[Result], task: Any, path: str, until: float | None) -> Result:
     return perform_in_worker(work, task, _data(path), until)

@@ -1,21 +1,14 @@
-"""The serial engine: this process."""
+"""The serial engine: tasks in this process."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from tamis.engines.engine import Closing, Lost, perform
-
-Result = TypeVar("Result")
+from tamis.engines.engine import Closing, Lost, Result, Work, perform
 
 
 class SerialEngine(Closing):
-    """One task after the other, in this process; a running task cannot be given up.
-
-    Parameters
-    ----------
-    data : object
-    """
+    """One task after the other, in this process; a running task cannot be abandoned."""
 
     workers = 1
 
@@ -23,12 +16,7 @@ class SerialEngine(Closing):
         self._data = data
 
     def run(
-        self,
-        work: Callable[[Any, Any], Result],
-        tasks: Sequence[Any],
-        *,
-        until: float | None = None,
-        hard: float | None = None,
+        self, work: Work[Result], tasks: Sequence[Any], *, until: float | None = None, hard: float | None = None
     ) -> Iterator[tuple[int, Result | Lost]]:
         """See :meth:`tamis.engines.engine.Engine.run`."""
         ends = [end for end in (until, hard) if end is not None]

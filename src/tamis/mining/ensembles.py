@@ -13,7 +13,7 @@ from tamis.compose.catalog import part_for
 from tamis.compose.chain import Call
 from tamis.compose.parser import parse
 from tamis.validation.fold_result import FoldResult, measured
-from tamis.validation.metrics import Answers, Metric, log_loss
+from tamis.validation.metrics import FoldPredictions, Metric, log_loss
 
 #: Votes that a blend gives away, one after another; a model may get several.
 _VOTES = 8
@@ -65,8 +65,8 @@ def blend(members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], m
     able = [m for m in able if _columns(results, m) <= most]
     if len(able) < 2:
         return None
-    said = {m: [_probabilities(found[m].answers) for found in results] for m in able}
-    truths = [found[able[0]].answers for found in results]
+    said = {m: [_probabilities(found[m].predictions) for found in results] for m in able}
+    truths = [found[able[0]].predictions for found in results]
     sums = list(accumulate((said[m] for m in able[:_BEGINNERS]), _added))
     worths = [_worth(total, truths, metric) for total in sums]
     begin = max(range(len(sums)), key=lambda i: worths[i])
@@ -93,7 +93,7 @@ def _added(total: list[FloatArray], more: list[FloatArray]) -> list[FloatArray]:
 def _columns(results: Sequence[Mapping[str, FoldResult]], member: str) -> float:
     """Mean number of columns that a model uses; of one that does not tell, all."""
     kept = [found[member] for found in results]
-    return float(np.mean([one.n_features if one.kept is None else one.kept.size for one in kept]))
+    return float(np.mean([one.n_features if one.selected is None else one.selected.size for one in kept]))
 
 
 def _better(one: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -102,7 +102,7 @@ def _better(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one[0] > other[0]
 
 
-def _worth(total: Sequence[FloatArray], truths: Sequence[Answers], metric: Metric) -> tuple[float, float]:
+def _worth(total: Sequence[FloatArray], truths: Sequence[FoldPredictions], metric: Metric) -> tuple[float, float]:
     """The mean of the metric over the splits, turned so that larger is better, and less the log loss."""
     answers = [_answers(p / p.sum(axis=1, keepdims=True), truth) for p, truth in zip(total, truths, strict=True)]
     values = np.array([metric(one) for one in answers])
@@ -111,25 +111,25 @@ def _worth(total: Sequence[FloatArray], truths: Sequence[Answers], metric: Metri
     return round(mean if metric.better == "high" else -mean, 12), -surprise
 
 
-def _answers(p: FloatArray, truth: Answers) -> Answers:
+def _answers(p: FloatArray, truth: FoldPredictions) -> FoldPredictions:
     scores = p[:, 1] if truth.n_classes == 2 else p
     return replace(truth, labels=p.argmax(axis=1), scores=scores, probabilities=p)
 
 
-def _probabilities(answers: Answers) -> FloatArray:
+def _probabilities(answers: FoldPredictions) -> FloatArray:
     said = Predicted(answers.labels, answers.probabilities, answers.scores, np.arange(answers.n_classes))
     return as_probabilities(said, answers.n_classes)
 
 
 def _result(found: Mapping[str, FoldResult], counts: Counter[str], p: FloatArray) -> FoldResult:
     members = [found[m] for m in counts]
-    kept = [one.kept for one in members if one.kept is not None]
-    answers = _answers(p, members[0].answers)
+    kept = [one.selected for one in members if one.selected is not None]
+    answers = _answers(p, members[0].predictions)
     return replace(
         members[0],
-        answers=answers,
+        predictions=answers,
         metrics=measured(answers, None),
-        kept=np.unique(np.concatenate(kept)) if len(kept) == len(members) else None,
+        selected=np.unique(np.concatenate(kept)) if len(kept) == len(members) else None,
         fit_seconds=sum(one.fit_seconds for one in members),
         predict_seconds=sum(one.predict_seconds for one in members),
         alone_seconds=sum(one.alone_seconds for one in members),

@@ -208,7 +208,7 @@ class Board:
             return
         value = finding.metrics[self.metric.name]
         tried.values[split] = value if self.metric.better == "high" else -value
-        tried.sizes[split] = None if finding.kept is None else finding.kept.size
+        tried.sizes[split] = None if finding.selected is None else finding.selected.size
         tried.seconds[split] = finding.fit_seconds + finding.predict_seconds
         tried.alone[split] = finding.alone_seconds
 

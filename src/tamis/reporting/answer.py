@@ -7,9 +7,9 @@ import numpy as np
 
 from tamis.data.dataset import Dataset
 from tamis.mining.mined import Mined
-from tamis.reporting.plain import plain
 from tamis.reporting.sentence import sentence
 from tamis.validation.metrics import Metric, all_metrics
+from tamis.validation.plain import plain
 from tamis.validation.result import Estimate, Validation
 
 __all__ = ["interval", "metric_facts", "mined_answer", "validated_answer"]
@@ -125,15 +125,15 @@ def interval(estimate: Estimate, metric: Metric) -> tuple[float, float]:
 
 def _own(validation: Validation, data: Dataset) -> list[np.ndarray] | None:
     """The columns of the data that each fold uses; added probes are numbered after them."""
-    if validation.kept is None:
+    if validation.selected is None:
         return None
-    return [columns[columns < data.n_features] for columns in validation.kept]
+    return [columns[columns < data.n_features] for columns in validation.selected]
 
 
 def _false_features(validation: Validation, data: Dataset, used: int | None) -> dict[str, Any] | None:
     """How many of the features used are expected to be useless, judged by the probes that the honest folds use."""
     own = _own(validation, data)
-    if own is None or validation.kept is None or not used:
+    if own is None or validation.selected is None or not used:
         return None
     if data.probes is not None and data.probes.any():
         share = float(np.mean([data.probes[columns].mean() if columns.size else 0.0 for columns in own]))
@@ -145,7 +145,7 @@ def _false_features(validation: Validation, data: Dataset, used: int | None) -> 
     added = validation.n_features - data.n_features
     if added <= 0:
         return None
-    chosen = float(np.mean([columns.size for columns in validation.kept]) - np.mean([c.size for c in own]))
+    chosen = float(np.mean([columns.size for columns in validation.selected]) - np.mean([c.size for c in own]))
     how = (
         f"of {added} probes, useless columns that were added for the validation, {chosen:.3g} are used in the mean "
         f"fold; if every one of the {data.n_features} features were useless, as large a share of them would be used: "

@@ -8,7 +8,7 @@ import polars as pl
 
 from tamis.base.types import Codes, FloatArray, Mask
 from tamis.data.dataset import Dataset
-from tamis.reporting.plain import plain
+from tamis.validation.plain import plain
 
 __all__ = ["distributions", "numbers"]
 

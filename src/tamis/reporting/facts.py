@@ -34,11 +34,11 @@ from tamis.reporting.answer import mined_answer, validated_answer
 from tamis.reporting.features import features
 from tamis.reporting.honesty import honesty
 from tamis.reporting.models import family, models
-from tamis.reporting.plain import plain
 from tamis.reporting.rows import rows
 from tamis.reporting.story import story
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.permutation import PermutationTest
+from tamis.validation.plain import plain
 from tamis.validation.result import Validation
 
 #: Of the layout of the facts.
@@ -87,7 +87,7 @@ def mined_facts(
         **_head("mine", data, validation.seed, command),
         "answer": mined_answer(found, data, used=used, commands=commands),
         "models": told,
-        "features": features(data, used=used, kept=validation.kept, sets=sets),
+        "features": features(data, used=used, kept=validation.selected, sets=sets),
         "rows": rows(data, validation.predictions, validation.classes, used=used),
         "honesty": honesty(
             data, validation=validation, promised=found.promised_, leak=leak, permutation=None, used=used
@@ -115,13 +115,13 @@ def validated_facts(
     command, commands
         As for :func:`mined_facts`.
     """
-    often = None if validation.kept is None else most_often(validation.kept)
+    often = None if validation.selected is None else most_often(validation.selected)
     used = None if often is None else often[often < data.n_features]
     return {
         **_head("validate", data, validation.seed, command),
         "answer": validated_answer(validation, data, commands=commands),
         "models": None,
-        "features": features(data, used=None, kept=validation.kept, sets={}),
+        "features": features(data, used=None, kept=validation.selected, sets={}),
         "rows": rows(data, validation.predictions, validation.classes, used=used),
         "honesty": honesty(
             data, validation=validation, promised=None, leak=validation.leak, permutation=permutation, used=used
@@ -180,7 +180,7 @@ def _picked_by_selectors(
         selector = family(row["recipe"]).partition(" | ")[0]
         if selector in found or len(found) == _SELECTORS or " | " not in family(row["recipe"]):
             continue
-        columns = [one.kept for one in results(row["recipe"]) if one.kept is not None]
+        columns = [one.selected for one in results(row["recipe"]) if one.selected is not None]
         if columns:
             found[selector] = most_often(columns)
     return found

@@ -10,8 +10,8 @@ from tamis.base.types import FloatArray
 from tamis.compose.catalog import score_for
 from tamis.data.dataset import Dataset
 from tamis.reporting.distributions import distributions
-from tamis.reporting.plain import plain
 from tamis.reporting.redundancy import redundancy
+from tamis.validation.plain import plain
 from tamis.validation.stability import stability
 
 __all__ = ["best", "features", "has_classes", "scores"]

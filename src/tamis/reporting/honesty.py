@@ -18,9 +18,9 @@ from tamis.data.duplicates import equal_rows, too_large
 from tamis.reporting.answer import interval
 from tamis.reporting.distributions import numbers
 from tamis.reporting.features import has_classes, scores
-from tamis.reporting.plain import plain
 from tamis.validation.metrics import all_metrics
 from tamis.validation.permutation import PermutationTest
+from tamis.validation.plain import plain
 from tamis.validation.result import Estimate, Validation
 
 __all__ = ["constant_columns", "honesty", "separators"]
@@ -182,7 +182,7 @@ def _of_classes(data: Dataset) -> Iterator[_Said]:
 
 
 def _of_model(data: Dataset, validation: Validation | None, used: np.ndarray | None) -> Iterator[_Said]:
-    size = len(used) if used is not None else None if validation is None else validation.mean_kept
+    size = len(used) if used is not None else None if validation is None else validation.mean_selected
     if size is not None and size > data.n_rows > 0:
         yield (
             f"The model uses {size:.10g} columns and was made from {data.n_rows} rows.",

@@ -9,10 +9,10 @@ from tamis.compose.recipe import parse
 from tamis.mining.mined import Mined
 from tamis.mining.template import Form
 from tamis.reporting.answer import metric_facts
-from tamis.reporting.plain import plain
 from tamis.validation.comparison.paired import corrected_t
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.metrics import Metric
+from tamis.validation.plain import plain
 from tamis.validation.stability import stability
 
 __all__ = ["family", "models"]
@@ -193,7 +193,7 @@ def _curves(rows: Sequence[Mapping[str, Any]], folds: Callable[[str], Folds]) ->
 
 
 def _stability(folds: Folds) -> float | None:
-    sets = [one.kept for one in folds.values() if one.kept is not None]
+    sets = [one.selected for one in folds.values() if one.selected is not None]
     if not sets or len(sets) < len(folds):
         return None
     return stability(sets, next(iter(folds.values())).n_features).index

@@ -11,7 +11,7 @@ from tamis.base.parallel import one_thread
 from tamis.base.types import FloatArray
 from tamis.data.dataset import Dataset
 from tamis.reporting.distributions import numbers
-from tamis.reporting.plain import plain
+from tamis.validation.plain import plain
 
 __all__ = ["redundancy"]
 

@@ -15,7 +15,7 @@ from tamis.compose.catalog import part_for
 from tamis.data.dataset import Dataset
 from tamis.reporting.distributions import numbers
 from tamis.reporting.features import best
-from tamis.reporting.plain import plain
+from tamis.validation.plain import plain
 from tamis.validation.result import Predictions
 
 __all__ = ["rows"]

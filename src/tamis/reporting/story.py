@@ -14,9 +14,9 @@ from tamis.compose.catalog import entry, entry_of
 from tamis.compose.chain import Call, Chain
 from tamis.compose.recipe import parse, to_text
 from tamis.mining.mined import Mined
-from tamis.reporting.plain import plain
 from tamis.trees.figure import figure
 from tamis.trees.rules import HasTree, rules
+from tamis.validation.plain import plain
 
 __all__ = ["story"]
 

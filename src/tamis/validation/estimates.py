@@ -1,4 +1,4 @@
-"""Predictions of many folds together, and a metric's mean over them."""
+"""Predictions of all folds together, and the mean of a metric over folds."""
 
 from collections.abc import Sequence
 
@@ -6,40 +6,33 @@ import numpy as np
 
 from tamis.base.types import FloatArray
 from tamis.validation.fold_result import FoldResult
-from tamis.validation.metrics import Answers
+from tamis.validation.metrics import FoldPredictions
 from tamis.validation.result import Estimate, Predictions
 
 
-def pooled(results: Sequence[FoldResult], classes: np.ndarray) -> tuple[Answers, Predictions]:
-    """All answers, in order of repeat and row."""
+def pooled(results: Sequence[FoldResult], classes: np.ndarray) -> tuple[FoldPredictions, Predictions]:
+    """All predictions, in order of repeat and row: as codes, and as labels with where they come from."""
     repeat = np.concatenate([np.full(r.rows.size, r.repeat) for r in results])
     fold = np.concatenate([np.full(r.rows.size, r.fold) for r in results])
     row = np.concatenate([r.rows for r in results])
     order = np.lexsort((row, repeat))
-    every = [r.answers for r in results]
-    scores = [a.scores for a in every if a.scores is not None]
-    probabilities = [a.probabilities for a in every if a.probabilities is not None]
-    pooled = Answers(
-        np.concatenate([a.truth for a in every]),
-        np.concatenate([a.labels for a in every]),
+    folds = [r.predictions for r in results]
+    scores = [p.scores for p in folds if p.scores is not None]
+    probabilities = [p.probabilities for p in folds if p.probabilities is not None]
+    codes = FoldPredictions(
+        np.concatenate([p.truth for p in folds]),
+        np.concatenate([p.labels for p in folds]),
         classes.size,
-        np.concatenate(scores) if len(scores) == len(every) else None,
-        np.concatenate(probabilities) if len(probabilities) == len(every) else None,
+        np.concatenate(scores) if len(scores) == len(folds) else None,
+        np.concatenate(probabilities) if len(probabilities) == len(folds) else None,
     ).rows(order)
-    said = Predictions(
-        repeat[order],
-        fold[order],
-        row[order],
-        classes[pooled.truth],
-        classes[pooled.labels],
-        pooled.scores,
-        pooled.probabilities,
-    )
-    return pooled, said
+    where = (repeat[order], fold[order], row[order])
+    labels = (classes[codes.truth], classes[codes.labels])
+    return codes, Predictions(*where, *labels, codes.scores, codes.probabilities)
 
 
 def over_folds(values: FloatArray, test_to_train: float) -> Estimate:
-    """Mean, deviation and corrected standard error of a metric over folds; folds without a value are left out."""
+    """Mean, deviation and corrected standard error of a metric over the folds where it has a value."""
     known = values[~np.isnan(values)]
     mean = float(known.mean()) if known.size else float("nan")
     sd = float(known.std(ddof=1)) if known.size > 1 else float("nan")

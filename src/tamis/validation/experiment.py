@@ -1,4 +1,4 @@
-"""An experiment: a data set, a scheme of splits, metrics and a seed, and the estimate that comes of them."""
+"""An experiment: a data set, a scheme of splits, metrics and a seed, and the estimates that follow."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -26,17 +26,7 @@ from tamis.validation.stability import stability
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """Rows and splits, ready for models.
-
-    Attributes
-    ----------
-    data : Dataset
-    scheme : Scheme
-        How the rows are split.
-    splits : tuple of Split
-    metrics : tuple of Metric, or None for all that the predictions allow
-    seed : int
-    """
+    """A data set and its splits, on which models are validated; `metrics` None means all that predictions allow."""
 
     data: Dataset
     scheme: Scheme
@@ -58,19 +48,19 @@ class Experiment:
         probes: float = 0.0,
         seed: int = 0,
     ) -> "Experiment":
-        """Check what was given and split the rows; parameters are those of :func:`tamis.validation.whole.validate`."""
+        """Check the input and split the rows; the parameters are those of :func:`tamis.validation.whole.validate`."""
         check_whole("seed", seed, 0)
-        measures = None if metrics is None else chosen(metrics)
-        way = scheme(split, folds=folds, repeats=repeats)
+        checked = None if metrics is None else chosen(metrics)
+        splitter = scheme(split, folds=folds, repeats=repeats)
         if probes < 0:
             raise TamisError(f"probes must be a share of 0 or more; got {probes}")
         data = Dataset.of(X, y, groups=groups)
         if probes:
             data, _ = add_probes(data, probes, seed=seed)
-        return cls(data, way, (), measures, seed)._split()
+        return cls(data, splitter, (), checked, seed)._split()
 
     def relabelled(self, labels: np.ndarray) -> "Experiment":
-        """The same with other classes, for which the rows are split anew."""
+        """The same with other classes and new splits for them."""
         return replace(self, data=replace(self.data, y=labels))._split()
 
     def _split(self) -> "Experiment":
@@ -80,22 +70,22 @@ class Experiment:
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """The rows that take part in any split, in order."""
+        """The rows in any split, in order."""
         return np.unique(np.concatenate([rows for s in self.splits for rows in (s.train, s.test)]))
 
     @property
     def fold_metrics(self) -> tuple[Metric, ...] | None:
-        """The metrics to compute in each split: none where all predictions are measured together."""
+        """The metrics to compute in each split: none where they are computed on all predictions together."""
         return () if self.scheme.one_test else self.metrics
 
     def driver(self, *, engine: str | None = None, n_jobs: int = 1, memory: float | None = None) -> Driver:
-        """What evaluates models on this data; its parameters: :class:`~tamis.validation.execute.driver.Driver`."""
+        """The :class:`~tamis.validation.execute.driver.Driver` of this data."""
         return Driver(self.data, seed=self.seed, engine=engine, n_jobs=n_jobs, memory=memory)
 
     def outcomes(
         self, models: Sequence[Any], *, progress: Callable[[int, int], None] | None = None, **options: Any
     ) -> list[Outcome]:
-        """What came of every model on all splits; the options are those of :meth:`driver`."""
+        """The outcome of every model on all splits; the options are those of :meth:`driver`."""
         apparent = (self.scheme.apparent_split(self.data.y),) if isinstance(self.scheme, Bootstrap) else ()
         with self.driver(**options) as driver:
             return driver.outcomes(models, self.splits + apparent, metrics=self.fold_metrics, progress=progress)
@@ -103,23 +93,26 @@ class Experiment:
     def validation(self, model: Any, results: Sequence[FoldResult]) -> Validation:
         """The estimate of a model from its results on all splits, in order."""
         folds = results[: len(self.splits)]
-        answers, predictions = pooled(folds, self.data.classes)
+        codes, predictions = pooled(folds, self.data.classes)
         metrics = self.metrics
         if metrics is None:
-            metrics = tuple(m for m in all_metrics.values() if m.possible(answers))
+            metrics = tuple(m for m in all_metrics.values() if m.possible(codes))
         n_train, n_test = np.array([r.n_train for r in folds]), np.array([r.rows.size for r in folds])
         if self.scheme.one_test:
-            values = {m.name: np.array([m(answers)]) for m in metrics}
-            errors = {m.name: standard_error(m, answers, seed=spawn(self.seed)) for m in metrics}
+            values = {m.name: np.array([m(codes)]) for m in metrics}
+            errors = {m.name: standard_error(m, codes, seed=spawn(self.seed)) for m in metrics}
             estimates = {name: Estimate(float(v[0]), float("nan"), errors[name]) for name, v in values.items()}
         else:
             values = {m.name: np.array([r.metrics[m.name] for r in folds]) for m in metrics}
             estimates = {name: over_folds(v, n_test.mean() / n_train.mean()) for name, v in values.items()}
         if len(folds) < len(results):
-            out, rows, whole = [r.answers for r in folds], [r.rows for r in folds], results[-1].answers
+            out, rows, whole = [r.predictions for r in folds], [r.rows for r in folds], results[-1].predictions
             estimates = {m.name: estimate_632plus(m, whole, out, rows) for m in metrics}
-        kept = tuple(r.kept for r in folds if r.kept is not None)
-        known, n_features = len(kept) == len(folds), folds[0].n_features
+        selected = tuple(r.selected for r in folds if r.selected is not None)
+        known, n_features = len(selected) == len(folds), folds[0].n_features
+        probe_share = None
+        if known and (probes := self.data.probes) is not None:
+            probe_share = float(np.mean([probes[s].mean() if s.size else 0.0 for s in selected]))
         return Validation(
             recipe=to_text(model),
             data=self.data.name,
@@ -133,15 +126,9 @@ class Experiment:
             n_train=n_train,
             n_test=n_test,
             n_features=n_features,
-            kept=kept if known else None,
-            stability=stability(kept, n_features) if known else None,
-            probe_share=_probe_share(kept, self.data.probes) if known else None,
+            selected=selected if known else None,
+            stability=stability(selected, n_features) if known else None,
+            probe_share=probe_share,
             fit_seconds=np.array([r.fit_seconds for r in folds]),
             predict_seconds=np.array([r.predict_seconds for r in folds]),
         )
-
-
-def _probe_share(kept: Sequence[np.ndarray], probes: np.ndarray | None) -> float | None:
-    if probes is None:
-        return None
-    return float(np.mean([probes[k].mean() if k.size else 0.0 for k in kept]))

@@ -1,8 +1,8 @@
-"""Ways to divide the rows into those a model learns from and those it is judged on."""
+"""Ways to split rows into training and test rows."""
 
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeAlias
 
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
@@ -11,6 +11,9 @@ from tamis.base.errors import TamisError
 from tamis.base.seeds import spawn
 from tamis.base.validation import check_whole
 
+#: One value for each row, or None where there are none.
+Column: TypeAlias = np.ndarray | None
+
 
 class SmallClass(UserWarning):
     """A class has fewer rows than there are folds."""
@@ -18,9 +21,9 @@ class SmallClass(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Row numbers to learn from and row numbers to be judged on, and which fold of which repeat it is (from 0).
+    """Numbers of the training rows and of the test rows, and of the repeat and the fold (from 0).
 
-    A split of the training rows of another one names that one in `within`, by its own `task`.
+    A split of the training rows of another split holds the `task` of that one in `within`.
     """
 
     train: np.ndarray
@@ -31,29 +34,27 @@ class Split:
 
     @property
     def task(self) -> tuple[int, ...]:
-        """What names the split among all of a run: the seeds of its models come from it."""
+        """The key of the split in a run, from which its models get their seeds."""
         return (*self.within, self.repeat, self.fold)
 
 
 class Scheme(Protocol):
-    """A way to split: it may use the classes, the groups, the official part of each row, and a seed."""
+    """A way to split rows, which may use the classes, the groups, the official part of each row, and a seed."""
 
     @property
     def one_test(self) -> bool:
-        """Whether all answers are judged together as one test set, for want of folds large enough to judge."""
+        """Whether metrics are computed on all predictions together, because single test sets are too few or small."""
 
-    def splits(
-        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
-    ) -> list[Split]:
+    def splits(self, y: np.ndarray, *, groups: Column = None, parts: Column = None, seed: int = 0) -> list[Split]:
         """The splits, in order of repeat and fold."""
 
 
 @dataclass(frozen=True)
 class StratifiedFolds:
-    """Repeated k-fold with the classes dealt evenly; rows of one group, when there are groups, stay together.
+    """Repeated stratified k-fold; rows of one group stay together.
 
-    The folds of each repeat are scikit-learn's ``StratifiedKFold`` (``StratifiedGroupKFold``), shuffled with the
-    repeat's own seed.
+    The folds of each repeat are scikit-learn's ``StratifiedKFold`` (``StratifiedGroupKFold`` with groups), shuffled
+    with the repeat's own seed.
 
     Examples
     --------
@@ -75,23 +76,21 @@ class StratifiedFolds:
     def __str__(self) -> str:
         return f"{self.folds} stratified folds" + (f", {self.repeats} times" if self.repeats > 1 else "")
 
-    def splits(
-        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
-    ) -> list[Split]:
+    def splits(self, y: np.ndarray, *, groups: Column = None, parts: Column = None, seed: int = 0) -> list[Split]:
         _check_class_sizes(y, self.folds)
         kind = StratifiedKFold
         if groups is not None:
             kind = StratifiedGroupKFold
             if (n := np.unique(groups).size) < self.folds:
-                raise TamisError(f"{n} groups cannot be dealt into {self.folds} folds; take at most {n} folds")
+                raise TamisError(f"{n} groups cannot be split into {self.folds} folds; take at most {n} folds")
         found = []
         for repeat in range(self.repeats):
             cv = kind(self.folds, shuffle=True, random_state=spawn(seed, repeat))
             with warnings.catch_warnings():
-                # Small classes have been told of above, by name.
+                # _check_class_sizes has warned of small classes already, by name.
                 warnings.simplefilter("ignore", UserWarning)
-                dealt = list(cv.split(y, y, groups))
-            for fold, (train, test) in enumerate(dealt):
+                pairs = list(cv.split(y, y, groups))
+            for fold, (train, test) in enumerate(pairs):
                 if not test.size:
                     raise TamisError(f"the groups leave fold {fold + 1} of {self.folds} without rows; take fewer folds")
                 found.append(Split(train, test, repeat, fold))
@@ -100,16 +99,14 @@ class StratifiedFolds:
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """Every row (every group, when there are groups) is judged by a model of all the others."""
+    """Every row, or every group when there are groups, is the test set of a model fitted on all others."""
 
     one_test: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return "leave-one-out"
 
-    def splits(
-        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
-    ) -> list[Split]:
+    def splits(self, y: np.ndarray, *, groups: Column = None, parts: Column = None, seed: int = 0) -> list[Split]:
         members = np.arange(y.shape[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
         n = int(members.max()) + 1
         if n < 2:
@@ -119,16 +116,14 @@ class LeaveOneOut:
 
 @dataclass(frozen=True)
 class OfficialSplit:
-    """The split that came with the data: learn on "train", judge on "valid" if there is one, else on "test"."""
+    """The split that comes with the data: fit on "train", test on "valid" if there is one, else on "test"."""
 
     one_test: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return "official split"
 
-    def splits(
-        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
-    ) -> list[Split]:
+    def splits(self, y: np.ndarray, *, groups: Column = None, parts: Column = None, seed: int = 0) -> list[Split]:
         if parts is None:
             raise TamisError("the data has no official split; take folds or leave-one-out")
         train = np.flatnonzero(parts == "train")
@@ -141,7 +136,7 @@ class OfficialSplit:
 
 @dataclass(frozen=True)
 class Pooled:
-    """Folds over the official "train" and "valid" rows taken together; over all rows when there is no "valid"."""
+    """Folds over the official "train" and "valid" rows together; over all rows when there is no "valid"."""
 
     within: StratifiedFolds = StratifiedFolds()
     one_test: ClassVar[bool] = False
@@ -149,9 +144,7 @@ class Pooled:
     def __str__(self) -> str:
         return f"{self.within} of the pooled rows"
 
-    def splits(
-        self, y: np.ndarray, *, groups: np.ndarray | None = None, parts: np.ndarray | None = None, seed: int = 0
-    ) -> list[Split]:
+    def splits(self, y: np.ndarray, *, groups: Column = None, parts: Column = None, seed: int = 0) -> list[Split]:
         rows = np.arange(y.shape[0])
         if parts is not None and (parts == "valid").any():
             rows = np.flatnonzero(np.isin(parts, ("train", "valid")))
@@ -160,7 +153,7 @@ class Pooled:
 
 
 def _check_class_sizes(y: np.ndarray, folds: int) -> None:
-    """Refuse more folds than any class has rows, and say so when a class cannot be in every fold."""
+    """Refuse more folds than any class has rows; warn when a class cannot be in every fold."""
     classes, sizes = np.unique(y, return_counts=True)
     least = int(sizes.argmin())
     name, size = classes[[least]].tolist()[0], int(sizes[least])

@@ -1,4 +1,4 @@
-"""The leak: what selection on all rows, test rows included, would have made of the estimate."""
+"""The leak: the estimate that selection on all rows, test rows included, would give."""
 
 from typing import Any
 
@@ -10,11 +10,10 @@ from tamis.base.seeds import seeded, spawn
 
 
 def leaky_twin(model: Any, X: Any, y: Any, *, seed: int = 0) -> Any | None:
-    """The same model with every step before the classifier already fitted, on all rows of `X`, and frozen.
+    """The same model with every step before the classifier already fitted on all rows of `X`, and frozen.
 
-    Cross-validating the twin fits the classifier alone in each fold: the mistake of selecting features first and
-    validating afterwards. It exists to be shown beside the honest estimate, never to be reported by itself; what
-    ``validate(..., leak_check=True)`` does.
+    Cross-validating the twin fits only the classifier in each fold: the mistake of selecting features before the split.
+    It is shown beside the honest estimate, never reported by itself; ``validate(..., leak_check=True)`` does that.
 
     Parameters
     ----------
@@ -22,13 +21,13 @@ def leaky_twin(model: Any, X: Any, y: Any, *, seed: int = 0) -> Any | None:
     X, y : rows and classes
         Training and test rows together.
     seed : int, default=0
-        Seed of the run; steps fitted once get the seeds of its first fold.
+        Seed of the run; the frozen steps get the seeds of its first fold.
 
     Returns
     -------
     estimator or None
-        None when no step comes before the classifier: the twin would be the model itself. A committee or a search
-        around a whole recipe counts as the classifier.
+        None when no step comes before the classifier: the twin would be the model itself. A meta-estimator around a
+        whole recipe counts as the classifier.
     """
     if not isinstance(model, Pipeline) or not _has_front(model):
         return None

@@ -1,4 +1,4 @@
-"""The learning curve: how well a whole model does when it learns from fewer rows, and whether more would help."""
+"""The learning curve: how well a whole model does with fewer training rows, and whether more would help."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,32 +13,34 @@ from tamis.base.seeds import generator
 from tamis.base.types import Codes
 from tamis.data.dataset import Dataset
 from tamis.validation.bootstrap import strata
+from tamis.validation.estimates import over_folds
 from tamis.validation.execute.driver import expect_results, warn_again
 from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.folds import Split
 from tamis.validation.metrics import Metric
 from tamis.validation.models import as_estimators
-from tamis.validation.result import Validation
+from tamis.validation.plain import plain
+from tamis.validation.result import Result, Validation
 
-#: What names the order of the training rows among the tasks of a split.
+#: Key of the order of the training rows among the seeds of a split.
 _ORDER = 2**31
 
-#: Standard errors beyond which a gain is taken for one.
+#: Standard errors beyond which a gain is clear.
 _CLEAR = 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningCurve:
+class LearningCurve(Result):
     """The estimate of a model for each number of training rows.
 
     Attributes
     ----------
     recipe, data, split : str
     sizes : tuple of float or int
-        As they were asked for, in order of rows.
+        The sizes given, in order of rows.
     validations : tuple of Validation
-        One a size; the rows of its training sets are in its ``n_train``.
+        One a size; its ``n_train`` holds the numbers of training rows.
     """
 
     recipe: str
@@ -59,32 +61,29 @@ class LearningCurve:
 
     @property
     def last_gain(self) -> tuple[float, float]:
-        """By how much the last step up in rows improved the main metric, and the standard error of that.
+        """Improvement of the main metric from the last size but one to the last, and its standard error.
 
-        Folds are compared each with itself, and the standard error of the mean difference is the corrected one of
-        :func:`tamis.validation.whole.validate`. Where all answers are judged together as one test set the two estimates
-        are taken as independent: they are not, so that the standard error is too large rather than too small. NaN
-        where there is one size only.
+        Over folds it is the mean of the paired differences, with the corrected standard error of
+        :func:`tamis.validation.whole.validate`. Where metrics are computed on all predictions together, the two
+        estimates are taken as independent, which makes the standard error too large. NaN for a single size.
         """
         if len(self.validations) < 2:
             return float("nan"), float("nan")
         name, sign = self.metric.name, 1.0 if self.metric.better == "high" else -1.0
         before, after = self.validations[-2:]
         first, second = before.estimates[name], after.estimates[name]
-        step = after.values[name] - before.values[name]
-        known = step[~np.isnan(step)]
-        if known.size < 2:
+        paired = over_folds(after.values[name] - before.values[name], after.n_test.mean() / after.n_train.mean())
+        if np.isnan(paired.sd):
             return sign * (second.mean - first.mean), float(np.hypot(first.se, second.se))
-        spread = known.std(ddof=1) * np.sqrt(1 / known.size + after.n_test.mean() / after.n_train.mean())
-        return sign * float(known.mean()), float(spread)
+        return sign * paired.mean, paired.se
 
     def sentence(self) -> str:
-        """Whether more rows would help, as far as the last step can tell."""
+        """Whether more rows would help, by the last gain."""
         gain, se = self.last_gain
         if np.isnan(gain) or np.isnan(se):
-            return "whether more rows would help cannot be told: it takes two sizes with a value and an error"
-        rows, said = self.rows[-2:], f"{'improves' if gain >= 0 else 'worsens'} by {abs(gain):.4f}"
-        step = f"from {rows[0]:g} to {rows[1]:g} training rows {self.metric.title} {said} +- {se:.4f}"
+            return "whether more rows would help is unknown: it takes two sizes with a value and an error"
+        rows, change = self.rows[-2:], f"{'improves' if gain >= 0 else 'worsens'} by {abs(gain):.4f}"
+        step = f"from {rows[0]:g} to {rows[1]:g} training rows {self.metric.title} {change} +- {se:.4f}"
         if gain > _CLEAR * se:
             return f"more rows would probably help: {step}"
         if gain < -_CLEAR * se:
@@ -93,35 +92,26 @@ class LearningCurve:
 
     def table(self) -> list[dict[str, Any]]:
         """One row a size: the size, the mean number of training rows, and each metric's mean and standard error."""
-        return [
-            {"size": size, "rows": float(rows)}
-            | {
-                f"{name}{end}": float(value) if np.isfinite(value) else None
-                for name, e in found.estimates.items()
-                for end, value in (("", e.mean), ("_se", e.se))
-            }
-            for size, rows, found in zip(self.sizes, self.rows, self.validations, strict=True)
-        ]
+        rows = []
+        for size, n_train, found in zip(self.sizes, self.rows, self.validations, strict=True):
+            row = {"size": size, "rows": n_train}
+            for name, e in found.estimates.items():
+                row |= {name: e.mean, f"{name}_se": e.se}
+            rows.append(plain(row))
+        return rows
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as lists, numbers and text, ready for JSON; what does not exist is None."""
+    def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
+        """Everything as lists, numbers and text, ready for JSON; NaN becomes None."""
         gain, se = self.last_gain
-        return {
-            "recipe": self.recipe,
-            "data": self.data,
-            "split": self.split,
+        content = {
+            **{name: getattr(self, name) for name in ("recipe", "data", "split")},
             "metric": self.metric.name,
             "table": self.table(),
-            "last_gain": gain if np.isfinite(gain) else None,
-            "last_gain_se": se if np.isfinite(se) else None,
+            "last_gain": gain,
+            "last_gain_se": se,
             "sentence": self.sentence(),
-            "validations": [v.to_dict() for v in self.validations],
         }
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LearningCurve):
-            return NotImplemented
-        return self.sizes == other.sizes and self.validations == other.validations
+        return {**plain(content), "validations": [v.to_dict(seconds=seconds) for v in self.validations]}
 
     def __str__(self) -> str:
         lines = [self.recipe, f"{self.data}: {self.split}", f"  {'size':>6}  {'rows':>8}  {self.metric.title}"]
@@ -129,8 +119,6 @@ class LearningCurve:
             e = found.estimates[self.metric.name]
             lines.append(f"  {size!s:>6}  {rows:>8g}  {e.mean:.4f} +- {e.se:.4f}")
         return "\n".join([*lines, self.sentence()])
-
-    __repr__ = __str__
 
 
 def learning_curve(
@@ -150,28 +138,29 @@ def learning_curve(
     memory: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> LearningCurve | list[LearningCurve]:
-    """Estimate how well whole models do when they learn from fewer rows.
+    """Estimate how well whole models do with fewer training rows.
 
-    In every split the training rows are put in a random order in which the classes come up evenly, and each size
-    takes the first of them: a smaller training set is part of every larger one, and all are judged on the same test
-    rows. Groups stay whole: as few of them are taken as hold the rows asked for.
+    In every split the training rows get a random stratified order, and each size takes the first of them: a smaller
+    training set is part of every larger one, and all have the same test rows. Groups stay whole: a size takes the
+    fewest groups that hold its rows.
 
     Parameters
     ----------
     models : estimator, str or list of them
-        Models or recipes, as in :func:`tamis.validation.whole.validate`; a recipe may stand for many.
+        Models or recipes; a recipe may stand for many.
     X, y, split, folds, repeats, groups, metrics, seed, n_jobs, engine
-        As there; a bootstrap sample is not made smaller.
+        As in :func:`tamis.validation.whole.validate`, but without "bootstrap".
     sizes : sequence of float or int
         Shares of the training rows (0.5, 1.0) or numbers of rows (20).
     memory : float, optional
-        Bytes that the rows which models share may take; see :class:`tamis.validation.execute.driver.Driver`.
+        Most bytes of rows that models share; see :class:`tamis.validation.execute.driver.Driver`.
     progress : callable, optional
-        Called with the number of fits done and the number in all.
+        Called with the number of fits done and their total.
 
     Returns
     -------
-    LearningCurve, or a list of them when `models` is a list or stands for many
+    LearningCurve or list of LearningCurve
+        A list when `models` is a list or stands for many.
 
     Examples
     --------
@@ -192,7 +181,7 @@ def learning_curve(
     )
     steps = _steps(wanted, experiment)
     done, total = 0, len(steps) * len(experiment.splits) * len(estimators)
-    every: list[FoldResult] = []
+    all_results: list[FoldResult] = []
     curves: list[list[Validation]] = [[] for _ in estimators]
 
     def tick(own: int, _: int) -> None:
@@ -210,9 +199,9 @@ def learning_curve(
             done += len(smaller) * len(estimators)
             part = replace(experiment, splits=tuple(smaller))
             for curve, model, own in zip(curves, estimators, results, strict=True):
-                every.extend(own)
+                all_results.extend(own)
                 curve.append(replace(part.validation(model, own), split=f"{experiment.scheme}{_share(size)}"))
-    warn_again(every)
+    warn_again(all_results)
     taken = tuple(size for size, _ in steps)
     found = [LearningCurve(v[0].recipe, v[0].data, str(experiment.scheme), taken, tuple(v)) for v in curves]
     return found if len(found) > 1 or isinstance(models, list | tuple) else found[0]
@@ -221,7 +210,7 @@ def learning_curve(
 def _sizes(sizes: Iterable[float | int]) -> list[float | int]:
     wanted: list[Any] = [sizes] if isinstance(sizes, Real) else list(sizes)
     if not wanted:
-        raise TamisError("sizes is empty; give shares of the training rows, or numbers of rows")
+        raise TamisError("sizes is empty; it takes shares of the training rows, or numbers of rows")
     for size in wanted:
         whole = isinstance(size, Integral) and not isinstance(size, bool) and int(size) >= 1
         share = isinstance(size, Real) and not isinstance(size, Integral) and 0 < float(size) <= 1
@@ -240,39 +229,39 @@ def _steps(wanted: Sequence[float | int], experiment: Experiment) -> list[tuple[
     """Every size with its splits, in order of rows."""
     data = experiment.data
     ordered = [(s, _order(data, s, experiment.seed)) for s in experiment.splits]
-    steps = [(size, [_part(size, data, s, turn) for s, turn in ordered]) for size in wanted]
+    steps = [(size, [_smaller(size, data, s, place) for s, place in ordered]) for size in wanted]
     steps.sort(key=lambda step: sum(s.train.size for s in step[1]))
     for (one, small), (other, large) in pairwise(steps):
         if all(a.train.size == b.train.size for a, b in zip(small, large, strict=True)):
-            raise TamisError(f"sizes: {one} and {other} come to the same training rows; leave one out")
+            raise TamisError(f"sizes: {one} and {other} give the same training rows; leave one out")
     return steps
 
 
 def _order(data: Dataset, split: Split, seed: int) -> Codes:
-    """When each training row's turn comes: 1 for those of the first unit, and so on, the classes evenly mixed."""
+    """The place of each training row in a random stratified order of units (rows or groups), from 1."""
     units, stratum = strata(data.y[split.train], None if data.groups is None else data.groups[split.train])
     rng = generator(seed, *split.task, _ORDER)
     due = np.empty(stratum.size)
     for one in np.unique(stratum):
         members = np.flatnonzero(stratum == one)
         due[rng.permutation(members)] = np.arange(members.size) / members.size
-    turn = np.empty(stratum.size, dtype=np.intp)
-    turn[np.lexsort((stratum, due))] = np.arange(1, stratum.size + 1)
-    return turn[units]
+    place = np.empty(stratum.size, dtype=np.intp)
+    place[np.lexsort((stratum, due))] = np.arange(1, stratum.size + 1)
+    return place[units]
 
 
-def _part(size: float | int, data: Dataset, split: Split, turn: Codes) -> Split:
+def _smaller(size: float | int, data: Dataset, split: Split, place: Codes) -> Split:
     n = split.train.size
     rows = size if isinstance(size, int) else max(round(size * n), 1)
     where = f"repeat {split.repeat + 1}, fold {split.fold + 1}"
     if rows > n:
         raise TamisError(f"sizes: {where} has {n} training rows; got {size}")
-    last = int(np.searchsorted(np.cumsum(np.bincount(turn)), rows))
-    train = split.train[turn <= last]
-    there, all_of_them = np.unique(data.y[train]).size, np.unique(data.y[split.train]).size
-    if there < all_of_them:
+    last = int(np.searchsorted(np.cumsum(np.bincount(place)), rows))
+    train = split.train[place <= last]
+    found, total = np.unique(data.y[train]).size, np.unique(data.y[split.train]).size
+    if found < total:
         raise TamisError(
-            f"sizes: {size} comes to {train.size} training rows in {where}, with {there} of {all_of_them} classes; "
+            f"sizes: {size} gives {train.size} training rows in {where}, with {found} of {total} classes; "
             "take a larger size"
         )
     return Split(train, split.test, split.repeat, split.fold, split.within)

@@ -1,6 +1,6 @@
-"""Many models validated on the same splits, at the price of what they do not share."""
+"""Many models validated on the same splits; the work that they share is done once."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -13,34 +13,33 @@ from tamis.validation.execute.driver import warn_again
 from tamis.validation.experiment import Experiment
 from tamis.validation.metrics import Metric
 from tamis.validation.models import as_estimators
-from tamis.validation.result import Validation
+from tamis.validation.result import Result, Validation
 
-#: Parameters that say how many features are kept.
+#: Parameters that set the number of selected features.
 _SIZES = ("k", "fraction")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Validations(Sequence[Validation]):
-    """The honest estimates of several models from the same splits; a sequence of :class:`Validation`.
+class Validations(Result, Sequence[Validation]):
+    """The estimates of several models on the same splits; a sequence of :class:`Validation`.
 
     Attributes
     ----------
-    every : tuple of Validation
-        In the order in which the models were given.
+    validations : tuple of Validation
+        In the order of the models.
     failed : mapping of str to str
         The models that could not be validated, and why.
 
-    Notes
-    -----
-    The figure of the best of many is a little too good, for the same folds picked it: ``validate_nested`` judges the
-    choice itself.
+    See Also
+    --------
+    tamis.validation.nested.validate_nested : The estimate of a choice; that of the best of many is optimistic.
     """
 
-    every: tuple[Validation, ...]
+    validations: tuple[Validation, ...]
     failed: Mapping[str, str]
 
     def __len__(self) -> int:
-        return len(self.every)
+        return len(self.validations)
 
     @overload
     def __getitem__(self, place: int) -> Validation: ...
@@ -49,19 +48,16 @@ class Validations(Sequence[Validation]):
     def __getitem__(self, place: slice) -> Sequence[Validation]: ...
 
     def __getitem__(self, place: int | slice) -> Validation | Sequence[Validation]:
-        return self.every[place]
-
-    def __iter__(self) -> Iterator[Validation]:
-        return iter(self.every)
+        return self.validations[place]
 
     @property
     def metric(self) -> Metric:
         """The main metric."""
-        return self.every[0].metrics[0]
+        return self.validations[0].metrics[0]
 
     def ordered(self) -> list[Validation]:
-        """Best first, by the main metric; of equals the one with fewer features, then the one given first."""
-        return sorted(self.every, key=lambda one: one.standing(self.metric))
+        """Best first by the main metric; for equal ones fewer features first, then the given order."""
+        return sorted(self.validations, key=lambda one: one.standing(self.metric))
 
     @property
     def best(self) -> Validation:
@@ -69,45 +65,36 @@ class Validations(Sequence[Validation]):
         return self.ordered()[0]
 
     def comparison(self) -> Comparison:
-        """Which models differ from the best by more than chance (:func:`tamis.validation.compare`)."""
-        return compare(self.every)
+        """Which models are worse than the best (:func:`tamis.validation.compare`)."""
+        return compare(self.validations)
 
     def curves(self) -> dict[str, list[Validation]]:
-        """Error against number of features: models that differ in the number of features alone, fewest first.
+        """Models that differ only in the number of selected features, fewest first.
 
-        The recipe that they have in common names them, with a star for the number.
+        The key is their common recipe with a star for the number.
         """
         found: dict[str, list[Validation]] = {}
-        for one in self.every:
-            if one.mean_kept is not None:
+        for one in self.validations:
+            if one.mean_selected is not None:
                 found.setdefault(_family(one.recipe), []).append(one)
-        return {name: sorted(group, key=_size) for name, group in found.items() if len(group) > 1}
+        return {name: sorted(own, key=lambda v: v.mean_selected or 0.0) for name, own in found.items() if len(own) > 1}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as lists, numbers and text, ready for JSON."""
+    def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
+        """Everything as lists, numbers and text, ready for JSON; NaN becomes None."""
         return {
-            "models": [one.to_dict() for one in self.every],
+            "models": [one.to_dict(seconds=seconds) for one in self.validations],
             "failed": dict(self.failed),
-            "comparison": self.comparison().to_dict() if len(self.every) > 1 else None,
+            "comparison": self.comparison().to_dict() if len(self.validations) > 1 else None,
         }
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Validations):
-            return NotImplemented
-        return self.every == other.every and self.failed == other.failed
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __str__(self) -> str:
-        width = max(len(one.recipe) for one in self.every)
-        lines = [f"{self.every[0].data}: {self.every[0].split}, {self.metric.title}"]
+        width = max(len(one.recipe) for one in self.validations)
+        lines = [f"{self.validations[0].data}: {self.validations[0].split}, {self.metric.title}"]
         for one in self.ordered():
             e = one.estimates[self.metric.name]
-            uses = "" if one.mean_kept is None else f"  {one.mean_kept:g} features"
+            uses = "" if one.mean_selected is None else f"  {one.mean_selected:g} features"
             lines.append(f"  {one.recipe:<{width}}  {e.mean:.4f} +- {e.se:.4f}{uses}")
         return "\n".join([*lines, *(f"  {recipe}: {why}" for recipe, why in self.failed.items())])
-
-    __repr__ = __str__
 
 
 def validate_many(
@@ -129,10 +116,9 @@ def validate_many(
 ) -> Validations:
     """Estimate how well each of many whole models will do on new data, on the same splits.
 
-    What models have in common is computed once in every fold: steps at the beginning that are the same, and steps
-    that one fit answers for many parameter values (:mod:`tamis.base.shared_fit`). Each gets the estimate that
-    :func:`tamis.validation.whole.validate` gives for it alone; where work is shared within a step, to its rounding.
-    A model that cannot be fitted does not stop the others.
+    Work that models share is done once in every fold: equal first steps, and steps where one fit serves many parameter
+    values (:mod:`tamis.base.shared_fit`). Each model gets the estimate of :func:`tamis.validation.whole.validate`, up
+    to rounding where work is shared within a step. A model that fails does not stop the others.
 
     Parameters
     ----------
@@ -141,9 +127,18 @@ def validate_many(
     X, y, split, folds, repeats, groups, metrics, probes, seed, n_jobs, engine
         As for :func:`tamis.validation.whole.validate`.
     memory : float, optional
-        Bytes that the rows which models share may take; see :class:`tamis.validation.execute.driver.Driver`.
+        Most bytes of rows that models share; see :class:`tamis.validation.execute.driver.Driver`.
     progress : callable, optional
-        Called with the number of results that are there and the number in all.
+        Called with the number of results and their total.
+
+    Returns
+    -------
+    Validations
+
+    See Also
+    --------
+    tamis.validation.nested.validate_nested : Choose among models in inner folds and validate the choice.
+    tamis.validation.comparison.verdict.compare : Whether models differ.
 
     Examples
     --------
@@ -160,25 +155,21 @@ def validate_many(
     experiment = Experiment.of(
         X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
     )
-    every, failed = [], {}
+    validations, failed = [], {}
     outcomes = experiment.outcomes(estimators, engine=engine, n_jobs=n_jobs, memory=memory, progress=progress)
     for model, outcome in zip(estimators, outcomes, strict=True):
         if isinstance(outcome, TamisError):
             failed[to_text(model)] = str(outcome)
         else:
-            every.append(experiment.validation(model, outcome))
-    if not every:
+            validations.append(experiment.validation(model, outcome))
+    if not validations:
         raise TamisError(next(iter(failed.values())))
     warn_again(result for outcome in outcomes if not isinstance(outcome, TamisError) for result in outcome)
-    return Validations(tuple(every), failed)
-
-
-def _size(one: Validation) -> float:
-    return one.mean_kept or 0.0
+    return Validations(tuple(validations), failed)
 
 
 def _family(text: str) -> str:
-    """The recipe with a star for every number of features; the text itself where it is no recipe."""
+    """The recipe with a star for every number of features; other text as it is."""
     try:
         chain = parse(text)
     except TamisError:

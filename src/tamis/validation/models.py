@@ -1,4 +1,4 @@
-"""What may be validated: estimators and recipes, one or many."""
+"""Estimators from what users pass: estimators and recipes, one or many."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tamis.compose.recipe import parse, recipe, to_text
 
 
 def as_estimator(model: Any) -> Any:
-    """The estimator that is meant by an estimator or a recipe; it must predict."""
+    """An estimator that predicts, from an estimator or a recipe."""
     if isinstance(model, str):
         model = recipe(model)
     if isinstance(model, Chain):
@@ -21,7 +21,7 @@ def as_estimator(model: Any) -> Any:
 
 
 def as_estimators(models: Any) -> list[Any]:
-    """All estimators meant by an estimator, a recipe that may stand for many, or a list of them; equal ones once.
+    """Estimators from an estimator, a recipe (which may stand for many) or a list of them; equal ones once.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Nested validation: inner folds choose among models, outer folds judge the choice."""
+"""Nested validation: inner folds choose among models, outer folds evaluate the choice."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,30 +19,31 @@ from tamis.validation.fold_result import FoldResult
 from tamis.validation.folds import Split, StratifiedFolds
 from tamis.validation.metrics import Metric, all_metrics
 from tamis.validation.models import as_estimators
+from tamis.validation.plain import plain
 from tamis.validation.plan import plan
-from tamis.validation.result import Validation
+from tamis.validation.result import Result, Validation
 
-#: How one model is chosen among those that were tried in the inner folds.
+#: How the inner folds choose one model.
 Rule: TypeAlias = Literal["best", "cautious", "simplest"]
 
-#: What names the folds of all rows among those within an outer fold.
+#: Key of the folds of all rows, where those within an outer fold have the key of that fold.
 _ALL_ROWS = 2**31
 
 
 @dataclass(frozen=True, eq=False)
 class Inner:
-    """What the inner folds of one set of rows found.
+    """The results of the inner folds of one set of rows.
 
     Attributes
     ----------
     values : array of shape (n_models, n_folds)
         The main metric of every model in every inner fold; NaN for a model that failed.
     features : array of shape (n_models,)
-        Mean number of features used; infinite where it cannot be told.
+        Mean number of selected features; infinite where it is unknown.
     test_to_train : float
         Test rows per training row.
     chosen : int
-        The model that the rule takes.
+        The model that the rule chooses.
     """
 
     values: FloatArray
@@ -52,22 +53,22 @@ class Inner:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Nested:
-    """The honest estimate of choosing among models, and what was chosen.
+class Nested(Result):
+    """The honest estimate of a choice among models.
 
     Attributes
     ----------
     validation : Validation
-        The outer folds, each judged by the model chosen for it: what the whole procedure will do on new data.
+        The outer folds, each with the model chosen for it: the estimate of the whole procedure on new data.
     recipes : tuple of str
         The models to choose from.
     rule : "best", "cautious" or "simplest"
     inner : tuple of Inner
-        One for each outer fold, in order: every inner curve is kept.
+        One for each outer fold, in order.
     final : Inner
-        The same rule on folds of all rows: the choice to use from here on.
+        The same rule on folds of all rows: the final choice.
     failed : mapping of str to str
-        Models that failed in some inner fold, and why; they are not chosen.
+        Error messages of models that failed in an inner fold; they are not chosen.
     """
 
     validation: Validation
@@ -79,7 +80,7 @@ class Nested:
 
     @property
     def choice(self) -> str:
-        """The recipe to use: the one chosen on all rows."""
+        """The recipe chosen on all rows."""
         return self.recipes[self.final.chosen]
 
     def chosen(self) -> dict[str, int]:
@@ -89,40 +90,28 @@ class Nested:
         return {self.recipes[places[i]]: int(times[i]) for i in order}
 
     @property
-    def promised(self) -> float:
-        """What the inner folds of all rows promise for the choice: too good, for they made it."""
+    def inner_estimate(self) -> float:
+        """Mean of the main metric over the inner folds of all rows; optimistic, because these folds made the choice."""
         return float(np.nanmean(self.final.values[self.final.chosen]))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as lists, numbers and text, ready for JSON."""
-        return {"validation": self.validation.to_dict(), **self._findings()}
-
-    def _findings(self) -> dict[str, Any]:
-        return {
-            "recipes": list(self.recipes),
-            "rule": self.rule,
+    def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
+        """Everything as lists, numbers and text, ready for JSON; NaN becomes None."""
+        content = {
+            **{name: getattr(self, name) for name in ("recipes", "rule", "choice", "failed")},
             "metric": self.validation.metrics[0].name,
-            "inner": [_plain(one) for one in self.inner],
-            "final": _plain(self.final),
-            "choice": self.choice,
-            "failed": dict(self.failed),
+            "inner": [vars(one) for one in self.inner],
+            "final": vars(self.final),
         }
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Nested):
-            return NotImplemented
-        return self._findings() == other._findings() and self.validation == other.validation
-
-    __hash__ = None  # type: ignore[assignment]
+        return {"validation": self.validation.to_dict(seconds=seconds), **plain(content)}
 
     def __str__(self) -> str:
         lines = [str(self.validation), "chosen:"]
         lines += [f"  {times} of {len(self.inner)}: {recipe}" for recipe, times in self.chosen().items()]
         metric = self.validation.metrics[0]
-        lines.append(f"on all rows: {self.choice} ({metric.title} {self.promised:.4f} in the folds that chose it)")
+        lines.append(
+            f"on all rows: {self.choice} ({metric.title} {self.inner_estimate:.4f} in the folds that chose it)"
+        )
         return "\n".join(lines)
-
-    __repr__ = __str__
 
 
 def validate_nested(
@@ -147,25 +136,32 @@ def validate_nested(
 ) -> Nested:
     """Estimate how well a model chosen among many will do on new data.
 
-    In every outer fold the training rows are divided again: inner folds judge all models, the rule takes one, and it
-    is fitted on all training rows of the outer fold and judged on its test rows. The choice is thus part of what is
-    judged. The plan shares work between the models as in :func:`tamis.validation.many.validate_many`.
+    In every outer fold the training rows are split again: inner folds evaluate all models, the rule chooses one, and it
+    is fitted on all training rows of the outer fold and evaluated on its test rows. Models share work as in
+    :func:`tamis.validation.many.validate_many`.
 
     Parameters
     ----------
     models : list of estimators and recipes, or a recipe that stands for many
     rule : {"best", "cautious", "simplest"}, default="best"
         "best": the best mean of the main metric over the inner folds. "cautious": the best mean less `caution`
-        deviations (Grabczewski and Jankowski, eq. 25). "simplest": the fewest features among those within one
-        standard error (the corrected one) of the best, and of those the best. Of equals the one with fewer features,
-        then the one given first.
+        deviations (Grabczewski and Jankowski, eq. 25). "simplest": the fewest features within one corrected standard
+        error of the best. For equal models fewer features win, then the given order.
     caution : float, default=1.0
         For "cautious".
     inner_folds : int, default=5
-        Stratified folds within the training rows; groups stay together there too.
+        Stratified folds within the training rows; groups stay together.
     X, y, split, folds, repeats, groups, metrics, probes, seed, n_jobs, engine, memory, progress
-        As for :func:`tamis.validation.many.validate_many`. The choice goes by the first metric. Not for "bootstrap",
-        whose samples repeat rows that inner folds would divide.
+        As for :func:`tamis.validation.many.validate_many`, but without "bootstrap", whose samples repeat rows that
+        inner folds would split. The first metric decides the choice.
+
+    Returns
+    -------
+    Nested
+
+    See Also
+    --------
+    tamis.validation.many.validate_many : Validate the same models without choosing.
 
     Examples
     --------
@@ -182,7 +178,7 @@ def validate_nested(
     check_number("caution", caution, 0, np.inf)
     check_whole("inner_folds", inner_folds, 2)
     if split == "bootstrap":
-        raise TamisError("nested validation takes folds: bootstrap samples repeat rows that inner folds would divide")
+        raise TamisError("nested validation takes folds: bootstrap samples repeat rows that inner folds would split")
     estimators = as_estimators(models)
     experiment = Experiment.of(
         X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
@@ -220,26 +216,27 @@ _NAMES = {"best": "best", "cautious": "most confident", "simplest": "simplest go
 
 
 def _inner_splits(experiment: Experiment, folds: int) -> list[list[Split]]:
-    """Folds within the training rows of each outer split, and at last of all rows."""
+    """Folds of the training rows of each outer split, and last of all rows."""
     groups, y = experiment.data.groups, experiment.data.y
     found = []
     for rows, task in [*((s.train, s.task) for s in experiment.splits), (experiment.rows, (_ALL_ROWS,))]:
-        dealt = StratifiedFolds(folds).splits(
+        inner = StratifiedFolds(folds).splits(
             y[rows], groups=None if groups is None else groups[rows], seed=spawn(experiment.seed, *task)
         )
-        found.append([Split(rows[s.train], rows[s.test], s.repeat, s.fold, task) for s in dealt])
+        found.append([Split(rows[s.train], rows[s.test], s.repeat, s.fold, task) for s in inner])
     return found
 
 
 def _found(
     outcomes: Sequence[Outcome], number: int, folds: int, experiment: Experiment, rule: Rule, caution: float
 ) -> Inner:
-    """What the inner folds of one outer split came to, and the model that the rule takes."""
+    """The results of the inner folds of one outer split."""
     own = [None if isinstance(o, TamisError) else o[number * folds : (number + 1) * folds] for o in outcomes]
     some = next(results for results in own if results is not None)
     metric = experiment.metrics[0] if experiment.metrics else all_metrics[next(iter(some[0].metrics))]
     values = np.array([[np.nan] * folds if o is None else [r.metrics[metric.name] for r in o] for o in own])
-    features = np.array([np.inf if o is None else _features(o) for o in own])
+    sizes = [[r.selected.size if r.selected is not None else np.inf for r in o] if o else np.inf for o in own]
+    features = np.array([float(np.mean(s)) for s in sizes])
     test_to_train = sum(r.rows.size for r in some) / sum(r.n_train for r in some)
     chosen = choose(values if metric.better == "high" else -values, features, test_to_train, rule=rule, caution=caution)
     return Inner(values, features, test_to_train, chosen)
@@ -248,18 +245,18 @@ def _found(
 def choose(
     values: FloatArray, features: FloatArray, test_to_train: float, *, rule: Rule = "best", caution: float = 1.0
 ) -> int:
-    """The model that a rule takes.
+    """The number of the model that a rule chooses.
 
     Parameters
     ----------
     values : array of shape (n_models, n_folds)
         Larger is better; NaN where there is no value.
     features : array of shape (n_models,)
-        Number of features used.
+        Number of selected features.
     test_to_train : float
         Test rows per training row, for the standard error.
-    rule : {"best", "cautious", "simplest"}
-    caution : float
+    rule, caution
+        As for :func:`validate_nested`.
 
     Examples
     --------
@@ -273,7 +270,7 @@ def choose(
     if rule == "cautious":
         mean = mean - caution * np.array([0.0 if np.isnan(e.sd) else e.sd for e in estimates])
     top = int(mean.argmax())
-    # What differs by rounding alone is equal: the order of sums must not decide.
+    # Values that differ by rounding are equal: the order of sums must not decide.
     reach = 1e-12
     if rule == "simplest" and not np.isnan(estimates[top].se):
         reach += estimates[top].se
@@ -285,7 +282,7 @@ def choose(
 def _outer(
     estimators: Sequence[Any], experiment: Experiment, inner: Sequence[Inner], driver: Driver
 ) -> list[FoldResult]:
-    """The results of the outer splits, each by the model chosen for it."""
+    """The results on the outer splits, each of the model chosen for it."""
     plans = {model: plan([estimators[model]]) for model in {one.chosen for one in inner}}
     tasks = [
         driver.task(plans[one.chosen], split, metrics=experiment.fold_metrics)
@@ -297,16 +294,3 @@ def _outer(
             raise results[0]
         found.append(results[0])
     return found
-
-
-def _features(results: Sequence[FoldResult]) -> float:
-    sizes = [r.kept.size for r in results if r.kept is not None]
-    return float(np.mean(sizes)) if len(sizes) == len(results) else np.inf
-
-
-def _plain(inner: Inner) -> dict[str, Any]:
-    return {
-        "values": [[v if np.isfinite(v) else None for v in row] for row in inner.values.tolist()],
-        "features": [f if np.isfinite(f) else None for f in inner.features.tolist()],
-        "chosen": inner.chosen,
-    }

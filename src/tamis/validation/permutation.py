@@ -1,9 +1,9 @@
-"""The permutation test: whether a whole model does better than it does on classes dealt out at random."""
+"""The permutation test: whether a whole model does better than on permuted classes."""
 
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,17 +18,23 @@ from tamis.validation.experiment import Experiment
 from tamis.validation.folds import SmallClass
 from tamis.validation.metrics import Metric, chosen
 from tamis.validation.models import as_estimators
+from tamis.validation.plain import plain
+from tamis.validation.result import Result
 
-#: Part of a value by which two may differ and still be the same: sums in another order round differently.
+#: Relative difference below which values are equal: sums in another order round differently.
 _ROUNDING = 1e-9
 
-#: What names the drawing of labels among the tasks of a run; repeats and folds are named by smaller numbers.
+#: Key of the permutations among the seeds of a run; repeats and folds have smaller numbers.
 _RELABELING = 2**31
 
 
+#: The estimate of every model with one labeling, and the warnings.
+_Relabeled: TypeAlias = tuple[list[float], tuple[tuple[type[Warning], str], ...]]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class PermutationTest:
-    """What a permutation test found.
+class PermutationTest(Result):
+    """The result of a permutation test.
 
     Attributes
     ----------
@@ -37,11 +43,11 @@ class PermutationTest:
     seed : int
     metric : Metric
     observed : float
-        The estimate with the true classes, as :func:`tamis.validation.whole.validate` gives it.
+        The estimate with the true classes, that of :func:`tamis.validation.whole.validate`.
     null : array
-        The estimate with each relabeling; NaN where the metric does not exist.
+        The estimate with each relabeling; NaN where the metric is undefined.
     exchanged : "rows" or "groups"
-        What the labels were dealt out over.
+        What the labels were permuted over.
     """
 
     recipe: str
@@ -55,7 +61,7 @@ class PermutationTest:
 
     @property
     def at_least(self) -> int:
-        """Relabelings that did as well as the true classes or better; one without a value counts among them."""
+        """Relabelings that did as well as the true classes or better, including those without a value."""
         slack = _ROUNDING * max(abs(self.observed), 1.0)
         if self.metric.better == "high":
             return int((~(self.null < self.observed - slack)).sum())
@@ -68,7 +74,7 @@ class PermutationTest:
 
     @property
     def mean(self) -> float:
-        """Mean over the relabelings: what chance gives this model on this data."""
+        """Mean over the relabelings: the chance level of this model on this data."""
         known = self.null[~np.isnan(self.null)]
         return float(known.mean()) if known.size else float("nan")
 
@@ -77,48 +83,24 @@ class PermutationTest:
         return self.pvalue < level
 
     def sentence(self) -> str:
-        """The finding in words."""
+        """The result in words."""
         n, good = self.null.size, self.at_least
-        did = "none" if good == 0 else "all" if good == n else str(good)
-        of = (
-            f"of {n} relabelings {did} did as well"
-            if n > 1
-            else f"one relabeling did {'as' if good else 'not as'} well"
-        )
-        return f"{self.metric.title} {self.observed:.4g}; {of} (p = {self.pvalue:.3g})"
+        how_many = "none" if good == 0 else "all" if good == n else str(good)
+        found = f"of {n} relabelings {how_many} did as well"
+        if n == 1:
+            found = f"one relabeling did {'as' if good else 'not as'} well"
+        return f"{self.metric.title} {self.observed:.4g}; {found} (p = {self.pvalue:.3g})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as lists, numbers and text, ready for JSON; what does not exist is None."""
-        return {
-            "recipe": self.recipe,
-            "data": self.data,
-            "split": self.split,
-            "seed": self.seed,
-            "metric": self.metric.name,
-            "better": self.metric.better,
-            "observed": self.observed,
-            "null": [float(v) if np.isfinite(v) else None for v in self.null],
-            "mean": self.mean if np.isfinite(self.mean) else None,
-            "at_least": self.at_least,
-            "pvalue": self.pvalue,
-            "exchanged": self.exchanged,
-            "sentence": self.sentence(),
-        }
-
-    def __eq__(self, other: object) -> bool:
-        return self.to_dict() == other.to_dict() if isinstance(other, PermutationTest) else NotImplemented
+    def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
+        """Everything as lists, numbers and text, ready for JSON; NaN becomes None."""
+        names = ("recipe", "data", "split", "seed", "observed", "null", "mean", "at_least", "pvalue", "exchanged")
+        content = {name: getattr(self, name) for name in names}
+        metric = {"metric": self.metric.name, "better": self.metric.better}
+        return dict(plain(content | metric | {"sentence": self.sentence()}))
 
     def __str__(self) -> str:
-        return "\n".join(
-            [
-                self.recipe,
-                f"{self.data}: {self.split}, labels dealt out over {self.exchanged}, seed {self.seed}",
-                f"  {self.sentence()}",
-                f"  mean of the relabelings {self.mean:.4g}",
-            ]
-        )
-
-    __repr__ = __str__
+        head = f"{self.data}: {self.split}, labels permuted over {self.exchanged}, seed {self.seed}"
+        return f"{self.recipe}\n{head}\n  {self.sentence()}\n  mean of the relabelings {self.mean:.4g}"
 
 
 def permutation_test(
@@ -138,43 +120,44 @@ def permutation_test(
     memory: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> PermutationTest | list[PermutationTest]:
-    """Test whether the classes have anything to do with the data, as far as a whole model can tell.
+    """Test whether a whole model finds a relation between the data and the classes.
 
-    The labels are dealt out anew at random over the rows; folds are drawn for the new labels with the same seed, and
-    the whole model is fitted and judged in every fold as it was with the true ones. If the classes have nothing to do
-    with the data, every dealing is as likely as the true one, and
+    The labels are permuted over the rows at random, the rows are split again with the same seed, and the whole model is
+    validated as with the true labels. If data and classes are unrelated, every permutation is as likely as the true
+    labels, and
 
-        p = (1 + number of dealings at least as good as the true labels) / (1 + n)
+        p = (1 + number of relabelings at least as good as the true labels) / (1 + n)
 
-    is at most a with chance a at most, for every model, metric and way of splitting. The smallest p is 1 / (n + 1).
+    is a valid p-value for every model, metric and scheme of splits. The smallest p is 1 / (n + 1).
 
-    Rows of one group belong together: where all rows of each group have one class, labels are dealt out over whole
-    groups (the number of rows in a class then changes when groups differ in size). Where a group has rows of several
-    classes they are dealt out over rows. Only rows that take part in the split change labels. All models are tried on
-    the same labels.
+    Where all rows of each group have one class, labels are permuted over whole groups (class sizes then change when
+    groups differ in size), otherwise over rows. Only rows in the splits change labels. All models get the same labels.
 
     Parameters
     ----------
     models : estimator, str or list of them
-        Models or recipes, as in :func:`tamis.validation.whole.validate`; a recipe may stand for many.
-    X, y, split, folds, repeats, groups, seed
-        As there.
+        Models or recipes; a recipe may stand for many.
+    X, y, split, folds, repeats, groups, seed, engine
+        As in :func:`tamis.validation.whole.validate`.
     n : int, default=200
-        Relabelings.
+        Number of relabelings.
     metric : str or Metric, optional
         By default the BER.
     n_jobs : int, default=1
-        Processes, each of which takes whole relabelings. The result does not depend on it.
-    engine : str, optional
-        Who computes, in place of `n_jobs`, as in :func:`tamis.validation.whole.validate`.
+        Processes, each of which computes whole relabelings. The result does not depend on it.
     memory : float, optional
-        Bytes that the rows which models share may take; see :class:`tamis.validation.execute.driver.Driver`.
+        Most bytes of rows that models share; see :class:`tamis.validation.execute.driver.Driver`.
     progress : callable, optional
-        Called with the number of labelings done, the true one included, and the number in all.
+        Called with the number of labelings done, the true one included, and their total.
 
     Returns
     -------
-    PermutationTest, or a list of them when `models` is a list or stands for many
+    PermutationTest or list of PermutationTest
+        A list when `models` is a list or stands for many.
+
+    See Also
+    --------
+    tamis.validation.comparison.verdict.compare : Whether models differ from each other.
 
     References
     ----------
@@ -192,10 +175,8 @@ def permutation_test(
     estimators = as_estimators(models)
     if metric is not None and not isinstance(metric, str | Metric):
         raise TamisError(f"metric must be one metric, by name or a Metric; got {metric!r}")
-    measure = chosen("ber" if metric is None else metric)[0]
-    experiment = Experiment.of(
-        X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=measure, seed=seed
-    )
+    (main,) = chosen("ber" if metric is None else metric)
+    experiment = Experiment.of(X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=main, seed=seed)
     limit = memory_limit(memory)
     found: dict[int, _Relabeled] = {}
     with open_engine(engine, (estimators, experiment), n_jobs=n_jobs) as workers:
@@ -203,33 +184,26 @@ def permutation_test(
         for number, result in workers.run(_evaluated, tasks):
             if isinstance(result, Lost):
                 raise result
-            if number == 0 and np.isnan(result.values).any():
+            if number == 0 and np.isnan(result[0]).any():
                 name = experiment.data.name
-                raise TamisError(f"{name}: {measure.name} does not exist for these splits; choose another")
+                raise TamisError(f"{name}: metric {main.name} is undefined for these splits; choose another")
             found[number] = result
             if progress is not None:
                 progress(len(found), n + 1)
     ordered = [found[number] for number in range(n + 1)]
-    for category, text in dict.fromkeys(warning for one in ordered for warning in one.warnings):
+    for category, text in dict.fromkeys(warning for _, warned in ordered for warning in warned):
         warnings.warn(text, category, stacklevel=2)
-    known = (experiment.data.name, str(experiment.scheme), seed, measure)
+    known = (experiment.data.name, str(experiment.scheme), seed, main)
     exchanged = _exchanged(experiment)[2]
     tests = [
         PermutationTest(to_text(model), *known, float(own[0]), own[1:], exchanged)
-        for model, own in zip(estimators, np.array([one.values for one in ordered]).T, strict=True)
+        for model, own in zip(estimators, np.array([values for values, _ in ordered]).T, strict=True)
     ]
     return tests if len(tests) > 1 or isinstance(models, list | tuple) else tests[0]
 
 
-class _Relabeled(NamedTuple):
-    """The estimate of every model with one labeling, and what was warned of."""
-
-    values: list[float]
-    warnings: tuple[tuple[type[Warning], str], ...]
-
-
 def _evaluated(task: tuple[int, float], given: tuple[Sequence[Any], Experiment]) -> _Relabeled:
-    """One labeling, by its number (0 for the labels as they are); in any process."""
+    """Evaluate one labeling, by its number (0 for the true labels); in any process."""
     (number, memory), (models, experiment) = task, given
     values: list[float] = []
     warned: list[tuple[type[Warning], str]] = []
@@ -243,21 +217,21 @@ def _evaluated(task: tuple[int, float], given: tuple[Sequence[Any], Experiment])
         if number == 0:
             raise
         raise TamisError(f"relabeling {number}: {error}") from error
-    return _Relabeled(values, tuple(dict.fromkeys(warned)))
+    return values, tuple(dict.fromkeys(warned))
 
 
 def _relabeled(experiment: Experiment, number: int) -> Experiment:
     labels, places, _ = _exchanged(experiment)
-    dealt = experiment.data.y.copy()
-    dealt[experiment.rows] = generator(experiment.seed, _RELABELING, number - 1).permutation(labels)[places]
+    permuted = experiment.data.y.copy()
+    permuted[experiment.rows] = generator(experiment.seed, _RELABELING, number - 1).permutation(labels)[places]
     with warnings.catch_warnings():
-        # Small classes have been warned of with the true labels; with these they do not matter.
+        # The true labels have warned of small classes already.
         warnings.simplefilter("ignore", SmallClass)
-        return experiment.relabelled(dealt)
+        return experiment.relabelled(permuted)
 
 
 def _exchanged(experiment: Experiment) -> tuple[np.ndarray, np.ndarray, Literal["rows", "groups"]]:
-    """The labels that are dealt out, the place among them of each row that takes part, and whose labels they are."""
+    """The labels to permute, the place of each row among them, and whether they are of rows or groups."""
     rows, groups = experiment.rows, experiment.data.groups
     own = experiment.data.y[rows]
     if groups is not None:

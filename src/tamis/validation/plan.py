@@ -1,10 +1,9 @@
-"""The plan: many models merged into one tree, so that what they share is computed once per fold.
+"""The plan: many models merged into a prefix tree, so that what they share is computed once per fold.
 
-Models that begin with the same steps share the fitting of these steps and the rows that come out of them. Steps that
-differ only in parameters that one fit answers (:mod:`tamis.base.shared_fit`) are fitted together: a ranking serves
-every number of features, a kernel matrix every cost. The tree is walked depth first, so that only the rows of the open
-branch are held. A model gets what it would get alone: the same seeds, the same rows, the same calls; where work is
-shared inside a sweep the numbers agree to its rounding.
+Models with the same first steps share the fits and the transformed rows of these steps. Steps that differ only in
+parameters that one fit serves (:mod:`tamis.base.shared_fit`) are fitted together: a ranking serves every number of
+features, a kernel matrix every cost. The tree is run depth first and only the rows of the open branch are held. Every
+model gets the same seeds, rows and calls as alone; numbers agree up to rounding where work is shared inside a step.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,39 +21,23 @@ from tamis.compose.catalog import entry_of
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """What follows one answer of a step.
-
-    Attributes
-    ----------
-    ends : tuple of int
-        Models that end here.
-    steps : tuple of Step
-        What comes next for the others.
-    """
+    """What follows one estimator of a step: the models that end there, and the next steps of the others."""
 
     ends: tuple[int, ...]
     steps: tuple["Step", ...]
 
     @cached_property
     def models(self) -> frozenset[int]:
-        """All models that come through here."""
+        """All models that end here or go on."""
         return frozenset(self.ends).union(*(step.models for step in self.steps))
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Steps of several models, at one place of their chains, that one fit answers.
+    """Steps of several models, at one place of their chains, that one fit serves.
 
-    Attributes
-    ----------
-    place : int
-        Number of the step in the chain, which seeds it.
-    group : Group
-        The different ones among them.
-    states : tuple
-        For each of these the ``random_state`` parameters to be seeded in every fold.
-    branches : tuple of Branch
-        One for each of these.
+    `group` holds the distinct estimators. For each of them `states` are its ``random_state`` parameters to seed, and
+    `branches` what follows it.
     """
 
     place: int
@@ -64,11 +47,11 @@ class Step:
 
     @cached_property
     def models(self) -> frozenset[int]:
-        """All models that come through here."""
+        """All models with one of these estimators."""
         return frozenset[int]().union(*(branch.models for branch in self.branches))
 
     def copies(self, seed: int) -> list[Any]:
-        """The different ones anew, not fitted, with the seeds of a fold."""
+        """Clones of the estimators, with the seeds of a fold."""
         return [
             seeded_states(clone(one), states, seed, self.place)
             for one, states in zip(self.group.estimators, self.states, strict=True)
@@ -83,11 +66,6 @@ class Step:
 @dataclass(frozen=True, eq=False)
 class Plan:
     """Models merged into a tree.
-
-    Attributes
-    ----------
-    root : Branch
-    n_models : int
 
     Examples
     --------
@@ -107,24 +85,23 @@ class Plan:
     n_models: int
 
     def units(self) -> list[frozenset[int]]:
-        """Models that end in the same step and are not to be divided, in the order of the walk."""
+        """Sets of models that end in the same step and must not be divided, in the order of the tree."""
         return _units(self.root)
 
     def divided(self, parts: int) -> list[frozenset[int]]:
-        """The models in so many portions, at the most one for each unit.
+        """The models in up to `parts` portions of whole units; the results do not depend on it.
 
-        The order of the walk is divided, and what comes before a division is computed in every portion. The results do
-        not depend on it.
+        Steps before a division are computed in every portion.
         """
         units = self.units()
         cuts = np.array_split(np.arange(len(units)), min(parts, len(units)))
         return [frozenset().union(*units[cut[0] : cut[-1] + 1]) for cut in cuts]
 
     def batches(self, most: int) -> list[tuple[int, ...]]:
-        """The models in batches of which each shares as much as it can.
+        """The models in batches of about `most` models that share as much as they can.
 
-        A step that is shared by few enough models is one batch with all that follows it; one that is shared by more is
-        divided at what follows it. Small batches that follow one another are joined.
+        A step of at most `most` models is one batch; a larger one is divided at its branches. Small neighbouring
+        batches are joined.
         """
         found: list[tuple[int, ...]] = []
         for part in _parts(self.root, most):
@@ -135,7 +112,7 @@ class Plan:
         return found
 
     def n_fits(self) -> int:
-        """Fits that one fold takes."""
+        """Number of fits in one fold."""
         return _count(self.root)
 
     def __str__(self) -> str:
@@ -143,13 +120,7 @@ class Plan:
 
 
 def plan(models: Sequence[Any]) -> Plan:
-    """Merge models into a tree.
-
-    Parameters
-    ----------
-    models : sequence of estimators
-        Pipelines of scikit-learn's own kind are taken apart; any other estimator is one step.
-    """
+    """Merge models into a tree: every step of a scikit-learn pipeline, or any other estimator as one step."""
     chains = [
         [(place, step) for place, step in enumerate(places(model)) if step is not None and step != "passthrough"]
         for model in models

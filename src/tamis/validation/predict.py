@@ -20,7 +20,7 @@ from tamis.data.fingerprint import fingerprint
 from tamis.data.load import Sought, load
 from tamis.data.parsing.matrices import numbered
 from tamis.data.write import whole
-from tamis.validation.metrics import Answers, all_metrics, standard_error
+from tamis.validation.metrics import FoldPredictions, all_metrics, standard_error
 
 #: Begins the name of the column with the probabilities of a class.
 PROBABILITY = "probability of "
@@ -195,6 +195,6 @@ def _error(said: ModelPredictions, card: Card, data: Dataset) -> tuple[dict[str,
     if fingerprint(data) == card.fingerprint:
         notes.append("these are the rows that the model was learnt from, so the error on them is no estimate")
     labels = np.array([known[str(label)] for label in said.labels.tolist()])
-    answers = Answers(truth, labels, len(card.classes) + bool(strange))
+    answers = FoldPredictions(truth, labels, len(card.classes) + bool(strange))
     found = {name: all_metrics[name](answers) for name in ("ber", "accuracy")}
     return {**found, "ber_standard_error": standard_error(all_metrics["ber"], answers), "rows": truth.size}, notes

@@ -1,4 +1,4 @@
-"""What a validation found, as a value that can be printed, compared and written as JSON."""
+"""The result of a validation, which can be printed, compared and written as JSON."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,15 +8,34 @@ import numpy as np
 
 from tamis.base.types import FloatArray
 from tamis.validation.metrics import Metric
+from tamis.validation.plain import plain
 from tamis.validation.stability import Stability
 
-#: Version of the layout that `Validation.to_dict` gives.
-_LAYOUT = 1
+#: Version of the layout of `Validation.to_dict`.
+_LAYOUT = 2
+
+
+class Result:
+    """A result that prints as text, and equals another one when everything but the times is equal."""
+
+    def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
+        """Everything, ready for JSON; without the times when `seconds` is False."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Result) or type(other) is not type(self):
+            return NotImplemented
+        return self.to_dict(seconds=False) == other.to_dict(seconds=False)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A measure's mean, its standard deviation over folds (NaN where there are none) and its standard error."""
+    """The mean of a metric, its standard deviation over folds (NaN without folds) and its standard error."""
 
     mean: float
     sd: float
@@ -25,15 +44,15 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Every answer given, in order of repeat and row; all arrays have one entry an answer.
+    """All predictions for test rows, in order of repeat and row; all arrays have one entry a prediction.
 
     Attributes
     ----------
     repeat, fold, row : int arrays
-        Where the answer comes from, each from 0.
+        Repeat, fold and row of the prediction, each from 0.
     truth, label : arrays of class labels
     scores : array of one value or one value per class, or None
-        Evidence, for the second of two classes or for each class.
+        Evidence for the second of two classes, or for each class.
     probabilities : array of one value per class, or None
     """
 
@@ -47,41 +66,41 @@ class Predictions:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Validation:
-    """The honest estimate of a whole model, and what it rests on.
-
-    Two validations are equal when they found the same, whatever time they took.
+class Validation(Result):
+    """The honest estimate of a whole model.
 
     Attributes
     ----------
-    recipe : str
-        The model as a recipe, or its ``repr`` when it is not made of known parts.
-    data, split : str
-        What the data is called, and how it was split.
+    recipe, data, split : str
+        The model as a recipe (or its ``repr``), the name of the data, and how it was split.
     seed : int
     classes : array
     metrics : tuple of Metric
         The first is the main one.
     values : mapping of str to array
-        Per metric one number a fold, in the order of the folds; a single number when all answers were judged together.
+        One number a fold for each metric, or a single one when it was computed on all predictions together.
     estimates : mapping of str to Estimate
     predictions : Predictions
     n_train, n_test : int arrays
         Rows in each fold.
     n_features : int
         Columns of the data, probes included.
-    kept : tuple of int arrays, or None
-        Columns the model uses in each fold; added probes are numbered after the data's own columns. None when it
-        cannot be told.
+    selected : tuple of int arrays, or None
+        Columns that the model uses in each fold; added probes come after the data's own columns. None when they
+        cannot be traced.
     stability : Stability or None
     probe_share : float or None
-        Mean over folds of the share of probes among the columns used; None when no probes are known.
+        Mean share of probes among the selected columns; None without known probes.
     fit_seconds, predict_seconds : float arrays
         Per fold.
     leak_checked : bool
     leak : Validation or None
-        The same with every step before the classifier fitted on all rows. None when it was not asked for, or when
-        there is no such step and nothing can leak.
+        The same with every step before the classifier fitted on all rows; None without a leak check, or when there is
+        no such step and nothing can leak.
+
+    See Also
+    --------
+    tamis.validation.many.Validations : Several models on the same splits.
     """
 
     recipe: str
@@ -96,7 +115,7 @@ class Validation:
     n_train: np.ndarray
     n_test: np.ndarray
     n_features: int
-    kept: tuple[np.ndarray, ...] | None
+    selected: tuple[np.ndarray, ...] | None
     stability: Stability | None
     probe_share: float | None
     fit_seconds: FloatArray
@@ -110,38 +129,23 @@ class Validation:
 
     @property
     def optimism(self) -> float | None:
-        """How much better the leak makes the main metric look; 0 when nothing can leak, None when not asked for."""
-        if not self.leak_checked:
-            return None
+        """How much better the leak makes the main metric look; 0 when nothing can leak, None without a leak check."""
         if self.leak is None:
-            return 0.0
+            return 0.0 if self.leak_checked else None
         main = self.metrics[0]
         gain = self.leak.estimates[main.name].mean - self.estimates[main.name].mean
         return gain if main.better == "high" else -gain
 
     def standing(self, metric: Metric) -> tuple[float, float]:
-        """What models are put in order by: the better estimate first, of equals (but for rounding) fewer features."""
+        """Sort key of models: the better estimate first; for equal ones (up to rounding) fewer features."""
         mean = self.estimates[metric.name].mean * (1.0 if metric.better == "low" else -1.0)
-        size = self.mean_kept
+        size = self.mean_selected
         return (np.inf if np.isnan(mean) else round(mean, 12), np.inf if size is None else size)
 
     @property
-    def mean_kept(self) -> float | None:
-        """Mean number of columns used."""
-        return None if self.kept is None else float(np.mean([k.size for k in self.kept]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as lists, numbers and text, ready for JSON; what does not exist is None."""
-        return {
-            **self._findings(),
-            "seconds": {"fit": self.fit_seconds.tolist(), "predict": self.predict_seconds.tolist()},
-            "leak": None if self.leak is None else self.leak.to_dict(),
-        }
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Validation):
-            return NotImplemented
-        return self._findings() == other._findings() and self.leak == other.leak
+    def mean_selected(self) -> float | None:
+        """Mean number of selected columns."""
+        return None if self.selected is None else float(np.mean([k.size for k in self.selected]))
 
     def __str__(self) -> str:
         folds = self.n_test.size
@@ -161,12 +165,10 @@ class Validation:
             lines.append(self._about_leak())
         return "\n".join(lines)
 
-    __repr__ = __str__
-
     def _about_features(self) -> list[str]:
-        if self.mean_kept is None:
+        if self.mean_selected is None:
             return []
-        line = f"features used: {self.mean_kept:g} of {self.n_features}"
+        line = f"selected features: {self.mean_selected:g} of {self.n_features}"
         if self.stability is not None and not np.isnan(self.stability.index):
             low, high = self.stability.interval
             line += f", stability {self.stability.index:.3f} ({low:.3f} to {high:.3f})"
@@ -179,38 +181,28 @@ class Validation:
         leaked = self.leak.estimates[main.name].mean
         return f"leak check: {main.title} {leaked:.4f} if the steps saw all rows; optimism {self.optimism:.4f}"
 
-    def _findings(self) -> dict[str, Any]:
-        return {
+    def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
+        """Everything as lists, numbers and text, ready for JSON; NaN becomes None."""
+        as_it_is = ("recipe", "data", "split", "seed", "classes", "n_train", "n_test", "n_features", "selected")
+        content = {
             "layout": _LAYOUT,
-            "recipe": self.recipe,
-            "data": self.data,
-            "split": self.split,
-            "seed": self.seed,
-            "classes": self.classes.tolist(),
+            **{name: getattr(self, name) for name in (*as_it_is, "probe_share", "leak_checked", "optimism")},
             "metrics": {
                 metric.name: {
                     "title": metric.title,
                     "better": metric.better,
-                    **{k: _number(v) for k, v in vars(self.estimates[metric.name]).items()},
-                    "values": [_number(v) for v in self.values[metric.name]],
+                    **vars(self.estimates[metric.name]),
+                    "values": self.values[metric.name],
                 }
                 for metric in self.metrics
             },
-            "n_train": self.n_train.tolist(),
-            "n_test": self.n_test.tolist(),
-            "n_features": self.n_features,
-            "kept": None if self.kept is None else [k.tolist() for k in self.kept],
-            "stability": None if self.stability is None else {k: _number(v) for k, v in vars(self.stability).items()},
-            "probe_share": self.probe_share,
-            "predictions": {k: None if v is None else v.tolist() for k, v in vars(self.predictions).items()},
-            "leak_checked": self.leak_checked,
-            "optimism": None if self.optimism is None else _number(self.optimism),
+            "stability": None if self.stability is None else vars(self.stability),
+            "predictions": vars(self.predictions),
+            "leak": None if self.leak is None else self.leak.to_dict(seconds=seconds),
         }
-
-
-def _number(value: float) -> float | None:
-    """A number that JSON can hold."""
-    return float(value) if np.isfinite(value) else None
+        if seconds:
+            content["seconds"] = {"fit": self.fit_seconds, "predict": self.predict_seconds}
+        return dict(plain(content))
 
 
 def _span(sizes: np.ndarray) -> str:

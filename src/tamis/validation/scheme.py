@@ -1,4 +1,4 @@
-"""Which way to split the rows is meant by a word."""
+"""The ways to split rows, by name."""
 
 from tamis.base.errors import TamisError
 from tamis.validation.bootstrap import Bootstrap
@@ -6,9 +6,9 @@ from tamis.validation.folds import LeaveOneOut, OfficialSplit, Pooled, Scheme, S
 
 
 def scheme(split: str | None = None, *, folds: int = 10, repeats: int | None = None) -> Scheme:
-    """The way to split that a word means: "folds" (the default), "pooled", "official", "leave-one-out" or "bootstrap".
+    """The scheme called "folds" (the default), "pooled", "official", "leave-one-out" or "bootstrap".
 
-    Folds are drawn once unless `repeats` says otherwise, bootstrap samples a hundred times.
+    `repeats` is 1 for folds and 100 for the bootstrap by default.
 
     Examples
     --------

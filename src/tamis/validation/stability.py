@@ -1,4 +1,4 @@
-"""Stability: whether a selector keeps the same features when the rows change a little."""
+"""Stability: whether a selector selects the same features when the rows change a little."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 @dataclass(frozen=True)
 class Stability:
-    """Nogueira's index: 1 when all sets are the same, about 0 when they agree no more than chance would."""
+    """Nogueira's index: 1 for equal sets, about 0 for sets that agree no more than by chance."""
 
     index: float
     standard_error: float
@@ -28,17 +28,20 @@ def stability(sets: Sequence[np.ndarray], n_features: int) -> Stability:
 
         index = 1 - (1/d) sum_f M/(M-1) p_f (1 - p_f) / ((k/d) (1 - k/d)).
 
-    The standard error is the asymptotic one of the paper. It is on the small side for ten sets (by about a fifth),
-    and it takes the sets as independent draws, which folds that share rows are not. The index does not exist (NaN)
-    for fewer than two sets, nor when all sets are empty or all hold every feature: chance then leaves nothing to
-    agree on.
+    The standard error is the asymptotic one of the paper. It is about a fifth too small for ten sets, and it takes the
+    sets as independent draws, which folds that share rows are not. The index is NaN for fewer than two sets, and when
+    all sets are empty or all hold every feature.
 
     Parameters
     ----------
     sets : sequence of int arrays
         The column numbers in each set.
     n_features : int
-        Columns to choose from.
+        Number of columns to select from.
+
+    Returns
+    -------
+    Stability
 
     References
     ----------
@@ -59,9 +62,9 @@ def stability(sets: Sequence[np.ndarray], n_features: int) -> Stability:
         return Stability(float("nan"), float("nan"))
     share = np.bincount(np.concatenate(sets), minlength=d) / m
     index = 1.0 - m / (m - 1) * (share * (1.0 - share)).mean() / chance
-    # How much each set pulls on the index; the variance of the pulls is that of the index.
+    # The influence of each set on the index; their variance is that of the index.
     own = np.array([share[s].sum() for s in sets]) / d
-    pull = own - sizes / d * filling + index / 2 * (2 * sizes / d * filling - sizes / d - filling + 1)
-    pull /= chance
-    variance = 4.0 / m**2 * ((pull - pull.mean()) ** 2).sum()
+    influence = own - sizes / d * filling + index / 2 * (2 * sizes / d * filling - sizes / d - filling + 1)
+    influence /= chance
+    variance = 4.0 / m**2 * ((influence - influence.mean()) ** 2).sum()
     return Stability(float(index), float(np.sqrt(variance)))

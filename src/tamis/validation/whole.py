@@ -32,48 +32,59 @@ def validate(
 ) -> Validation:
     """Estimate how well a whole model will do on new data.
 
-    In every fold a fresh copy of the model - transformations, selection and classifier together - is fitted on the
-    training rows and judged on the test rows. Nothing supervised ever sees a test row.
+    In every fold a clone of the model - transformations, selection and classifier together - is fitted on the training
+    rows and evaluated on the test rows. Nothing supervised ever sees a test row.
 
     The standard error over J folds is the corrected one of Nadeau and Bengio (2003),
-    ``sd * sqrt(1/J + n_test/n_train)``, because folds share training rows. With one official test set, and with
-    leave-one-out where a fold is too small to judge, all answers are judged together as one test set and the
-    standard error is that of :func:`tamis.validation.metrics.standard_error`. A fold in which a metric does not exist
-    (AUC with one class among the test rows) is left out of that metric's estimate.
+    ``sd * sqrt(1/J + n_test/n_train)``, because folds share training rows. With an official test set or leave-one-out,
+    metrics are computed on all predictions together, with the standard error of
+    :func:`tamis.validation.metrics.standard_error`. A fold in which a metric is undefined (AUC with one class among the
+    test rows) is left out of that metric's estimate.
 
     Parameters
     ----------
     model : estimator or str
         A scikit-learn estimator that ends in a classifier, or a recipe.
     X : Dataset, array, sparse matrix or data frame
-        A data set brings its classes, groups, official split and known probes.
+        A data set has its own classes, groups, official split and known probes.
     y : array of shape (n_rows,), optional
         Class labels, when `X` is not a data set.
     split : {"folds", "pooled", "official", "leave-one-out", "bootstrap"}, optional
-        Stratified folds over all rows by default; folds over the official "train" and "valid" rows; the official
-        split; one row at a time (one group at a time, when there are groups); or bootstrap samples with the .632+
-        estimate (:mod:`tamis.validation.bootstrap`).
+        Stratified folds over all rows (default), folds over the official "train" and "valid" rows, the official split,
+        one row (or group) at a time, or bootstrap samples with the .632+ estimate
+        (:mod:`tamis.validation.bootstrap`).
     folds : int, default=10
         For "folds" and "pooled".
     repeats : int, optional
-        How often folds are drawn anew, once by default; the number of bootstrap samples, a hundred by default.
+        Repeats of the folds (default 1), or number of bootstrap samples (default 100).
     groups : array of shape (n_rows,), optional
-        Rows of one group are never divided between training and test.
+        Rows of one group are never split between training and test.
     metrics : str, Metric or list of them, optional
-        The first is the main one. By default all that the model's answers allow, the BER first.
+        The first is the main one. By default all that the predictions allow, the BER first.
     leak_check : bool, default=False
         Also estimate with every step before the classifier fitted on all rows, to show the optimism.
     probes : float, default=0
-        Share of probes, columns known to be useless, to add to the data first.
+        Share of probes (columns known to be useless) to add to the data.
     seed : int, default=0
-        Decides the folds, the probes and every open ``random_state`` of the model.
+        Seed of the folds, the probes and every open ``random_state`` of the model.
     n_jobs : int, default=1
         Processes to use, -1 for all cores. The result does not depend on it.
     engine : str, optional
-        Who computes, in place of `n_jobs`: "serial", "local", "local(3)" or "dask://host:port"
+        What computes, instead of `n_jobs`: "serial", "local", "local(3)" or "dask://host:port"
         (:func:`tamis.engines.engine.open_engine`).
     progress : callable, optional
-        Called with the number of folds done and the number in all.
+        Called with the number of folds done and their total.
+
+    Returns
+    -------
+    Validation
+
+    See Also
+    --------
+    tamis.validation.many.validate_many : Several models on the same splits.
+    tamis.validation.nested.validate_nested : Choose among models in inner folds and validate the choice.
+    tamis.validation.permutation.permutation_test : Whether a model does better than on permuted classes.
+    tamis.validation.learning.learning_curve : The estimate for several numbers of training rows.
 
     Examples
     --------
@@ -86,23 +97,21 @@ def validate(
     >>> X = rng.normal(size=(40, 200))
     >>> X[:, 7] += 3 * y
     >>> found = validate(make_pipeline(Ranking("cc", k=1), GaussianNB()), X, y, folds=5)
-    >>> round(found.summary()["accuracy"].mean, 3), [k.tolist() for k in found.kept]
+    >>> round(found.summary()["accuracy"].mean, 3), [k.tolist() for k in found.selected]
     (1.0, [[7], [7], [7], [7], [7]])
     """
     estimator = as_estimator(model)
     experiment = Experiment.of(
         X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
     )
-    twin = _twin(estimator, experiment) if leak_check else None
-    subjects = [estimator] if twin is None else [estimator, twin]
-    outcomes = experiment.outcomes(subjects, engine=engine, n_jobs=n_jobs, progress=progress)
-    found = []
-    for results in expect_results(outcomes):
-        warn_again(results)
-        found.append(experiment.validation(estimator, results))
-    return replace(found[0], leak_checked=leak_check, leak=None if twin is None else found[1])
-
-
-def _twin(model: Any, experiment: Experiment) -> Any | None:
-    rows, data = experiment.rows, experiment.data
-    return leaky_twin(model, _safe_indexing(data.X, rows), data.y[rows], seed=experiment.seed)
+    twin = None
+    if leak_check:
+        rows, data = experiment.rows, experiment.data
+        twin = leaky_twin(estimator, _safe_indexing(data.X, rows), data.y[rows], seed=seed)
+    models = [estimator] if twin is None else [estimator, twin]
+    outcomes = experiment.outcomes(models, engine=engine, n_jobs=n_jobs, progress=progress)
+    results = expect_results(outcomes)
+    for own in results:
+        warn_again(own)
+    found, *leak = (experiment.validation(estimator, own) for own in results)
+    return replace(found, leak_checked=leak_check, leak=leak[0] if leak else None)

@@ -13,7 +13,7 @@ from tamis.base.errors import TamisError
 APPLICATION = int.from_bytes(b"tami", "big")
 
 #: Version of the tables.
-LAYOUT = 1
+LAYOUT = 2
 
 #: The tables, by name, as SQLite writes their making down; what they hold is told in `tamis.mining.run.store`.
 TABLES = {
@@ -26,8 +26,8 @@ TABLES = {
     PRIMARY KEY (search, split))""",
     "results": """CREATE TABLE results (
     search INTEGER, split TEXT, recipe TEXT,
-    error TEXT, metrics TEXT, n_kept INTEGER, fit_seconds REAL, predict_seconds REAL, alone_seconds REAL,
-    warnings TEXT, labels BLOB, scores BLOB, probabilities BLOB, kept BLOB,
+    error TEXT, metrics TEXT, n_selected INTEGER, fit_seconds REAL, predict_seconds REAL, alone_seconds REAL,
+    warnings TEXT, labels BLOB, scores BLOB, probabilities BLOB, selected BLOB,
     PRIMARY KEY (search, split, recipe))""",
 }
 

@@ -22,7 +22,7 @@ import numpy as np
 from tamis.base.errors import TamisError
 from tamis.base.types import Codes
 from tamis.validation.fold_result import FoldResult
-from tamis.validation.metrics import Answers
+from tamis.validation.metrics import FoldPredictions
 
 #: Types of arrays, by the number that stands for them.
 _TYPES = ("|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f2", "<f4", "<f8")
@@ -56,7 +56,7 @@ class ResultColumns(NamedTuple):
 
     error: str | None = None
     metrics: str | None = None
-    n_kept: int | None = None
+    n_selected: int | None = None
     fit_seconds: float | None = None
     predict_seconds: float | None = None
     alone_seconds: float | None = None
@@ -64,7 +64,7 @@ class ResultColumns(NamedTuple):
     labels: bytes | None = None
     scores: bytes | str | None = None
     probabilities: bytes | None = None
-    kept: bytes | str | None = None
+    selected: bytes | str | None = None
 
 
 class Shared(NamedTuple):
@@ -82,7 +82,7 @@ class Shared(NamedTuple):
 
 def split_columns(result: FoldResult) -> SplitColumns:
     """The columns that tell of the split of a result."""
-    answers = result.answers
+    answers = result.predictions
     return SplitColumns(
         int(result.repeat),
         int(result.fold),
@@ -99,7 +99,7 @@ def result_columns(finding: FoldResult | TamisError) -> ResultColumns:
     if isinstance(finding, TamisError):
         # The name of a file in the message need not be proper text; the run file takes nothing else.
         return ResultColumns(error=str(finding).encode("utf-8", "backslashreplace").decode())
-    answers, kept = finding.answers, finding.kept
+    answers, kept = finding.predictions, finding.selected
     probabilities: bytes | None = None
     scores: bytes | str | None = None
     if answers.probabilities is not None:
@@ -158,9 +158,11 @@ def finding_from(result: ResultColumns, split: Shared | None) -> FoldResult | Ta
         fold=split.fold,
         rows=split.rows,
         n_train=split.n_train,
-        answers=Answers(split.truth, labels, n_classes, scores, probabilities),
+        predictions=FoldPredictions(split.truth, labels, n_classes, scores, probabilities),
         metrics=_metrics_from_text(result.metrics),
-        kept=None if result.kept is None else _kept_from_bytes(result.kept, split.columns, result.n_kept),
+        selected=None
+        if result.selected is None
+        else _kept_from_bytes(result.selected, split.columns, result.n_selected),
         n_features=split.n_features,
         fit_seconds=_checked(result.fit_seconds, float),
         predict_seconds=_checked(result.predict_seconds, float),
@@ -239,7 +241,7 @@ def _kept_to_bytes(kept: np.ndarray, n_features: int) -> bytes | str:
     return array_to_bytes(np.packbits(mask, bitorder="little"))
 
 
-def _kept_from_bytes(packed: Any, columns: Codes, n_kept: Any) -> Codes:
+def _kept_from_bytes(packed: Any, columns: Codes, n_selected: Any) -> Codes:
     if packed == _ALL:
         return columns
     found = array_from_bytes(packed, "iu")
@@ -251,7 +253,7 @@ def _kept_from_bytes(packed: Any, columns: Codes, n_kept: Any) -> Codes:
         if found.size and not (found[0] >= 0 and found[1:].min(initial=1) > 0 and found.max() < columns.size):
             raise ValueError("the columns used do not ascend")
         kept = np.cumsum(found, dtype=np.intp)
-    if kept.size != n_kept or (kept.size and kept[-1] >= columns.size):
+    if kept.size != n_selected or (kept.size and kept[-1] >= columns.size):
         raise ValueError("the columns used are not those of the data")
     return kept
 

@@ -11,10 +11,10 @@ splits       `search`, `split`: number of the search and name of the split in it
              (training rows), `n_features` (columns of the data), `n_classes`; `rows` and `truth`, arrays: the test rows
              and their classes
 results      `search`, `split`, `recipe`; `error`: why there is no result, in which case all that follows is empty;
-             `metrics` (JSON: name and value, null for NaN); `n_kept`: number of columns used; `fit_seconds`,
+             `metrics` (JSON: name and value, null for NaN); `n_selected`: number of columns used; `fit_seconds`,
              `predict_seconds`, where work that recipes share is divided among them; `alone_seconds`: the same in all
              where nothing is shared; `warnings` (JSON: pairs of class and text); `labels`, `scores`, `probabilities`:
-             arrays of the answers for the test rows; `kept`: the columns used, or empty when it cannot be told
+             arrays of the predictions for the test rows; `selected`: the columns used, empty when unknown
 ============ ==========================================================================================================
 
 Arrays are binary, as :mod:`tamis.mining.run.packing` tells. The mean error of the recipes, for example, those that were

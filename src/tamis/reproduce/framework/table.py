@@ -129,12 +129,12 @@ def _validated(row: Row, folds: int, task: Task) -> dict[str, Any]:
         numbers = {k: _number(v) for k, v in vars(estimate).items()}
         metrics[name] = numbers | {"values": [_number(v) for v in values.tolist()]}
     real = None
-    if found.kept is not None and task.data.probes is not None:
-        real = [int((~task.data.probes[kept]).sum()) for kept in found.kept]
+    if found.selected is not None and task.data.probes is not None:
+        real = [int((~task.data.probes[kept]).sum()) for kept in found.selected]
     return {
         "metrics": metrics,
         "n_features": found.n_features,
-        "kept": None if found.kept is None else [int(kept.size) for kept in found.kept],
+        "kept": None if found.selected is None else [int(kept.size) for kept in found.selected],
         "real": real,
         "probe_share": found.probe_share,
         "fit_seconds": round(float(found.fit_seconds.sum() + found.predict_seconds.sum()), 2),

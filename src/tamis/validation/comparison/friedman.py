@@ -1,4 +1,4 @@
-"""Whether several models differ over the same blocks, and which of them: by their ranks in each block."""
+"""Friedman's and Nemenyi's tests: whether several models differ, by their ranks within blocks."""
 
 from dataclasses import dataclass
 from math import factorial, prod
@@ -11,25 +11,26 @@ from scipy.stats import rankdata, studentized_range
 from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray
 from tamis.validation.comparison.paired import check_level
+from tamis.validation.plain import plain
 
 
 @dataclass(frozen=True, eq=False)
 class Friedman:
-    """What Friedman's test found, and Nemenyi's test of every pair.
+    """The result of Friedman's test, and of Nemenyi's test of every pair.
 
     Attributes
     ----------
     statistic, chi2_pvalue : float
         Friedman's statistic, corrected for ties, and its p-value by the chi-square distribution.
     F, pvalue : float
-        Iman and Davenport's form of it, and its p-value. F is infinite when all blocks put the models in the same
-        order, and does not exist (NaN) for a single block or where all models tie in all blocks.
+        Iman and Davenport's form of it, and its p-value. F is infinite when all blocks rank the models alike, and NaN
+        for a single block or when all models tie in all blocks.
     mean_ranks : array of shape (n_models,)
         1 is the best.
     critical_difference : float
-        Models whose mean ranks differ by this much or more are found apart by Nemenyi's test.
+        Nemenyi's test separates models whose mean ranks differ by this much or more.
     level : float
-        The level of that difference.
+        Level of significance of that difference.
     n_blocks : int
         Blocks in which every model has a value.
     """
@@ -51,50 +52,49 @@ class Friedman:
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The largest sets of models of which no two are found apart; each set, and the sets, from the best on.
-
-        A model may be in several: being indistinguishable is not passed on from neighbour to neighbour.
-        """
+        """The largest sets of models that Nemenyi's test does not separate, best first; a model may be in several."""
         order = np.argsort(self.mean_ranks, kind="stable")
         ranks = self.mean_ranks[order]
         ends = np.searchsorted(ranks, ranks + self.critical_difference, side="left")
-        # A run that ends where the one before it ends is part of that one.
+        # A set that ends where the one before it ends is part of that one.
         starts = np.flatnonzero(np.diff(ends, prepend=0))
         return tuple(tuple(order[start : ends[start]].tolist()) for start in starts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the pairs as lists and numbers."""
-        return vars(self) | {"mean_ranks": self.mean_ranks.tolist(), "groups": [list(group) for group in self.groups]}
+        """Everything but `pairwise` as lists and numbers, ready for JSON; NaN becomes None."""
+        return dict(plain(vars(self) | {"groups": self.groups}))
 
 
 def friedman(values: Any, *, better: Literal["low", "high"] = "high", level: float = 0.05) -> Friedman:
-    """Test whether some of several models are better than others, from their ranks within each of several blocks.
+    """Test whether several models differ, from their ranks within blocks (folds or data sets).
 
     With n blocks, k models, r_ij the rank of model j in block i (ties share their mean rank) and R_j its mean,
 
         chi2 = (k - 1) n^2 sum_j (R_j - (k + 1) / 2)^2 / sum_ij (r_ij - (k + 1) / 2)^2,
 
-    which without ties is 12 n / (k (k + 1)) sum_j (R_j - (k + 1) / 2)^2. For many blocks it has the chi-square
-    distribution with k - 1 degrees of freedom when the models do not differ. Iman and Davenport's
-    F = (n - 1) chi2 / (n (k - 1) - chi2), with k - 1 and (k - 1)(n - 1) degrees of freedom, is nearer to
-    its nominal level and gives the `pvalue`. Where all blocks agree, F has no denominator, and the p-value is the
-    chance that the other blocks repeat the order of the first, (1 / k!)^(n - 1) without ties; so a single block
-    proves nothing, nor do blocks in which all models tie.
+    which for many blocks has the chi-square distribution with k - 1 degrees of freedom when the models do not differ.
+    Iman and Davenport's F = (n - 1) chi2 / (n (k - 1) - chi2), with k - 1 and (k - 1)(n - 1) degrees of freedom, is
+    nearer to its nominal level and gives the `pvalue`. Where all blocks agree, F has no denominator, and the p-value is
+    the probability that the other blocks repeat the order of the first, (1 / k!)^(n - 1) without ties.
 
-    Nemenyi's test holds two models apart when their mean ranks differ by CD = q sqrt(k (k + 1) / (6 n)) or more, with
+    Nemenyi's test separates two models when their mean ranks differ by CD = q sqrt(k (k + 1) / (6 n)) or more, with
     sqrt(2) q the upper point of the studentized range of k models with infinite degrees of freedom.
 
-    The blocks may be data sets, which is what the test was made for, or the folds of one data set. Folds share rows,
-    so their ranks are not independent and the p-values come out too small: take them as a guide, not as a proof.
+    The test is made for blocks that are data sets. Folds of one data set share rows, so their ranks are not independent
+    and the p-values are too small: take them as a guide.
 
     Parameters
     ----------
     values : array of shape (n_blocks, n_models)
-        The measure of each model in each block. A block with a NaN is left out.
+        The metric of each model in each block. A block with a NaN is left out.
     better : {"low", "high"}, default="high"
-        Which values are the better ones.
+        Which values are better.
     level : float, default=0.05
-        Of the critical difference.
+        Level of significance of the critical difference.
+
+    Returns
+    -------
+    Friedman
 
     References
     ----------
@@ -115,12 +115,14 @@ def friedman(values: Any, *, better: Literal["low", "high"] = "high", level: flo
     ranks = rankdata(_signed(values, better), axis=1)
     n, k = ranks.shape
     mean_ranks = ranks.mean(axis=0)
-    around = float(((mean_ranks - (k + 1) / 2) ** 2).sum())
+    between = float(((mean_ranks - (k + 1) / 2) ** 2).sum())
     total = float(((ranks - (k + 1) / 2) ** 2).sum())
-    statistic = (k - 1) * n**2 * around / total if total else 0.0
+    statistic = (k - 1) * n**2 * between / total if total else 0.0
     if (ranks == ranks[0]).all():
         F = float("inf") if n > 1 and total else float("nan")
-        pvalue = _chance_of(ranks[0]) ** (n - 1)
+        # The probability of one order when all orders of these ranks are equally likely.
+        ties = np.unique(ranks[0], return_counts=True)[1].tolist()
+        pvalue = (prod(map(factorial, ties)) / factorial(k)) ** (n - 1)
     else:
         F = (n - 1) * statistic / (n * (k - 1) - statistic)
         pvalue = float(fdtrc(k - 1, (k - 1) * (n - 1), F))
@@ -140,14 +142,8 @@ def _unit(n_models: int, n_blocks: int) -> float:
     return float(np.sqrt(n_models * (n_models + 1) / (6.0 * n_blocks)))
 
 
-def _chance_of(ranks: FloatArray) -> float:
-    """Chance that one more block puts the models in this very order, when any order of these ranks is as likely."""
-    ties = np.unique(ranks, return_counts=True)[1].tolist()
-    return prod(map(factorial, ties)) / factorial(ranks.size)
-
-
 def _signed(values: Any, better: str) -> FloatArray:
-    """The blocks in which all models have a value, turned so that low is better."""
+    """The blocks in which all models have a value, negated if needed so that low is better."""
     if better not in ("low", "high"):
         raise TamisError(f"better must be low or high; got {better!r}")
     given = np.asarray(values)

@@ -1,4 +1,4 @@
-"""Whether two classifiers that answered the same rows differ by more than chance."""
+"""McNemar's test: whether two classifiers have different error rates on the same rows."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
@@ -14,7 +14,7 @@ Test: TypeAlias = Literal["exact", "chi2"]
 
 @dataclass(frozen=True)
 class McNemar:
-    """What McNemar's test found.
+    """The result of McNemar's test.
 
     Attributes
     ----------
@@ -22,7 +22,7 @@ class McNemar:
         Rows that only the first, or only the second, classifier got wrong.
     test : "exact" or "chi2"
     pvalue : float
-        Two-sided: the chance of a division at least as uneven when both are equally likely to err.
+        Two-sided.
     """
 
     only_first: int
@@ -38,19 +38,22 @@ class McNemar:
 def mcnemar(first_wrong: Any, second_wrong: Any, *, test: Test = "exact") -> McNemar:
     """Test whether one of two classifiers errs more often than the other on the same rows.
 
-    Rows that both got right or both got wrong say nothing. Of the n others, b were missed by the first alone and c by
-    the second alone; with equal error rates b is binomial with n trials and chance 1/2.
+    Of the n rows that only one of them gets wrong, the first misses b and the second c. With equal error rates b is
+    binomial with n trials and probability 1/2.
 
-    "exact" takes the two tails of that distribution, p = min(1, 2 P(B <= min(b, c))). "chi2" is the large-sample form
-    with Edwards' correction, (max(|b - c| - 1, 0))^2 / n against the chi-square distribution with one degree of
-    freedom. The exact test is right for every n and costs no more, so it is the default; the other is there to
-    compare with work that used it. Without discordant rows p is 1.
+    "exact" takes the two tails of that distribution, p = min(1, 2 P(B <= min(b, c))), which is right for every n.
+    "chi2" is the large-sample form with Edwards' correction, (max(|b - c| - 1, 0))^2 / n against the chi-square
+    distribution with one degree of freedom, for comparison with other work. Without discordant rows p is 1.
 
     Parameters
     ----------
     first_wrong, second_wrong : bool arrays of shape (n_rows,)
         The rows that each classifier got wrong.
     test : {"exact", "chi2"}, default="exact"
+
+    Returns
+    -------
+    McNemar
 
     References
     ----------
@@ -70,22 +73,18 @@ def mcnemar(first_wrong: Any, second_wrong: Any, *, test: Test = "exact") -> McN
         raise TamisError(f"test must be one of {', '.join(get_args(Test))}; got {test!r}")
     first, second = (_mask(name, m) for name, m in (("first_wrong", first_wrong), ("second_wrong", second_wrong)))
     if first.size != second.size:
-        raise TamisError(f"the classifiers must answer the same rows; got {first.size} and {second.size} rows")
+        raise TamisError(f"the classifiers must predict the same rows; got {first.size} and {second.size} rows")
     b, c = int((first & ~second).sum()), int((second & ~first).sum())
-    return McNemar(b, c, test, _exact(b, c) if test == "exact" else _chi2(b, c))
+    if test == "exact":
+        pvalue = min(1.0, 2.0 * float(bdtr(float(min(b, c)), b + c, 0.5)))
+    else:
+        pvalue = float(chdtrc(1.0, max(abs(b - c) - 1, 0) ** 2 / (b + c))) if b + c else 1.0
+    return McNemar(b, c, test, pvalue)
 
 
 def _mask(name: str, values: Any) -> np.ndarray:
     mask = np.asarray(values)
-    # Answers given in place of masks would pass for one after a silent conversion.
+    # A silent conversion would take predicted labels for a mask.
     if mask.dtype != bool or mask.ndim != 1:
         raise TamisError(f"{name} must be a mask, one true or false a row; got shape {mask.shape} of {mask.dtype}")
     return mask
-
-
-def _exact(b: int, c: int) -> float:
-    return min(1.0, 2.0 * float(bdtr(float(min(b, c)), b + c, 0.5)))
-
-
-def _chi2(b: int, c: int) -> float:
-    return float(chdtrc(1.0, max(abs(b - c) - 1, 0) ** 2 / (b + c))) if b + c else 1.0

@@ -1,4 +1,4 @@
-"""Whether two models judged on the same folds differ: from the difference of one measure in each fold."""
+"""Whether two models differ on the same folds, from the difference of a metric in each fold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class CorrectedT:
-    """What the corrected t-test found; all but the mean is NaN for fewer than two folds.
+    """The result of the corrected t-test; all but the mean is NaN for fewer than two folds.
 
     Attributes
     ----------
     mean : float
         Mean difference over the folds.
     se : float
-        Its standard error, with the correction for shared training rows.
+        Its standard error, corrected for shared training rows.
     t, pvalue : float
         Student's statistic and its two-sided p-value.
     interval : tuple of two floats
         Confidence interval of the mean difference.
     n_folds : int
-        Folds in which the difference exists.
+        Folds with a difference.
     """
 
     mean: float
@@ -43,16 +43,16 @@ class CorrectedT:
 
 @dataclass(frozen=True)
 class BayesianT:
-    """Probabilities of the mean difference, which add up to 1; all are NaN for fewer than two folds.
+    """The posterior of the mean difference; all but the mean is NaN for fewer than two folds.
 
     Attributes
     ----------
     left, rope, right : float
-        That it lies below the region of practical equality, within it, and above it.
+        Probabilities that it lies below, within and above the region of practical equality.
     mean, scale : float
-        Where the posterior lies and how wide it is: Student's distribution with `n_folds` - 1 degrees of freedom.
+        Location and scale of the posterior, Student's distribution with `n_folds` - 1 degrees of freedom.
     n_folds : int
-        Folds in which the difference exists.
+        Folds with a difference.
     """
 
     left: float
@@ -64,24 +64,32 @@ class BayesianT:
 
 
 def corrected_t(differences: Any, test_to_train: float, *, level: float = 0.05) -> CorrectedT:
-    """Test whether the mean of the differences is zero, knowing that folds share training rows.
+    """Test whether the mean difference is zero, for folds that share training rows.
 
-    With J differences of mean m and variance s^2 (divisor J - 1), the variance of the mean is taken as
+    With J differences of mean m and variance s^2 (divisor J - 1), the variance of the mean is
 
         se^2 = (1/J + n_test/n_train) s^2,
 
-    and t = m / se is compared with Student's distribution with J - 1 degrees of freedom. The usual test, with 1/J
-    alone, takes the folds as independent and finds differences where there are none. When all differences are equal
-    there is no spread to compare with: p is 1 when they are zero, and 0 when they are not.
+    and t = m / se has Student's distribution with J - 1 degrees of freedom. The usual test, with 1/J alone, takes the
+    folds as independent and finds differences where there are none. When all differences are equal, p is 1 when they
+    are zero, and 0 when they are not.
 
     Parameters
     ----------
     differences : array of shape (n_folds,)
-        The measure of one model less that of the other in each fold. NaN, where it does not exist, is left out.
+        The metric of one model less that of the other in each fold. NaN is left out.
     test_to_train : float
-        Rows a fold is judged on for each row it learns from, n_test / n_train; 0 gives the usual paired t-test.
+        Test rows per training row, n_test / n_train; 0 gives the usual paired t-test.
     level : float, default=0.05
-        The interval covers the mean difference with confidence 1 - level.
+        The interval has confidence 1 - level.
+
+    Returns
+    -------
+    CorrectedT
+
+    See Also
+    --------
+    bayesian_t : Probabilities of practically better, equal and worse.
 
     References
     ----------
@@ -105,25 +113,33 @@ def corrected_t(differences: Any, test_to_train: float, *, level: float = 0.05) 
 
 
 def bayesian_t(differences: Any, test_to_train: float, rope: float = 0.01) -> BayesianT:
-    """Give the probabilities that the mean difference is practically negative, zero and positive.
+    """Compute the probabilities that the mean difference is practically negative, zero and positive.
 
-    Differences smaller than `rope` do not matter in practice. The folds' differences are taken as normal with
-    correlation rho = n_test / (n_test + n_train) between any two; with the prior that says nothing, the posterior
-    of the mean difference is Student's distribution with J - 1 degrees of freedom, location m and scale
+    The differences are taken as normal with correlation rho = n_test / (n_test + n_train) between any two folds. With
+    an uninformative prior, the posterior of the mean difference is Student's distribution with J - 1 degrees of
+    freedom, location m and scale
 
         sqrt((1/J + rho / (1 - rho)) s^2).
 
-    Unlike a p-value, it can say that two models are practically the same, rather than only that they were not found
-    apart. When all differences are equal the posterior is that one value.
+    Unlike a p-value, it can show that two models are practically equal. When all differences are equal the posterior is
+    that one value.
 
     Parameters
     ----------
     differences : array of shape (n_folds,)
-        The measure of one model less that of the other in each fold. NaN, where it does not exist, is left out.
+        The metric of one model less that of the other in each fold. NaN is left out.
     test_to_train : float
-        Rows a fold is judged on for each row it learns from, n_test / n_train, which is rho / (1 - rho).
+        Test rows per training row, n_test / n_train, which is rho / (1 - rho).
     rope : float, default=0.01
-        Half the width of the region of practical equality, in units of the measure.
+        Half the width of the region of practical equality, in units of the metric.
+
+    Returns
+    -------
+    BayesianT
+
+    See Also
+    --------
+    corrected_t : The test of no difference.
 
     References
     ----------
@@ -146,14 +162,14 @@ def bayesian_t(differences: Any, test_to_train: float, rope: float = 0.01) -> Ba
         left, right = float(mean < -rope), float(mean > rope)
     else:
         left, right = (float(stdtr(n - 1, (-rope + way * mean) / scale)) for way in (-1.0, 1.0))
-    # Subtracting from 1 may leave a trace below zero where the two tails are everything.
+    # Rounding may leave less than zero between the tails.
     return BayesianT(left, max(0.0, 1.0 - (left + right)), right, mean, scale, n)
 
 
 def holm(pvalues: Sequence[float]) -> FloatArray:
-    """Raise the p-values of several tests so that one wrong rejection among them is no likelier than the level.
+    """Adjust the p-values of several tests by Holm's method, which bounds the family-wise error rate.
 
-    The smallest of m is multiplied by m, the next by m - 1 and so on, none falling below the one before it.
+    The smallest of m is multiplied by m, the next by m - 1 and so on; none falls below the one before it.
 
     References
     ----------
@@ -166,9 +182,9 @@ def holm(pvalues: Sequence[float]) -> FloatArray:
     """
     p = np.asarray(pvalues, dtype=np.float64)
     order = np.argsort(p)
-    raised = np.empty_like(p)
-    raised[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)), 1.0)
-    return raised
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)), 1.0)
+    return adjusted
 
 
 def check_level(level: Any) -> None:
@@ -178,7 +194,7 @@ def check_level(level: Any) -> None:
 
 
 def _posterior(differences: Any, test_to_train: float) -> tuple[FloatArray, float, float]:
-    """The differences that exist, their mean, and the corrected standard error of the mean."""
+    """The differences that are not NaN, their mean, and the corrected standard error of the mean."""
     check_number("test_to_train", test_to_train, 0.0, np.inf)
     given = np.asarray(differences)
     if given.ndim != 1 or given.dtype.kind not in "fiu" or np.isinf(given).any():

@@ -1,4 +1,4 @@
-"""Which of several models is best, which others are as good for all one can tell, and which of those is simplest."""
+"""Comparison of several models: the best, those not distinguishable from it, and the simplest of these."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,11 +14,12 @@ from tamis.validation.comparison.friedman import Friedman, friedman
 from tamis.validation.comparison.mcnemar import McNemar, mcnemar
 from tamis.validation.comparison.paired import BayesianT, CorrectedT, bayesian_t, check_level, corrected_t, holm
 from tamis.validation.metrics import Metric
+from tamis.validation.plain import plain
 from tamis.validation.result import Validation
 
-#: Version of the layout that `Comparison.to_dict` gives.
+#: Version of the layout of `Comparison.to_dict`.
 _LAYOUT = 1
-#: Values of a measure that are equal but for rounding must tie.
+#: Values of a metric that are equal up to rounding must tie.
 _DECIMALS = 12
 
 
@@ -29,13 +30,13 @@ class Contender:
     Attributes
     ----------
     position : int
-        Its place in the list given, from 0.
+        Its place in the given list, from 0.
     name : str
         Its recipe, with its number where several models have the same one.
     mean : float
-        Of the measure they are compared by.
+        Mean of the metric.
     features : float or None
-        Mean number of columns used; None when it cannot be told.
+        Mean number of selected columns; None when unknown.
     """
 
     position: int
@@ -46,15 +47,15 @@ class Contender:
 
 @dataclass(frozen=True)
 class Rival:
-    """A model against the best one.
+    """A model compared with the best one.
 
     Attributes
     ----------
     model : Contender
     difference : CorrectedT
-        Of the measure, this model's less the best one's; without a test (NaN) when there is one value only.
+        The metric of this model less that of the best; the test is NaN for a single value.
     bayes : BayesianT
-        Probabilities that this model is practically worse (left), the same (rope) and better (right).
+        Probabilities that this model is practically worse (left), equal (rope) and better (right).
     mcnemar : McNemar
         The first is the best model, the second this one.
     test : "corrected t" or "McNemar"
@@ -62,9 +63,9 @@ class Rival:
     pvalue, mcnemar_pvalue : float
         Of that test and of McNemar's, after Holm's correction.
     worse : bool
-        Whether the model is found worse than the best; if not, it is not distinguishable from it.
+        Whether the model is worse than the best; if not, it is not distinguishable from it.
     fewer : float or None
-        How many times fewer columns it uses than the best; None when that cannot be told.
+        How many times fewer columns it selects than the best; None when unknown.
     """
 
     model: Contender
@@ -80,21 +81,21 @@ class Rival:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Models in order of one measure, each held against the best; printed, it says so in plain words.
+    """Models in order of one metric, each compared with the best; ``print`` shows it in sentences.
 
     Attributes
     ----------
     metric : Metric
     data, split : str
-        What the models were judged on, and how it was split.
+        Name of the data, and how it was split.
     seed : int
     level, rope : float
-        Level of significance, and the difference that does not matter in practice.
+        Level of significance, and the difference that is irrelevant in practice.
     best : Contender
     rivals : tuple of Rival
-        The others, from the best on.
+        The others, best first.
     friedman : Friedman or None
-        Over the folds, the models in the order best, rivals; for three models and three folds or more.
+        Over the folds, models in the order best, rivals; for three or more models and folds.
     """
 
     metric: Metric
@@ -109,17 +110,17 @@ class Comparison:
 
     @property
     def indistinguishable(self) -> tuple[Rival, ...]:
-        """The models that are not found worse than the best."""
+        """The models that are not worse than the best."""
         return tuple(rival for rival in self.rivals if not rival.worse)
 
     @property
     def simplest(self) -> Contender:
-        """The model with the fewest features among the best and those not found worse; the better one of equals."""
+        """The model with the fewest features among the best and those not worse; the better one of equals."""
         return min([self.best, *(rival.model for rival in self.indistinguishable)], key=_size)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as lists, numbers and text, ready for JSON; what does not exist is None."""
-        facts = {
+        """Everything as lists, numbers and text, ready for JSON; NaN becomes None."""
+        content = {
             "layout": _LAYOUT,
             **{name: getattr(self, name) for name in ("data", "split", "seed", "level", "rope")},
             "metric": {name: getattr(self.metric, name) for name in ("name", "title", "better")},
@@ -128,15 +129,15 @@ class Comparison:
             "simplest": self.simplest.position,
             "friedman": None if self.friedman is None else self.friedman.to_dict(),
         }
-        return {name: _plain(value) for name, value in facts.items()}
+        return dict(plain(content))
 
     def sentences(self, most: int = 10) -> list[str]:
-        """The findings in plain words, one sentence each; more than `most` rivals are counted, not named."""
+        """The findings in sentences; more than `most` rivals are counted, not named."""
         n = self.best.features
         uses = "" if n is None else f" with {n:g} feature{'' if n == 1 else 's'}"
-        ways = f"{len(self.rivals) + 1} models by {self.metric.title} ({self.data}, {self.split})"
+        among = f"{len(self.rivals) + 1} models by {self.metric.title} ({self.data}, {self.split})"
         return [
-            f"The best of {ways} is {self.best.name}: {_figure(self.best.mean)}{uses}",
+            f"The best of {among} is {self.best.name}: {_figure(self.best.mean)}{uses}",
             *([self._about(rival) for rival in self.rivals] if len(self.rivals) <= most else self._counted()),
             *self._about_ranks(),
             *self._about_tests(),
@@ -148,7 +149,7 @@ class Comparison:
     __repr__ = __str__
 
     def _same(self, rival: Rival) -> bool:
-        """Whether the Bayesian test is sure that the difference does not matter."""
+        """Whether the Bayesian test finds the two practically equal."""
         return rival.bayes.rope > 1.0 - self.level
 
     def _about(self, rival: Rival) -> str:
@@ -156,16 +157,16 @@ class Comparison:
         if rival.test != "McNemar":
             tests.append(f"McNemar {_chance(rival.mcnemar_pvalue)}")
         way = "more" if rival.mcnemar.only_second > rival.mcnemar.only_first else "fewer"
-        # A small p-value beside another verdict must say what it speaks for.
+        # A small p-value beside another verdict needs its direction.
         if rival.mcnemar_pvalue < self.level and not (rival.worse and way == "more"):
             tests[-1] += f" for {way} errors"
-        facts = f"{self.metric.title} {_figure(rival.model.mean)} against {_figure(self.best.mean)}, {', '.join(tests)}"
+        why = f"{self.metric.title} {_figure(rival.model.mean)} against {_figure(self.best.mean)}, {', '.join(tests)}"
         if same := self._same(rival):
-            sure = f"probability {rival.bayes.rope:.2f} that they differ by less than {self.rope:g}"
-            facts = f"{'too little to matter: ' if rival.worse else ''}{sure}; {facts}"
+            equal = f"probability {rival.bayes.rope:.2f} that they differ by less than {self.rope:g}"
+            why = f"{'too little to matter: ' if rival.worse else ''}{equal}; {why}"
         how = "worse than" if rival.worse else "practically the same as" if same else "not distinguishable from"
         by = f" by {_figure(abs(rival.difference.mean))}" if rival.worse else ""
-        return f"{rival.model.name} is {how} {self.best.name}{by} ({facts}){self._about_features(rival)}"
+        return f"{rival.model.name} is {how} {self.best.name}{by} ({why}){self._about_features(rival)}"
 
     def _about_features(self, rival: Rival) -> str:
         if rival.fewer is None:
@@ -196,42 +197,49 @@ class Comparison:
     def _about_tests(self) -> list[str]:
         m = len(self.rivals)
         test = "corrected t-test" if any(r.test != "McNemar" for r in self.rivals) else "McNemar test of the errors"
-        raised = f", p-values raised for {m} comparisons (Holm)" if m > 1 else ""
-        lines = [f"The {test} decides at the level {self.level:g}{raised}"]
+        adjusted = f", p-values adjusted for {m} comparisons (Holm)" if m > 1 else ""
+        lines = [f"The {test} decides at the level {self.level:g}{adjusted}"]
         if not all(self._same(rival) for rival in self.indistinguishable):
             lines.append("Not distinguishable means that these data cannot tell the two apart, not that they are equal")
         if m > 1:
-            picked = "The best was picked by the rows that judge it: its own figure is somewhat too good"
-            lines.append(f"{picked} and others look too bad beside it; nested validation gives an honest figure")
+            chosen = "The best was chosen on its test rows: its own figure is optimistic"
+            lines.append(f"{chosen} and others look too bad beside it; nested validation gives an honest figure")
         return lines
 
 
 def compare(
     validations: Sequence[Validation], metric: str | Metric | None = None, *, level: float = 0.05, rope: float = 0.01
 ) -> Comparison:
-    """Find the best of several models judged on the same folds, and say of each other whether it is worse.
+    """Find the best of several models validated on the same folds, and whether each other is worse.
 
-    A model is worse than the best when the corrected resampled t-test of its differences in the folds says so at the
-    level given. Where all answers were judged together as one test set (official split, leave-one-out) there is one
-    difference only, and McNemar's test decides: the model must also make more errors. The p-values are raised by
-    Holm's correction over all models that are compared with the best; the intervals are not. McNemar's test takes
-    the answers of the first repeat, to count every row once.
+    A model is worse than the best when the corrected resampled t-test of its differences in the folds rejects equality.
+    Where metrics are computed on all predictions together (official split, leave-one-out), McNemar's test decides, and
+    the model must also make more errors. Holm's correction over all comparisons with the best adjusts the p-values, not
+    the intervals. McNemar's test takes the predictions of the first repeat, to count every row once.
 
-    The best is picked by the same folds that judge it. Its own figure is therefore optimistic, the more so the more
-    models there are; nested validation is the cure. For the same reason too many are found worse than it: where no
-    model differs from another, ten folds call one or more worse in 5 % of the cases with 2 models, 13 % with 10 and
-    39 % with 100 (normal differences, simulated).
+    The best is chosen on its own test rows, so its estimate is optimistic; nested validation avoids this. For the same
+    reason too many models are found worse: where no model differs from another, ten folds find one or more worse in 5 %
+    of the cases with 2 models, 13 % with 10 and 39 % with 100 (normal differences, simulated).
 
     Parameters
     ----------
     validations : sequence of two or more Validation
         Of the same rows, classes and folds. The columns may differ.
     metric : str or Metric, optional
-        The measure to compare by; the main one of the first validation by default.
+        By default the main metric of the first validation.
     level : float, default=0.05
         Level of significance of every test, and of the intervals.
     rope : float, default=0.01
-        A difference of the measure that does not matter in practice, for the Bayesian test.
+        A difference of the metric that is irrelevant in practice, for the Bayesian test.
+
+    Returns
+    -------
+    Comparison
+
+    See Also
+    --------
+    tamis.validation.many.validate_many : Validate several models on the same folds.
+    tamis.validation.nested.validate_nested : The honest estimate of the best of several models.
 
     Examples
     --------
@@ -246,27 +254,27 @@ def compare(
     check_level(level)
     check_number("rope", rope, 0.0, np.inf)
     _check_same(validations)
-    measure = _measure(validations, metric)
-    ranked = _ranked(validations, measure)
+    main = _metric(validations, metric)
+    ranked = _ranked(validations, main)
     given = [validations[model.position] for model in ranked]
-    values = np.array([np.round(v.values[measure.name], _DECIMALS) for v in given])
+    values = np.array([np.round(v.values[main.name], _DECIMALS) for v in given])
     blocks = values[:, ~np.isnan(values).any(axis=0)].T
-    ranks = friedman(blocks, better=measure.better, level=level) if min(blocks.shape) >= 3 else None
-    rivals = _rivals(ranked, given, values, 1.0 if measure.better == "high" else -1.0, level, rope)
-    return Comparison(measure, given[0].data, given[0].split, given[0].seed, level, rope, ranked[0], rivals, ranks)
+    ranks = friedman(blocks, better=main.better, level=level) if min(blocks.shape) >= 3 else None
+    rivals = _rivals(ranked, given, values, 1.0 if main.better == "high" else -1.0, level, rope)
+    return Comparison(main, given[0].data, given[0].split, given[0].seed, level, rope, ranked[0], rivals, ranks)
 
 
 def _rivals(
     ranked: Sequence[Contender], given: Sequence[Validation], values: FloatArray, up: float, level: float, rope: float
 ) -> tuple[Rival, ...]:
-    """Every model but the first against the first; `up` is 1 where larger values are better, else -1."""
+    """Every model but the first compared with the first; `up` is 1 where larger values are better, else -1."""
     ratio = float(given[0].n_test.mean() / given[0].n_train.mean())
     gaps = values[1:] - values[0]
     differences = [corrected_t(gap, ratio, level=level) for gap in gaps]
     errors = [mcnemar(_wrong(given[0]), _wrong(other)) for other in given[1:]]
     tested = [not np.isnan(d.pvalue) for d in differences]
     pvalues = holm([d.pvalue if t else e.pvalue for d, e, t in zip(differences, errors, tested, strict=True)])
-    raised = holm([e.pvalue for e in errors])
+    adjusted = holm([e.pvalue for e in errors])
     return tuple(
         Rival(
             model=model,
@@ -275,7 +283,7 @@ def _rivals(
             mcnemar=errors[i],
             test="corrected t" if tested[i] else "McNemar",
             pvalue=float(pvalues[i]),
-            mcnemar_pvalue=float(raised[i]),
+            mcnemar_pvalue=float(adjusted[i]),
             worse=bool(pvalues[i] < level)
             and up * differences[i].mean < 0
             and (tested[i] or errors[i].only_second > errors[i].only_first),
@@ -286,7 +294,7 @@ def _rivals(
 
 
 def _check_same(validations: Sequence[Validation]) -> None:
-    """Refuse models that were not judged on the same rows and folds."""
+    """Refuse models that were not validated on the same rows and folds."""
     parts = ("repeat", "fold", "row", "truth")
     rows = [[v.classes, v.n_train, v.n_test, *(getattr(v.predictions, p) for p in parts)] for v in validations]
     for v, own in zip(validations, rows, strict=True):
@@ -296,31 +304,31 @@ def _check_same(validations: Sequence[Validation]) -> None:
             differ.append("the rows of the folds or their classes")
         if differ:
             raise TamisError(
-                "models can be compared only where they were judged on the same rows and folds; "
+                "validations must be of the same rows and folds; "
                 f"{validations[0].recipe} and {v.recipe} differ in {differ[0]}"
             )
 
 
-def _measure(validations: Sequence[Validation], metric: str | Metric | None) -> Metric:
-    """The measure to compare by, if it exists for every model."""
+def _metric(validations: Sequence[Validation], metric: str | Metric | None) -> Metric:
+    """The metric to compare by, if every model has it."""
     if len(validations) < 2:
         raise TamisError(f"validations must hold two models or more; got {len(validations)}")
     name = metric if isinstance(metric, str) else (metric or validations[0].metrics[0]).name
     for v in validations:
         if name not in v.values:
-            raise TamisError(f"metric: {v.recipe} was not judged by {name!r} but by {', '.join(v.values)}")
+            raise TamisError(f"metric: {v.recipe} has {', '.join(v.values)}; got {name!r}")
         if np.isnan(v.estimates[name].mean):
-            raise TamisError(f"metric: {name!r} does not exist in any fold of {v.recipe}; take another")
+            raise TamisError(f"metric: {name!r} is undefined in every fold of {v.recipe}; take another")
     return next(m for m in validations[0].metrics if m.name == name)
 
 
-def _ranked(validations: Sequence[Validation], measure: Metric) -> list[Contender]:
-    """The models from the best on; of equal ones the one with fewer features, then the one given first."""
+def _ranked(validations: Sequence[Validation], main: Metric) -> list[Contender]:
+    """The models, best first; for equal ones fewer features first, then the given order."""
     times = Counter(v.recipe for v in validations)
     names = [v.recipe + ("" if times[v.recipe] == 1 else f" (model {i + 1})") for i, v in enumerate(validations)]
-    means = [round(v.estimates[measure.name].mean, _DECIMALS) for v in validations]
-    models = [Contender(i, names[i], means[i], v.mean_kept) for i, v in enumerate(validations)]
-    return sorted(models, key=lambda model: validations[model.position].standing(measure))
+    means = [round(v.estimates[main.name].mean, _DECIMALS) for v in validations]
+    models = [Contender(i, names[i], means[i], v.mean_selected) for i, v in enumerate(validations)]
+    return sorted(models, key=lambda model: validations[model.position].standing(main))
 
 
 def _size(model: Contender) -> float:
@@ -328,18 +336,10 @@ def _size(model: Contender) -> float:
 
 
 def _wrong(validation: Validation) -> Mask:
-    """The rows answered wrongly in the first repeat."""
-    said = validation.predictions
-    once = said.repeat == 0
-    return said.truth[once] != said.label[once]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+    """The errors of the first repeat."""
+    predictions = validation.predictions
+    once = predictions.repeat == 0
+    return predictions.truth[once] != predictions.label[once]
 
 
 def _figure(value: float) -> str:

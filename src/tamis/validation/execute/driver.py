@@ -1,7 +1,7 @@
-"""The driver: takes models through splits, task by task, on whatever engine there is.
+"""The driver: evaluates models on splits, task by task, on any engine.
 
-Everything that evaluates models - validation, nested validation, the learning curve, the search - hands them to a
-:class:`Driver`. Estimators travel to the workers; the data has been given to each of them once.
+Validation, nested validation, the learning curve and the search all use a :class:`Driver`. Estimators travel to the
+workers with the tasks; the data reaches each worker once.
 """
 
 import os
@@ -14,19 +14,19 @@ import numpy as np
 from tamis.base.errors import TamisError
 from tamis.data.dataset import Dataset
 from tamis.engines.engine import Closing, Lost, open_engine
-from tamis.validation.execute.preparations import Remembered
-from tamis.validation.execute.walk import Task, listener, walk
+from tamis.validation.execute.fold import FoldTask, listener, run_fold
+from tamis.validation.execute.preparations import PreparationCache
 from tamis.validation.fold_result import Finding, FoldResult
 from tamis.validation.folds import Split
 from tamis.validation.metrics import Metric
 from tamis.validation.plan import Plan, plan
 
-#: Results of one model in the order of the splits, or the first error it met.
+#: Results of one model in the order of the splits, or its first error.
 Outcome = list[FoldResult] | TamisError
 
 
 class Driver(Closing):
-    """Evaluates models on splits of one data set. As a context it ends its workers at the end.
+    """Evaluates models on splits of one data set; a context manager that ends its workers.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ class Driver(Closing):
     seed : int, default=0
         The seed of the run.
     engine : str, optional
-        Who computes, by name (:func:`tamis.engines.engine.open_engine`), in place of `n_jobs`.
+        What computes, by name (:func:`tamis.engines.engine.open_engine`), instead of `n_jobs`.
     n_jobs : int, default=1
         Processes, -1 for all cores. The results do not depend on it, nor on the engine.
     memory : float, optional
-        Bytes that the rows which models share may take in all processes together. Beyond that, rows of earlier steps
-        are given up and made again when their turn comes. By default half of the machine's memory.
+        Most bytes of rows that models share, in all processes together; above it, rows of earlier steps are released
+        and computed again when they are needed. By default half of the machine's memory.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Driver(Closing):
     ) -> None:
         limit = memory_limit(memory)
         self._data, self._seed = data, seed
-        self._engine = open_engine(engine, _Held(data), n_jobs=n_jobs)
+        self._engine = open_engine(engine, _WorkerState(data), n_jobs=n_jobs)
         self._memory = limit / self._engine.workers
 
     @property
@@ -66,20 +66,20 @@ class Driver(Closing):
         *,
         wanted: frozenset[int] | None = None,
         metrics: Sequence[Metric] | None = None,
-    ) -> Task:
+    ) -> FoldTask:
         """One split of the wanted models of a plan, of all of them by default."""
         wanted = frozenset(range(merged.n_models)) if wanted is None else wanted
-        return Task(merged, wanted, split, metrics, self._seed, self._memory)
+        return FoldTask(merged, wanted, split, metrics, self._seed, self._memory)
 
     def execute(
-        self, tasks: Sequence[Task], *, until: float | None = None, hard: float | None = None
+        self, tasks: Sequence[FoldTask], *, until: float | None = None, hard: float | None = None
     ) -> Iterator[tuple[int, dict[int, Finding]]]:
-        """(number of the task, what came of each of its models) for every task, in the order in which they finish.
+        """(number of the task, results of its models) for every task, in the order in which they finish.
 
-        `until` and `hard` are those of :meth:`tamis.engines.engine.Engine.run`; when time runs out within a task, fewer
-        of its models have a result.
+        `until` and `hard` are those of :meth:`tamis.engines.engine.Engine.run`; a task out of time has results of fewer
+        models.
         """
-        for number, found in self._engine.run(_evaluated, tasks, until=until, hard=hard):
+        for number, found in self._engine.run(_evaluate, tasks, until=until, hard=hard):
             yield number, dict.fromkeys(tasks[number].wanted, found) if isinstance(found, Lost) else found
 
     def outcomes(
@@ -90,19 +90,13 @@ class Driver(Closing):
         metrics: Sequence[Metric] | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> list[Outcome]:
-        """The outcome of every model: its results in the order of the splits, or the first error it met.
+        """The outcome of every model: its results in the order of the splits, or its first error.
 
-        Parameters
-        ----------
-        models : sequence of estimators
-        splits : sequence of Split
-        metrics : sequence of Metric, optional
-            By default all that the predictions allow; an empty one computes none.
-        progress : callable, optional
-            Called with the number of results that are there and the number in all.
+        `metrics` are by default all that the predictions allow; `progress` is called with the number of results and
+        their total.
         """
         merged = plan(models)
-        # So many portions that all workers have something to do.
+        # Enough portions to keep all workers busy.
         portions = merged.divided(1 if self.workers == 1 else -(-2 * self.workers // len(splits)))
         tasks = [self.task(merged, split, wanted=own, metrics=metrics) for split in splits for own in portions]
         by_task: dict[int, dict[int, Finding]] = {}
@@ -133,7 +127,7 @@ class Driver(Closing):
         return [errors.get(i, results) for i, results in enumerate(found)]
 
     def _explained(self, error: TamisError) -> TamisError:
-        """The error, with the remedy in front where it comes from what a model of plain numbers cannot take."""
+        """The error; with the remedy in front where missing values or nominal columns caused it."""
         unreadable = any(word in str(error) for word in ("NaN", "convert", "NoneType"))
         if not unreadable or not (remedy := self._data.remedy):
             return error
@@ -143,7 +137,7 @@ class Driver(Closing):
 
 
 def expect_results(outcomes: Iterable[Outcome]) -> list[list[FoldResult]]:
-    """The outcomes of models that are expected to work: the first error is raised."""
+    """The results of models; the first error is raised."""
     found = []
     for outcome in outcomes:
         if isinstance(outcome, TamisError):
@@ -153,29 +147,29 @@ def expect_results(outcomes: Iterable[Outcome]) -> list[list[FoldResult]]:
 
 
 def warn_again(results: Iterable[FoldResult]) -> None:
-    """Warn of what the folds warned of, each thing once: a worker's own warnings are not seen."""
+    """Issue the warnings of folds, each once: those of a worker process are not seen otherwise."""
     for category, message in dict.fromkeys(warning for result in results for warning in result.warnings):
         warnings.warn(message, category, stacklevel=3)
 
 
-class _Held:
-    """What every worker has: the data, and what its tasks have prepared on rows that they come back to."""
+class _WorkerState:
+    """What every worker holds: the data, and the preparations of its tasks."""
 
     def __init__(self, data: Dataset) -> None:
-        self.data, self.remembered = data, Remembered()
+        self.data, self.cache = data, PreparationCache()
 
 
-def _evaluated(task: Task, held: _Held) -> dict[int, Finding]:
-    return walk(task, held.data, held.remembered)
+def _evaluate(task: FoldTask, state: _WorkerState) -> dict[int, Finding]:
+    return run_fold(task, state.data, state.cache)
 
 
 def memory_limit(memory: float | None) -> float:
-    """Bytes that rows which models share may take, by default half of the machine's memory."""
+    """Most bytes of rows that models share, by default half of the machine's memory."""
     if memory is not None:
         if not memory > 0:
             raise TamisError(f"memory must be a number of bytes above zero; got {memory!r}")
         return memory
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2
-    except (AttributeError, ValueError, OSError):  # where the system does not tell
+    except (AttributeError, ValueError, OSError):  # unknown on this system
         return np.inf

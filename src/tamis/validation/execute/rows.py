@@ -1,4 +1,4 @@
-"""Rows on their way through a chain of steps: held while they are needed, made again when memory is short."""
+"""Transformed rows at the steps of a chain: held while they are needed, computed again when memory is short."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -15,76 +15,54 @@ class Pair(NamedTuple):
 
 
 class Rows:
-    """Training and test rows at one point of the tree, made from those before it.
-
-    Parameters
-    ----------
-    make : callable
-        Makes the rows from those of `before` (from None at the root).
-    before : Rows, optional
-    ledger : Ledger
-        Keeps the sum of what is held.
-    """
+    """Training and test rows at one point of the tree; `make` computes them from those of `before` (or None)."""
 
     def __init__(self, make: Callable[[Any], Pair], before: "Rows | None", ledger: "Ledger") -> None:
-        self._make = make
-        self._before = before
-        self._ledger = ledger
+        self._make, self._before, self._ledger = make, before, ledger
         self._held: Pair | None = None
 
     def get(self) -> Pair:
-        """The rows; made again when they were given up."""
+        """The rows, computed again if they were released."""
         if self._held is None:
             held = self._make(None if self._before is None else self._before.get())
             self._held = held
             self._ledger.hold(self, size_of(held.train) + size_of(held.test))
         return self._held
 
-    def give_up(self) -> None:
-        """Let the memory go; they can be made again."""
+    def release(self) -> None:
+        """Free the memory."""
         self._held = None
         self._ledger.forget(self)
 
 
 class Ledger:
-    """What is held along the open branch of the tree, the oldest first to go when it grows above a limit.
+    """The rows held along the open branch of the tree; above `limit` bytes the oldest are released first.
 
-    The rows asked for last are always held, whatever the limit: a step has to have its rows.
-
-    Parameters
-    ----------
-    limit : float
-        Bytes that the rows may take.
-
-    Attributes
-    ----------
-    peak : int
-        The most bytes held at a time.
+    The rows computed last are always held, because a step needs its rows. `peak` is the most bytes held at a time.
     """
 
     def __init__(self, limit: float) -> None:
-        self.limit = limit
-        self.peak = 0
+        self.limit, self.peak = limit, 0
         self._sizes: dict[Rows, int] = {}
 
     def hold(self, rows: Rows, size: int) -> None:
-        """Count rows that are held from now on, and give up others where the limit asks for it."""
+        """Count rows that are held from now on, and release others above the limit."""
         self._sizes[rows] = size
         for other in list(self._sizes):
             if sum(self._sizes.values()) <= self.limit:
                 break
-            # Those nearest to the root are needed last, and the root's own cost the least to make.
+            # Those nearest to the root are needed last and cost the least to compute.
             if other is not rows:
-                other.give_up()
+                other.release()
         self.peak = max(self.peak, sum(self._sizes.values()))
 
     def forget(self, rows: Rows) -> None:
-        """Rows are no longer held."""
+        """Stop counting rows."""
         self._sizes.pop(rows, None)
 
 
 def size_of(X: Any) -> int:
-    """Bytes that a matrix or table takes; 0 for something that does not tell."""
+    """Bytes of a matrix or table; 0 where unknown."""
     if isinstance(X, np.ndarray):
         return X.nbytes
     if sp.issparse(X):

@@ -1,4 +1,4 @@
-"""Any value as plain data: only what JSON can hold."""
+"""Values as JSON can hold them."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -10,29 +10,19 @@ __all__ = ["plain"]
 
 
 def plain(value: Any) -> Any:
-    """Turn a value into text, whole numbers, fractions, booleans, None, lists and dicts.
+    """Convert a value to what ``json.dumps(..., allow_nan=False)`` takes, all the way down.
 
-    NaN and the infinities become None, which is what a reader of JSON understands; arrays, tuples and polars columns
-    become lists; the keys of a dict become text; anything else is said as text.
-
-    Parameters
-    ----------
-    value : object
-        What to turn; dicts, lists and tuples are turned all the way down.
-
-    Returns
-    -------
-    object
-        What ``json.dumps(..., allow_nan=False)`` takes.
+    NaN and the infinities become None; arrays, tuples and polars columns become lists; keys of a dict, and all other
+    objects, become text.
 
     Examples
     --------
     >>> import numpy as np
-    >>> plain({"mean": np.float64(0.25), "se": float("nan"), "kept": np.array([1, 2])})
-    {'mean': 0.25, 'se': None, 'kept': [1, 2]}
+    >>> plain({"mean": np.float64(0.25), "se": float("nan"), "selected": np.array([1, 2])})
+    {'mean': 0.25, 'se': None, 'selected': [1, 2]}
     """
     if value is None or isinstance(value, (bool, str)):
-        # A text of numpy is a str too, but not one that every reader takes.
+        # numpy.str_ is a str that not every reader takes.
         return str(value) if isinstance(value, str) else value
     if isinstance(value, (int, np.integer)):
         return int(value)
