@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from tamis.base.seeds import generator, seeded, spawn
+from tamis.base.seeds import generator, open_states, seeded, spawn
+from tamis.select import FromModel, Repeat
 
 numbers = st.integers(0, 2**31)
 
@@ -34,3 +36,12 @@ def test_every_open_random_state_gets_a_seed_of_its_own():
     assert None not in drawn
     assert found["randomforestclassifier__random_state"] == 7
     assert seeded(model, 0).get_params()["baggingclassifier__random_state"] == drawn[0]
+
+
+def test_the_own_state_stands_between_those_of_classifiers_and_of_selectors_inside():
+    inner = make_pipeline(StandardScaler(), FromModel(RandomForestClassifier(), 2))
+    assert [name for _, name in open_states(Repeat(inner))] == [
+        "random_state",
+        "estimator__frommodel__estimator__random_state",
+        "estimator__frommodel__random_state",
+    ]

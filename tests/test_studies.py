@@ -186,7 +186,7 @@ def test_tables_of_mrmr_show_printed_and_own_figures():
 
 
 def test_contrasts_find_the_strong_columns_of_a_linear_target(monkeypatch):
-    quick = Trial(Engine("extra_trees", 30), repeats=5, quantile=1.0, alpha=0.05, own=False, batch=100)
+    quick = Trial(Engine("extra_trees", 30), n_repeats=5, quantile=1.0, alpha=0.05, own=False, batch=100)
     monkeypatch.setattr(contrasts, "_trial", lambda: quick)
     found = contrasts._sets(partial(contrasts._linear, 300), [0], Task())
     assert found["strength"] == contrasts._RATIOS.tolist()

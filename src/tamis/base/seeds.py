@@ -4,6 +4,7 @@ All randomness of the library starts here. The seed of a task depends on the see
 only, never on the order in which workers finish.
 """
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -48,12 +49,27 @@ def seeded_at(step: Estimator, seed: int, place: int) -> Estimator:
 
 
 def open_states(step: Any) -> tuple[tuple[int, str], ...]:
-    """The ``random_state`` parameters of a step (nested ones too) that are None, each with its number among all."""
+    """The ``random_state`` parameters of a step (nested ones too) that are not set, with their numbers among all.
+
+    They are numbered by name. A part's own comes after those of a classifier that it holds as its ``estimator``, and
+    before those of a selector.
+    """
     if not hasattr(step, "get_params"):
         return ()
     parameters = step.get_params(deep=True)
-    names = sorted(name for name in parameters if name.split("__")[-1] == "random_state")
+    names = [name for name in parameters if name.split("__")[-1] == "random_state"]
+    names.sort(key=lambda name: _sort_name(name, parameters))
     return tuple((i, name) for i, name in enumerate(names) if parameters[name] is None)
+
+
+def _sort_name(name: str, parameters: Mapping[str, Any]) -> str:
+    """The name of a parameter, ``selector`` in it for an ``estimator`` that selects."""
+    words = name.split("__")
+    held = [parameters.get("__".join(words[: end + 1])) for end in range(len(words))]
+    return "__".join(
+        "selector" if word == "estimator" and hasattr(one, "transform") and not hasattr(one, "predict") else word
+        for word, one in zip(words, held, strict=True)
+    )
 
 
 def seeded_states(step: Estimator, states: tuple[tuple[int, str], ...], seed: int, place: int) -> Estimator:
