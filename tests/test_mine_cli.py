@@ -47,7 +47,16 @@ def test_json_tells_everything_and_a_second_time_nothing_is_computed(tamis, gard
     code, out, _ = tamis("mine", "flowers.csv", *QUICK, *FORM, "--json")
     assert code == 0
     first = json.loads(out)
-    assert {"recipe", "features", "honest", "promised", "optimism", "leaderboard", "choices", "model"} <= first.keys()
+    assert {
+        "recipe",
+        "features",
+        "honest",
+        "inner_estimate",
+        "optimism",
+        "leaderboard",
+        "choices",
+        "model",
+    } <= first.keys()
     assert "g5" in first["features"]
     code, out, said = tamis("mine", "flowers.csv", *QUICK, *FORM, "--json")
     again = json.loads(out)

@@ -201,7 +201,7 @@ def _print_choice(found: "Mined", dataset: "Dataset") -> None:
         f"  {metric.title} {honest.mean:.4f} +- {honest.se:.4f} on rows the search has not seen ({validation.split})"
     )
     print_line(
-        f"  {metric.title} {found.promised_.mean:.4f} in the folds that chose it: optimism {found.optimism_:.4f}"
+        f"  {metric.title} {found.inner_estimate_.mean:.4f} in the folds that chose it: optimism {found.optimism_:.4f}"
     )
     print_features(validation)
     print_line(f"  fitted on all rows it uses {used.size} of {found.n_features_in_} features{_roles(found, dataset)}:")

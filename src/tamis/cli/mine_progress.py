@@ -1,4 +1,4 @@
-"""What a person sees of a search: a live table on a terminal, plain lines elsewhere."""
+"""The progress of a search: a live table on a terminal, plain lines elsewhere."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -16,19 +16,19 @@ _STAGES = {
     "base": "classifiers on all features",
     "select": "selections",
     "classify": "classifiers behind the best selections",
-    "as asked": "the forms asked for",
+    "templates": "the given templates",
     "tune": "tuning",
     "substitute": "substituting parts",
-    "confirm": "judging the best again",
+    "confirm": "evaluating the best on more folds",
     "ensemble": "committees",
     "last": "one recipe, for time is short",
-    "judge": "judging the choice on unseen rows",
+    "evaluate": "evaluating the choice on unseen rows",
 }
 
 
 @contextmanager
 def watching() -> Iterator[Callable[["Progress"], None]]:
-    """Something to hear how a search comes along."""
+    """Yield a callback that shows the progress of a search."""
     best = _Best()
     if not sys.stderr.isatty():
         yield _Lines(best)
@@ -70,17 +70,17 @@ class _Lines:
             return
         self._stage, self._best = progress.stage, best
         words = _STAGES.get(progress.stage, progress.stage)
-        print(f"[{_clock(progress.pace.spent)}] {words}{'; best so far: ' + best if best else ''}", file=sys.stderr)
+        print(f"[{_clock(progress.clock.spent)}] {words}{'; best so far: ' + best if best else ''}", file=sys.stderr)
 
 
 def _rows(progress: "Progress") -> Iterator[tuple[str, str, str, str]]:
     from tamis.mining.mined import leaderboard
 
-    board = progress.searches[-1].board
-    for row in leaderboard(board).head(_SHOWN).iter_rows(named=True):
+    trials = progress.searches[-1].trials
+    for row in leaderboard(trials).head(_SHOWN).iter_rows(named=True):
         error = "" if row["se"] is None else f" +- {row['se']:.4f}"
         size = "?" if row["features"] is None else f"{row['features']:.0f}"
-        yield f"{board.metric.title} {row[board.metric.name]:.4f}{error}", size, str(row["folds"]), row["recipe"]
+        yield f"{trials.metric.title} {row[trials.metric.name]:.4f}{error}", size, str(row["folds"]), row["recipe"]
 
 
 def _picture(progress: "Progress", models: Sequence[Sequence[str]]) -> Any:
@@ -89,9 +89,9 @@ def _picture(progress: "Progress", models: Sequence[Sequence[str]]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    left = progress.pace.left
-    time = f"{_clock(progress.pace.spent)} spent" + ("" if left is None else f", {_clock(max(0.0, left))} left")
-    tried = sum(len(search.board.tried) for search in progress.searches)
+    left = progress.clock.left
+    time = f"{_clock(progress.clock.spent)} spent" + ("" if left is None else f", {_clock(max(0.0, left))} left")
+    tried = sum(len(search.trials.by_recipe) for search in progress.searches)
     words = _STAGES.get(progress.stage, progress.stage)
     head = Text(f"{words}: {progress.done} of {progress.total} tasks; {tried} recipes tried in all; {time}")
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
