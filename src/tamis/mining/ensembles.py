@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 
 import numpy as np
@@ -29,15 +29,9 @@ _MORE_COLUMNS, _FEW_COLUMNS = 1.25, 0.05
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Blended:
-    """A blend and its results, in the order of the splits."""
-
-    recipe: str
-    results: list[FoldResult]
-
-
-def blend(members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], metric: Metric) -> Blended | None:
+def blend(
+    members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], metric: Metric
+) -> tuple[str, list[FoldResult]] | None:
     """Choose a blend greedily (Caruana, Niculescu-Mizil, Crew and Ksikes 2004).
 
     The first votes go to the best models, as many as do best together. Each further vote goes to the model with which
@@ -55,8 +49,8 @@ def blend(members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], m
 
     Returns
     -------
-    Blended or None
-        None if no blend is better than the best model alone.
+    (str, list of FoldResult) or None
+        The recipe of the blend and its results, one for each split; None if no blend is better than the best model.
     """
     able = [m for m in members if all(m in found for found in results)]
     if not able or not results:
@@ -82,8 +76,7 @@ def blend(members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], m
     counts = Counter(votes)
     if len(counts) < 2:
         return None
-    recipe = _text(counts)
-    return Blended(recipe, [_result(found, counts, p / len(votes)) for found, p in zip(results, total, strict=True)])
+    return _text(counts), [_result(found, counts, p / len(votes)) for found, p in zip(results, total, strict=True)]
 
 
 def _added(total: list[FloatArray], more: list[FloatArray]) -> list[FloatArray]:

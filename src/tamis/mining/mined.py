@@ -153,11 +153,6 @@ def _estimate(trials: Trials, trial: Trial, splits: Sequence[int]) -> Estimate:
 
 def leaderboard(trials: Trials) -> pl.DataFrame:
     """All recipes of a search that were evaluated, those evaluated most often first, then best first."""
-    rows: dict[str, dict[str, Any]] = {}
-    for splits in trials.levels():
-        for trial in trials.ranked(splits):
-            if trial.recipe not in rows:
-                rows[trial.recipe] = _row(trials, trial, splits)
     schema = {
         "recipe": pl.String,
         "stage": pl.String,
@@ -168,21 +163,14 @@ def leaderboard(trials: Trials) -> pl.DataFrame:
         "folds": pl.Int64,
         "seconds": pl.Float64,
     }
-    return pl.DataFrame(list(rows.values()), schema=schema)
-
-
-def _row(trials: Trials, trial: Trial, splits: Sequence[int]) -> dict[str, Any]:
-    estimate = _estimate(trials, trial, splits)
-    return {
-        "recipe": trial.recipe,
-        "stage": trial.stage,
-        trials.metric.name: estimate.mean,
-        "sd": _known(estimate.sd),
-        "se": _known(estimate.se),
-        "features": _known(trial.n_features),
-        "folds": len(splits),
-        "seconds": trial.seconds_alone,
-    }
+    rows: dict[str, tuple[Any, ...]] = {}
+    for splits in trials.levels():
+        for trial in trials.ranked(splits):
+            if trial.recipe not in rows:
+                one = _estimate(trials, trial, splits)
+                figures = (one.mean, _known(one.sd), _known(one.se), _known(trial.n_features))
+                rows[trial.recipe] = (trial.recipe, trial.stage, *figures, len(splits), trial.seconds_alone)
+    return pl.DataFrame(list(rows.values()), schema=schema, orient="row")
 
 
 def _known(value: float) -> float | None:

@@ -1,7 +1,7 @@
 """The search for the complex model, from data to a fitted model with an honest estimate."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,8 @@ from tamis.base.feature_tracking import kept
 from tamis.base.seeds import seeded, spawn
 from tamis.base.validation import check_number, check_whole
 from tamis.data.fingerprint import fingerprint
-from tamis.mining.budget import Budget, Clock, budget
+from tamis.mining.budget import Budget, Clock
+from tamis.mining.budget import budget as read_budget
 from tamis.mining.data_traits import data_traits
 from tamis.mining.edits import Edits, read_edits
 from tamis.mining.mined import Mined, Run, inner_estimate, leaderboard
@@ -138,8 +139,9 @@ def mine(
     """
     check_whole("inner_folds", inner_folds, 2)
     check_number("caution", caution, 0, np.inf)
-    limit = _budget(budget, trials)
-    edited = _edits(edits, only, without)
+    limit = read_budget(DEFAULT_BUDGET if budget is None and trials is None else budget, trials)
+    given = edits if isinstance(edits, Edits) else Edits() if edits is None else read_edits(Path(edits))
+    edited = given.and_(only, without)
     if split not in (None, "folds", "official"):
         raise TamisError(f"split takes 'folds' or 'official' for a search; got {split!r}")
     if rule not in get_args(Rule):
@@ -272,15 +274,6 @@ class _Session:
             failed={one.recipe: one.error for one in trials.by_recipe.values() if one.error},
         )
         return found
-
-
-def _budget(given: "str | float | Budget | None", trials: int | None) -> Budget:
-    return budget(DEFAULT_BUDGET if given is None and trials is None else given, trials)
-
-
-def _edits(given: "str | Path | Edits | None", only: Iterable[str], without: Iterable[str]) -> Edits:
-    base = given if isinstance(given, Edits) else Edits() if given is None else read_edits(Path(given))
-    return base.and_(only, without)
 
 
 def _identity(experiment: Experiment, inner_folds: int, edits: Edits) -> dict[str, Any]:

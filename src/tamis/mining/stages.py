@@ -210,10 +210,11 @@ def committees(state: SearchState) -> Stage:
         members = [one.recipe for one in confirmed if one.candidate is not None][:SHORTLIST]
         found = blend(members, [state.stored(split, members) for split in every], trials.metric)
         if found is not None:
-            trials.add(found.recipe, "ensemble", None)
-            for split, result in zip(every, found.results, strict=True):
-                state.store(split, {found.recipe: result})
-                trials.record(found.recipe, split, result)
+            text, results = found
+            trials.add(text, "ensemble", None)
+            for split, result in zip(every, results, strict=True):
+                state.store(split, {text: result})
+                trials.record(text, split, result)
 
 
 def choose_trial(state: SearchState, rule: Rule, caution: float) -> Trial | None:
