@@ -122,7 +122,7 @@ def test_the_leaderboard_is_in_order(found: Mined) -> None:
     table = found.leaderboard_
     for _, part in table.group_by("folds"):
         assert part["ber"].is_sorted()
-    assert table["folds"].is_sorted(descfinal=True)
+    assert table["folds"].is_sorted(descending=True)
     assert table["recipe"].n_unique() == table.height
 
 

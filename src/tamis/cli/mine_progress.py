@@ -21,7 +21,7 @@ _STAGES = {
     "substitute": "substituting parts",
     "confirm": "evaluating the best on more folds",
     "ensemble": "committees",
-    "last": "one recipe, for time is short",
+    "last": "one recipe, because time is short",
     "evaluate": "evaluating the choice on unseen rows",
 }
 
@@ -42,7 +42,7 @@ def watching() -> Iterator[Callable[["Progress"], None]]:
 
 
 class _Best:
-    """The best models of the search of all rows: error, features, folds and recipe, found once in a round."""
+    """The best models of the search on all rows: error, features, folds and recipe, updated once in a round."""
 
     def __init__(self) -> None:
         self._round = -1
@@ -56,7 +56,7 @@ class _Best:
 
 
 class _Lines:
-    """A line whenever a stage begins or the best model changes."""
+    """Prints a line whenever a stage begins or the best model changes."""
 
     def __init__(self, best: _Best) -> None:
         self._models = best
@@ -95,7 +95,7 @@ def _picture(progress: "Progress", models: Sequence[Sequence[str]]) -> Any:
     words = _STAGES.get(progress.stage, progress.stage)
     head = Text(f"{words}: {progress.done} of {progress.total} tasks; {tried} recipes tried in all; {time}")
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("error within the search", "features", "folds", "recipe"):
+    for name in ("inner estimate", "features", "folds", "recipe"):
         table.add_column(name, justify="right" if name in ("features", "folds") else "left", overflow="ellipsis")
     for row in models:
         table.add_row(*map(Text, row))
@@ -103,7 +103,5 @@ def _picture(progress: "Progress", models: Sequence[Sequence[str]]) -> Any:
 
 
 def _clock(seconds: float) -> str:
-    whole = int(seconds)
-    return (
-        f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}" if whole >= 3600 else f"{whole // 60}:{whole % 60:02}"
-    )
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"

@@ -78,8 +78,16 @@ class Shared(NamedTuple):
 
 def split_columns(result: FoldResult) -> SplitColumns:
     """The columns of the split of a result."""
-    numbers = (result.repeat, result.fold, result.n_train, result.n_features, result.answers.n_classes)
-    return SplitColumns(*map(int, numbers), array_to_bytes(result.rows), array_to_bytes(result.answers.truth))
+    answers = result.answers
+    return SplitColumns(
+        int(result.repeat),
+        int(result.fold),
+        int(result.n_train),
+        int(result.n_features),
+        int(answers.n_classes),
+        array_to_bytes(result.rows),
+        array_to_bytes(answers.truth),
+    )
 
 
 def result_columns(finding: FoldResult | TamisError) -> ResultColumns:

@@ -62,7 +62,7 @@ class OtherVersions(UserWarning):
 
 
 class Store:
-    """A run on disk, opened with :meth:`open`, :meth:`read` or :meth:`amend`; use it from one thread.
+    """A run on disk, opened with :meth:`open` or :meth:`read`; use it from one thread.
 
     Examples
     --------
@@ -88,21 +88,23 @@ class Store:
         self._signed = False
 
     @classmethod
-    def open(cls, path: Path, identity: Mapping[str, Any]) -> Self:
+    def open(cls, path: Path, identity: Mapping[str, Any] | None = None) -> Self:
         """Open a run to continue it, or create one.
 
         The identity is what decides the results, as values for JSON: ``fingerprint`` and ``data``, the fingerprint and
-        the name of the data, and every setting such as the seed. A run with another identity is refused.
+        the name of the data, and every setting such as the seed. A run with another identity is refused. Without an
+        identity the run must exist, and may have any.
         """
         file = RunFile(path)
-        wanted = {setting: json.dumps(value, sort_keys=True) for setting, value in identity.items()}
+        wanted = {setting: json.dumps(value, sort_keys=True) for setting, value in (identity or {}).items()}
         lock = file.lock()
         try:
-            if not file.is_there:
+            if identity is not None and not file.is_there:
                 file.create(wanted)
             with closing(file.read()) as connection, file.explained():
-                _compare(path, dict(connection.execute("SELECT setting, value FROM identity")), wanted)
-                _warn_of_others(path, connection.execute("SELECT package, version FROM versions").fetchall())
+                if identity is not None:
+                    _compare(path, dict(connection.execute("SELECT setting, value FROM identity")), wanted)
+                    _warn_of_others(path, connection.execute("SELECT package, version FROM versions").fetchall())
             return cls(file, file.write(), lock)
         except BaseException:
             lock.release()
@@ -113,18 +115,6 @@ class Store:
         """Open a run for reading, even while it is being written."""
         file = RunFile(path)
         return cls(file, file.read(), None)
-
-    @classmethod
-    def amend(cls, path: Path) -> Self:
-        """Open an existing run to add a note; its identity is not checked."""
-        file = RunFile(path)
-        lock = file.lock()
-        try:
-            file.read().close()
-            return cls(file, file.write(), lock)
-        except BaseException:
-            lock.release()
-            raise
 
     @property
     def path(self) -> Path:
