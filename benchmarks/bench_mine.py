@@ -13,7 +13,7 @@ from tamis.mining.search import mine
 
 
 def _genes(n_rows: int = 160, n_columns: int = 3000) -> Dataset:
-    """As wide as expression data: forty columns of which a little can be told, half of the rows to be judged on."""
+    """As wide as expression data: forty columns of which a little can be told, half of the rows to be evaluated on."""
     rng = np.random.default_rng(0)
     y = rng.permutation(np.arange(n_rows) % 2)
     X = rng.normal(size=(n_rows, n_columns))
@@ -23,7 +23,7 @@ def _genes(n_rows: int = 160, n_columns: int = 3000) -> Dataset:
 
 
 def _one_by_one(found: Mined, X: np.ndarray, y: np.ndarray) -> None:
-    """Every recipe of the leaderboard that is no committee, on as many folds as it was judged on."""
+    """Every recipe of the leaderboard that is no committee, on as many folds as it was evaluated on."""
     for row in found.leaderboard_.iter_rows(named=True):
         if row["stage"] in ("committee", "blend"):
             continue

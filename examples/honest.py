@@ -33,23 +33,23 @@ def labelled(name: str) -> Dataset:
 
 def permuted(seeds: int = 10) -> None:
     data = labelled("colon")
-    errors, bars, promises = [], [], []
+    errors, bars, inner = [], [], []
     for seed in range(seeds):
         y = generator(seed).permutation(data.y)
         found = tamis.mine(data.X, y, budget=BUDGET, seed=seed)
         estimate = found.validation_.summary()["ber"]
         errors.append(estimate.mean)
         bars.append(estimate.se)
-        promises.append(found.promised_.mean)
+        inner.append(found.inner_estimate_.mean)
         print(
-            f"seed {seed}: BER {errors[-1]:.3f} +- {bars[-1]:.3f}, promised within the search {promises[-1]:.3f}"
+            f"seed {seed}: BER {errors[-1]:.3f} +- {bars[-1]:.3f}, inner estimate {inner[-1]:.3f}"
             f" ({found.run_.n_tried} recipes, {found.run_.seconds:.0f} s)",
             flush=True,
         )
     within = sum(abs(e - 0.5) <= 2 * s for e, s in zip(errors, bars, strict=True))
     spread = np.std(errors, ddof=1) / np.sqrt(seeds)
     print(f"mean BER {np.mean(errors):.3f} +- {spread:.3f}; {within} of {seeds} within two standard errors of 0.5")
-    print(f"promised within the searches: {np.mean(promises):.3f}")
+    print(f"inner estimates: {np.mean(inner):.3f}")
 
 
 def resplit(name: str, first: int = 0, times: int = 20) -> None:
@@ -65,7 +65,7 @@ def resplit(name: str, first: int = 0, times: int = 20) -> None:
         real = ber(FoldPredictions(truth, said, found.classes_.size))
         gaps.append(outer - real)
         print(
-            f"{seed}: outer {outer:.3f}, fresh rows {real:.3f}, promised {found.promised_.mean:.3f}"
+            f"{seed}: outer {outer:.3f}, fresh rows {real:.3f}, inner estimate {found.inner_estimate_.mean:.3f}"
             f" ({found.run_.n_tried} recipes, {found.run_.seconds:.0f} s: {found.recipe_})",
             flush=True,
         )

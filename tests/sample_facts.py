@@ -87,12 +87,12 @@ def sample(
     used = rng.permutation(min(n_features, 60))[: round(best["features"])]
     null = rng.normal(1 - 1 / n_classes, 0.035, 200).clip(0, 1)
     facts = {
-        "version": 1,
+        "version": 2,
         "kind": kind,
         "title": title,
         "made": _made(kind, hostile),
         "data": _data(title, rows, classes, n_features),
-        "answer": _answer(models, best, ber, n_features, hostile, promised=kind == "mine"),
+        "answer": _answer(models, best, ber, n_features, hostile, inner_estimate=kind == "mine"),
         "models": models,
         "features": _features(rng, names, used, classes, hostile),
         "rows": rows,
@@ -103,7 +103,7 @@ def sample(
                 "optimism": ber / 2,
             },
             "permutation": {"value": ber, "p": 1 / 201, "null": null.tolist()},
-            "search": {"promised": best["mean"], "honest": ber, "optimism": ber - best["mean"]},
+            "search": {"inner_estimate": best["mean"], "honest": ber, "optimism": ber - best["mean"]},
             "warnings": _warnings(names, classes),
         },
         "story": _story(rng, models, names, classes, n_classes),
@@ -187,7 +187,7 @@ def _data(title: str, rows: dict[str, Any], classes: list[str], n_features: int)
 
 
 def _answer(
-    models: dict[str, Any], best: dict[str, Any], ber: float, n_features: int, hostile: bool, *, promised: bool
+    models: dict[str, Any], best: dict[str, Any], ber: float, n_features: int, hostile: bool, *, inner_estimate: bool
 ) -> dict[str, Any]:
     model = "<img src=x onerror=window.__hit=1>.tamis" if hostile else "blood.model"
     _, selection, classifier = best["recipe"].partition(" #")[0].split(" | ")
@@ -197,8 +197,8 @@ def _answer(
         "sentence": f"ranks the features by {selector} and keeps {size}, then {CLASSIFIERS[classifier]}",
         "metric": models["metric"],
         "honest": {"mean": ber, "se": SE, "low": max(0.0, ber - 1.96 * SE), "high": min(1.0, ber + 1.96 * SE)},
-        "promised": {"mean": best["mean"], "se": best["se"]} if promised else None,
-        "optimism": ber - best["mean"] if promised else None,
+        "inner_estimate": {"mean": best["mean"], "se": best["se"]} if inner_estimate else None,
+        "optimism": ber - best["mean"] if inner_estimate else None,
         "n_used": round(best["features"]),
         "n_features": n_features,
         "false_features": {"expected": 1.4, "probes": n_features // 20, "how": "one probe among the selected features"},

@@ -16,7 +16,7 @@ import pytest
 from tamis.base.part import Limits, Role, Trait
 from tamis.compose.catalog import catalog
 from tamis.compose.parser import parse
-from tamis.mining.data_traits import Facts
+from tamis.mining.data_traits import DataTraits
 from tamis.mining.space import space
 from tamis.reporting.sentence import sentence
 
@@ -103,7 +103,7 @@ def test_other_words_are_let_through(code: str) -> None:
 
 
 def test_cards_speak_of_what_there_is() -> None:
-    traits = {name for name, _ in inspect.getmembers(Facts)} | set(Facts.__dataclass_fields__)
+    traits = {name for name, _ in inspect.getmembers(DataTraits)} | set(DataTraits.__dataclass_fields__)
     assert set(get_args(Trait)) <= traits
     for part in catalog().values():
         card = part.card
@@ -213,7 +213,7 @@ from typer.testing import CliRunner
 
 from tamis.cli.main import app
 from tamis.compose.recipe import recipe, to_text
-from tamis.mining.data_traits import facts
+from tamis.mining.data_traits import data_traits
 from tamis.mining.space import space
 from tamis.reporting.sentence import sentence
 from tamis.data.dataset import Dataset
@@ -221,13 +221,13 @@ from tamis.data.dataset import Dataset
 X, y = np.array([[0.0, 5, 1, 1], [1, 5, 2, 1], [8, 5, 1, 2], [9, 5, 2, 1], [7, 5, 1, 2]]), [0, 0, 1, 1, 1]
 text = "gap(3) | leading(1) | majority"
 model = recipe(text).fit(X, y)
-found = space(facts(Dataset.of(X, y)))
+found = space(data_traits(Dataset.of(X, y)))
 print(json.dumps({
     "recipe": to_text(model),
     "predicted": model.predict(X).tolist(),
     "list": [CliRunner().invoke(app, ["list", name, "--json"]).stdout for name in ("gap", "leading", "majority")],
-    "space": [[str(call) for calls in part for call in calls] for part in (found.picks, found.tails)],
-    "scaled": [[str(call) for call in head] for head, tail in found.bases if tail[-1].name == "majority"],
+    "space": [[str(call) for calls in part for call in calls] for part in (found.selections, found.classifiers)],
+    "scaled": [[str(call) for call in scaling] for scaling, last in found.bases if last[-1].name == "majority"],
     "sentence": sentence(text),
     "docs": runpy.run_path(str(docs / "make_tables.py"))["parts"](),
 }))
@@ -246,9 +246,9 @@ def test_a_part_is_one_file(tmp_path: Path) -> None:
     assert found["recipe"] == "gap(3) | leading(1) | majority"
     assert found["predicted"] == [1] * 5
     assert [json.loads(text)[0]["kind"] for text in found["list"]] == ["score", "selector", "classifier"]
-    picks, tails = found["space"]
-    assert {"gap(geom(2, 3, 10))", "leading(geom(2, 3, 10))"} <= set(picks)
-    assert "majority" in tails
+    selections, classifiers = found["space"]
+    assert {"gap(geom(2, 3, 10))", "leading(geom(2, 3, 10))"} <= set(selections)
+    assert "majority" in classifiers
     assert [] in found["scaled"]
     assert ["standardize"] not in found["scaled"]
     assert found["sentence"] == (

@@ -1,4 +1,4 @@
-"""The search from end to end: what it finds, what it promises, and that nothing but the seed decides."""
+"""The search from end to end: what it finds, its honest estimate, and that nothing but the seed decides."""
 
 import os
 import shutil
@@ -18,20 +18,20 @@ from sklearn.base import clone
 from tamis.base.errors import TamisError
 from tamis.compose.recipe import parse, recipe
 from tamis.data.dataset import Dataset
-from tamis.mining.budget import Budget, Pace, budget
-from tamis.mining.mined import Mined, leaderboard, promised
+from tamis.mining.budget import Budget, Clock, budget
+from tamis.mining.mined import Mined, inner_estimate, leaderboard
 from tamis.mining.run.store import Store
 from tamis.mining.runner import Progress
 from tamis.mining.search import mine
-from tamis.mining.search_state import Ahead
+from tamis.mining.search_state import RemainingWork
 from tamis.mining.stages import _settings, _varied
-from tamis.mining.template import Form
-from tamis.mining.trials import Board, Tried, inner
+from tamis.mining.template import Template
+from tamis.mining.trials import Trial, Trials, inner_folds
 from tamis.mining.variation import Candidate
 from tamis.validation.metrics import all_metrics
 from tamis.validation.plan import plan
 
-FORMS = ("standardize | cc | {knn(metric=minkowski), svm(linear)}",)
+TEMPLATES = ("standardize | cc | {knn(metric=minkowski), svm(linear)}",)
 
 
 def planted(n_rows: int = 60, n_columns: int = 30, n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -45,11 +45,11 @@ def planted(n_rows: int = 60, n_columns: int = 30, n_classes: int = 2, seed: int
 
 def quick(X, y=None, **options) -> Mined:
     """A small search; copies of models in committees take most of the time and are left to one test."""
-    usual = {"trials": 8, "only": FORMS, "without": ["committee"], "engine": "serial", "folds": 2, "inner_folds": 2}
+    usual = {"trials": 8, "only": TEMPLATES, "without": ["committee"], "engine": "serial", "folds": 2, "inner_folds": 2}
     return mine(X, y, **{**usual, **options})
 
 
-def board_of(found: Mined) -> list[dict]:
+def leaderboard_of(found: Mined) -> list[dict]:
     """The leaderboard without the seconds."""
     return found.leaderboard_.drop("seconds").to_dicts()
 
@@ -124,7 +124,7 @@ def test_a_search_within_an_outer_fold_never_sees_its_test_rows(found: Mined) ->
 
 def test_same_seed_same_answer(found: Mined) -> None:
     again = quick(*planted())
-    assert board_of(again) == board_of(found)
+    assert leaderboard_of(again) == leaderboard_of(found)
     assert again.validation_ == found.validation_
     other = quick(*planted(), seed=1)
     assert other.validation_ != found.validation_
@@ -132,7 +132,7 @@ def test_same_seed_same_answer(found: Mined) -> None:
 
 def test_local_processes_find_the_same(found: Mined) -> None:
     other = quick(*planted(), engine="local(2)")
-    assert board_of(other) == board_of(found)
+    assert leaderboard_of(other) == leaderboard_of(found)
     assert other.validation_ == found.validation_
 
 
@@ -196,7 +196,7 @@ def test_the_official_split_has_one_search_on_the_training_rows() -> None:
 MANY = ("forest", "extra_trees", "boost", "from_model", "sfs", "sffs", "pta", "sbs", "wrapper", "committee")
 
 
-def test_the_stages_of_a_search_without_a_form(tmp_path: Path) -> None:
+def test_the_stages_of_a_search_without_templates(tmp_path: Path) -> None:
     X, y = planted(50, 12)
     found = quick(X, y, trials=80, only=(), without=MANY, run=tmp_path / "run")
     assert {"base", "select", "classify", "tune", "substitute"} <= set(found.leaderboard_["stage"])
@@ -213,16 +213,16 @@ def test_the_whole_space_on_small_data() -> None:
     assert not found.run_.failed
 
 
-def test_labels_at_random_promise_nothing() -> None:
+def test_labels_at_random_are_not_predicted() -> None:
     """The folds that choose are fooled, the outer ones are not."""
-    errors, promised = [], []
+    errors, inner = [], []
     for seed in range(5):
         X, y = planted(60, 100, seed=seed)
         found = quick(X, np.random.default_rng(seed).permutation(y), seed=seed)
         errors.append(found.validation_.summary()["ber"].mean)
-        promised.append(found.promised_.mean)
+        inner.append(found.inner_estimate_.mean)
     assert abs(np.mean(errors) - 0.5) < 0.12
-    assert np.mean(promised) < np.mean(errors)
+    assert np.mean(inner) < np.mean(errors)
 
 
 def test_a_run_that_is_over_is_read_from_its_file(finished: tuple[Mined, Path], run: Path) -> None:
@@ -230,7 +230,7 @@ def test_a_run_that_is_over_is_read_from_its_file(finished: tuple[Mined, Path], 
     heard: list[Progress] = []
     again = quick(*planted(), run=run, progress=heard.append)
     assert not heard
-    assert board_of(again) == board_of(first)
+    assert leaderboard_of(again) == leaderboard_of(first)
     assert again.validation_ == first.validation_
     assert again.run_.seconds >= first.run_.seconds
 
@@ -238,7 +238,7 @@ def test_a_run_that_is_over_is_read_from_its_file(finished: tuple[Mined, Path], 
 def test_a_larger_budget_goes_on(run: Path, longer: Mined) -> None:
     known = _count(run)
     more = quick(*planted(), run=run, trials=14)
-    assert board_of(more) == board_of(longer)
+    assert leaderboard_of(more) == leaderboard_of(longer)
     assert _count(run) > known > 0
 
 
@@ -281,7 +281,7 @@ def kill_again_and_again(run: Path, times: int, data: str = "planted", **options
 def test_a_run_that_is_killed_again_and_again_ends_the_same(tmp_path: Path, engine: str, longer: Mined) -> None:
     assert kill_again_and_again(tmp_path / "run", 2, engine=engine, trials=14)
     ended = quick(*planted(), run=tmp_path / "run", trials=14)
-    assert board_of(ended) == board_of(longer)
+    assert leaderboard_of(ended) == leaderboard_of(longer)
 
 
 def larger() -> tuple[np.ndarray, np.ndarray]:
@@ -297,7 +297,7 @@ def test_twenty_kills_in_one_run_of_the_whole_space_change_nothing(tmp_path: Pat
     ended = quick(*larger(), run=tmp_path / "run", **options)
     alone = quick(*larger(), **options)
     assert kills == 20
-    assert board_of(ended) == board_of(alone)
+    assert leaderboard_of(ended) == leaderboard_of(alone)
     assert ended.validation_ == alone.validation_
 
 
@@ -311,8 +311,8 @@ def _count(run: Path) -> int:
         return 0
 
 
-class Clock:
-    """A clock that moves a little whenever somebody looks at it."""
+class Timer:
+    """A timer that moves a little whenever it is read."""
 
     def __init__(self, tick: float = 0.0) -> None:
         self.now, self.tick = 1000.0, tick
@@ -322,44 +322,44 @@ class Clock:
         return self.now
 
 
-def test_the_pace_of_a_budget() -> None:
-    clock = Clock()
-    pace = Pace(Budget(100.0), 20.0, clock)
-    assert pace.spent == 20.0
-    assert pace.left == 80.0
-    assert pace.over("base")
-    assert not pace.over("confirm")
-    assert pace.left_of("base") < pace.left_of("select") < pace.left_of("last") < pace.left  # type: ignore[operator]
-    clock.now += 77.0
-    assert pace.over("last")
-    pace.pretend(1.0)
-    assert not pace.over("base")
-    assert pace.spent == 1.0
-    pace.pretend(None)
-    assert pace.spent == 97.0
+def test_the_clock_of_a_budget() -> None:
+    timer = Timer()
+    clock = Clock(Budget(100.0), 20.0, timer)
+    assert clock.spent == 20.0
+    assert clock.left == 80.0
+    assert clock.over("base")
+    assert not clock.over("confirm")
+    assert clock.left_of("base") < clock.left_of("select") < clock.left_of("last") < clock.left  # type: ignore[operator]
+    timer.now += 77.0
+    assert clock.over("last")
+    clock.freeze(1.0)
+    assert not clock.over("base")
+    assert clock.spent == 1.0
+    clock.freeze(None)
+    assert clock.spent == 97.0
 
 
-def test_what_is_kept_back_moves_the_ends_of_the_stages() -> None:
-    pace = Pace(Budget(100.0), clock=Clock())
-    assert pace.left_of("tune") == pace.left_of("confirm") == 97.0
-    pace.keep_back(confirming=7.0, ending=20.0)
-    assert pace.left_of("tune") == pytest.approx(70.0)
-    assert pace.left_of("confirm") == pace.left_of("ensemble") == pytest.approx(77.0)
+def test_what_is_reserved_moves_the_ends_of_the_stages() -> None:
+    clock = Clock(Budget(100.0), timer=Timer())
+    assert clock.left_of("tune") == clock.left_of("confirm") == 97.0
+    clock.reserve(confirm=7.0, final=20.0)
+    assert clock.left_of("tune") == pytest.approx(70.0)
+    assert clock.left_of("confirm") == clock.left_of("ensemble") == pytest.approx(77.0)
     # However much it takes, most of the time is for the search.
-    pace.keep_back(confirming=1e6, ending=1e6)
-    assert pace.left_of("tune") == pytest.approx(97.0 - 15.0 - 25.0)
+    clock.reserve(confirm=1e6, final=1e6)
+    assert clock.left_of("tune") == pytest.approx(97.0 - 15.0 - 25.0)
 
 
-def test_what_is_ahead_of_a_search_is_judged_by_its_rows() -> None:
-    ahead = Ahead(judged=2.5, rows=200, last_rows=100)
-    assert ahead.fits(200) == pytest.approx(2.5 + 0.5**1.3)
-    assert ahead.fits(100) == pytest.approx(2.5 * 2**1.3 + 1)
+def test_the_remaining_work_depends_on_the_rows() -> None:
+    remaining = RemainingWork(outer_splits=2.5, rows=200, last_rows=100)
+    assert remaining.fits(200) == pytest.approx(2.5 + 0.5**1.3)
+    assert remaining.fits(100) == pytest.approx(2.5 * 2**1.3 + 1)
 
 
 def test_without_a_limit_of_time_nothing_is_ever_over() -> None:
-    pace = Pace(Budget(None, 10), 1e9)
-    assert pace.left is pace.end_of("base") is pace.left_of("base") is None
-    assert not pace.over("last")
+    clock = Clock(Budget(None, 10), 1e9)
+    assert clock.left is clock.end_of("base") is clock.left_of("base") is None
+    assert not clock.over("last")
 
 
 @pytest.mark.parametrize(
@@ -392,14 +392,14 @@ def test_what_is_no_time_is_refused(text) -> None:
         ({"caution": -1}, "caution"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_sentence(options: dict, sentence: str) -> None:
+def test_wrong_parameters_are_refused_in_one_sentence(options: dict, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence) as refused:
         quick(*planted(), **options)
     assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("bad", ["one row", "one class", "empty", "nothing works"])
-def test_bad_data_is_said_in_a_sentence(bad: str) -> None:
+def test_bad_data_is_refused_in_one_sentence(bad: str) -> None:
     X, y = planted()
     if bad == "one row":
         X, y = X[:1], y[:1]
@@ -408,7 +408,7 @@ def test_bad_data_is_said_in_a_sentence(bad: str) -> None:
     elif bad == "empty":
         X = X[:, :0]
     with pytest.raises(ValueError, match=r"\w"):
-        quick(X, y, only=["chi2(5, of=counts) | knn(3)"] if bad == "nothing works" else FORMS)
+        quick(X, y, only=["chi2(5, of=counts) | knn(3)"] if bad == "nothing works" else TEMPLATES)
 
 
 @pytest.mark.parametrize("oddity", ["one column", "constant", "duplicates", "missing", "infinite"])
@@ -437,7 +437,7 @@ def test_batches_are_whole_sweeps_and_hold_every_model_once() -> None:
     assert sorted(i for batch in found for i in batch) == list(range(len(models)))
     assert max(map(len, found)) <= 24
     for batch in found:
-        # What one fit answers stands in one batch.
+        # What one fit serves stands in one batch.
         own = [models[i] for i in batch]
         assert plan(own).n_fits() < sum(len(model.steps) for model in own)
 
@@ -452,13 +452,13 @@ def test_a_recipe_is_read_once_in_a_run(monkeypatch: pytest.MonkeyPatch) -> None
 def test_folds_within_a_search_stay_within_its_rows() -> None:
     y = np.repeat([0, 1], [2000, 2500])
     rows = np.arange(0, 4500, 2)
-    found = inner(rows, y, None, search=3, folds=5, seed=0)
+    found = inner_folds(rows, y, None, search=3, folds=5, seed=0)
     assert len(found.folds) == 5
     assert np.sort(np.concatenate([found.splits[i].test for i in found.folds])).tolist() == rows.tolist()
     for split in found.splits:
         assert not np.intersect1d(split.train, split.test).size
         assert np.isin(split.train, rows).all()
-    # A first look learns from fewer rows and is judged on the same ones.
+    # A first look is fitted on fewer rows and is evaluated on the same ones.
     first = [found.splits[i] for i in found.first]
     assert all(abs(split.train.size - 1000) < 3 for split in first)
     assert first[0].test.tolist() == found.splits[0].test.tolist()
@@ -468,37 +468,37 @@ def test_folds_within_a_search_stay_within_its_rows() -> None:
 @pytest.mark.parametrize(
     ("rows", "first", "folds", "every"), [(60, 5, 10, 25), (100, 4, 10, 25), (300, 2, 5, 10), (1000, 2, 5, 5)]
 )
-def test_small_classes_are_judged_more_often(rows: int, first: int, folds: int, every: int) -> None:
-    found = inner(np.arange(rows), np.arange(rows) % 2, None, search=0, folds=5, seed=0)
+def test_small_classes_are_evaluated_more_often(rows: int, first: int, folds: int, every: int) -> None:
+    found = inner_folds(np.arange(rows), np.arange(rows) % 2, None, search=0, folds=5, seed=0)
     assert (len(found.first), len(found.folds), len(found.all)) == (first, folds, every)
     assert set(found.first) <= set(found.folds) <= set(found.all)
 
 
 def test_errors_count_against_nobody_else() -> None:
-    folds = inner(np.arange(20), np.arange(20) % 2, None, search=0, folds=2, seed=0)
-    board = Board(0, folds, all_metrics["ber"])
-    board.enter("knn", "base", None)
-    board.learn("knn", 0, TamisError("no"))
-    assert board.tried["knn"].error == "no"
-    assert not board.ranked(folds.first)
+    folds = inner_folds(np.arange(20), np.arange(20) % 2, None, search=0, folds=2, seed=0)
+    trials = Trials(0, folds, all_metrics["ber"])
+    trials.add("knn", "base", None)
+    trials.record("knn", 0, TamisError("no"))
+    assert trials.by_recipe["knn"].error == "no"
+    assert not trials.ranked(folds.first)
 
 
 def test_the_best_counts_though_time_ran_out_before_its_last_fold() -> None:
-    folds = inner(np.arange(4000), np.arange(4000) % 2, None, search=0, folds=5, seed=0)
-    board = Board(0, folds, all_metrics["ber"])
+    folds = inner_folds(np.arange(4000), np.arange(4000) % 2, None, search=0, folds=5, seed=0)
+    trials = Trials(0, folds, all_metrics["ber"])
     errors = {"through": [0.2, 0.1, 0.2, 0.2, 0.2], "cut": [0.12, 0.1, 0.1, 0.1], "lucky": [0.01, 0.01, 0.01]}
     for text, values in errors.items():
-        board.enter(text, "base", None)
+        trials.add(text, "base", None)
         for split, value in zip(folds.all, values, strict=False):
-            board.tried[text].values[split] = -value
-    assert board.rounds() == (folds.all[:4], folds.all[:4], folds.first)
-    assert leaderboard(board)["recipe"].to_list() == ["cut", "through"]
-    assert leaderboard(board)["folds"].to_list() == [4, 4]
-    assert promised(board, board.tried["cut"]).mean == pytest.approx(0.105)
+            trials.by_recipe[text].values[split] = -value
+    assert trials.levels() == (folds.all[:4], folds.all[:4], folds.first)
+    assert leaderboard(trials)["recipe"].to_list() == ["cut", "through"]
+    assert leaderboard(trials)["folds"].to_list() == [4, 4]
+    assert inner_estimate(trials, trials.by_recipe["cut"]).mean == pytest.approx(0.105)
     # One that is no better on the folds it has changes nothing.
-    board.tried["cut"].values[folds.all[0]] = -0.4
-    assert board.rounds() == (folds.all, folds.all, folds.first)
-    assert leaderboard(board)["recipe"].to_list() == ["through"]
+    trials.by_recipe["cut"].values[folds.all[0]] = -0.4
+    assert trials.levels() == (folds.all, folds.all, folds.first)
+    assert leaderboard(trials)["recipe"].to_list() == ["through"]
 
 
 def test_a_run_with_a_limit_of_time_is_read_as_it_was(tmp_path: Path) -> None:
@@ -506,38 +506,38 @@ def test_a_run_with_a_limit_of_time_is_read_as_it_was(tmp_path: Path) -> None:
     X, y = planted(60, 200)
     options = {"trials": None, "budget": 8, "only": (), "run": tmp_path / "run"}
     first = quick(X, y, **options)
-    heard: list[Progress] = []
-    again = quick(X, y, progress=heard.append, **options)
-    assert not heard
-    assert board_of(again) == board_of(first)
+    reports: list[Progress] = []
+    again = quick(X, y, progress=reports.append, **options)
+    assert not reports
+    assert leaderboard_of(again) == leaderboard_of(first)
     assert again.recipe_ == first.recipe_
     assert again.run_.choices == first.run_.choices
     assert again.validation_ == first.validation_
 
 
 def test_of_equal_models_the_smaller_comes_first_but_not_one_without_columns() -> None:
-    folds = inner(np.arange(40), np.arange(40) % 2, None, search=0, folds=2, seed=0)
-    board = Board(0, folds, all_metrics["ber"])
+    folds = inner_folds(np.arange(40), np.arange(40) % 2, None, search=0, folds=2, seed=0)
+    trials = Trials(0, folds, all_metrics["ber"])
     for recipe_, size in (("none", 0), ("large", 9), ("small", 2)):
-        board.enter(recipe_, "base", None)
-        tried = board.tried[recipe_]
-        tried.values = dict.fromkeys(folds.all, -0.5)
-        tried.sizes = dict.fromkeys(folds.all, size)
-    assert [one.recipe for one in board.ranked(folds.all)] == ["small", "large", "none"]
+        trials.add(recipe_, "base", None)
+        trial = trials.by_recipe[recipe_]
+        trial.values = dict.fromkeys(folds.all, -0.5)
+        trial.sizes = dict.fromkeys(folds.all, size)
+    assert [one.recipe for one in trials.ranked(folds.all)] == ["small", "large", "none"]
 
 
 def test_what_is_tuned_differs_in_its_classifier_and_in_its_selection() -> None:
     texts = ["cc(5) | knn(3)", "cc(9) | knn(3)", "ssv(5) | knn(3)", "cc(5) | nrbf", "stump(5) | tree", "ssv(5) | nrbf"]
-    forms = [Form.of(parse(text)) for text in texts]
-    tried = [Tried(text, "base", Candidate(form, form)) for text, form in zip(texts, forms, strict=True)]
+    templates = {text: Template.of(parse(text)) for text in texts}
+    tried = [Trial(text, "base", Candidate(template, template)) for text, template in templates.items()]
     assert [str(one.closed) for one in _varied(tried, 4)] == [texts[0], texts[3], texts[2], texts[4]]
     assert [str(one.closed) for one in _varied(tried, 9)][-1] == texts[1]
     assert _varied([], 4) == []
 
 
-def test_a_classifier_is_tried_all_over_its_ranges_where_one_fit_answers_many_values() -> None:
+def test_a_classifier_is_tried_all_over_its_ranges_where_one_fit_serves_many_values() -> None:
     def settings(text: str) -> list[str]:
-        return [str(closed[-1]) for _, closed in _settings(Form.of(parse(f"cc(5) | {text}")).tail)]
+        return [str(closed[-1]) for _, closed in _settings(Template.of(parse(f"cc(5) | {text}")).classify)]
 
     assert settings("svm(linear, C=geom(0.01, 100.0))") == [
         "svm(linear, C=0.0464)",

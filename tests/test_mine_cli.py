@@ -31,7 +31,7 @@ def garden(tmp_path, monkeypatch):
 def test_from_a_table_to_predictions(tamis, garden):
     code, out, said = tamis("mine", "flowers.csv", *QUICK, *FORM)
     assert code == 0
-    assert "on rows the search has not seen" in out
+    assert "on unseen rows" in out
     assert "optimism" in out
     assert "g5" in out.rpartition("fitted on all rows")[2]
     assert "best so far" in said
@@ -47,7 +47,16 @@ def test_json_tells_everything_and_a_second_time_nothing_is_computed(tamis, gard
     code, out, _ = tamis("mine", "flowers.csv", *QUICK, *FORM, "--json")
     assert code == 0
     first = json.loads(out)
-    assert {"recipe", "features", "honest", "promised", "optimism", "leaderboard", "choices", "model"} <= first.keys()
+    assert {
+        "recipe",
+        "features",
+        "honest",
+        "inner_estimate",
+        "optimism",
+        "leaderboard",
+        "choices",
+        "model",
+    } <= first.keys()
     assert "g5" in first["features"]
     code, out, said = tamis("mine", "flowers.csv", *QUICK, *FORM, "--json")
     again = json.loads(out)
@@ -119,7 +128,7 @@ def test_a_terminal_gets_a_live_table(tamis, garden, monkeypatch):
     assert code == 0
     assert drawn
     heads = [str(picture.renderables[0]) for picture in drawn]
-    assert any("the forms asked for" in head and "spent" in head for head in heads)
+    assert any("the given templates" in head and "spent" in head for head in heads)
     assert drawn[-1].renderables[1].row_count > 0
 
 

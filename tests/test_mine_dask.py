@@ -7,7 +7,7 @@ import pytest
 from dask_cluster import cluster
 from tamis.mining.runner import Progress
 from tamis.validation import validate_many
-from test_mine import board_of, planted, quick
+from test_mine import leaderboard_of, planted, quick
 
 pytest.importorskip("distributed")
 
@@ -30,6 +30,6 @@ def test_a_cluster_finds_the_same_though_a_worker_dies(tmp_path: Path) -> None:
         validated = validate_many("cc({1, 5}) | {knn(3), svm(linear)}", *planted(), folds=3, engine=engine)
     assert alive
     same = quick(*planted(), trials=14)
-    assert board_of(found) == board_of(same)
+    assert leaderboard_of(found) == leaderboard_of(same)
     assert found.validation_ == same.validation_
     assert validated == validate_many("cc({1, 5}) | {knn(3), svm(linear)}", *planted(), folds=3)

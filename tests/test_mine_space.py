@@ -1,4 +1,4 @@
-"""The search space: forms and their slots, what the data narrows, what the user edits."""
+"""The search space: templates and their slots, what the data narrows, what the user edits."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,32 +14,34 @@ from tamis.base.search_range import Choice, Range
 from tamis.compose.catalog import catalog
 from tamis.compose.recipe import parse, recipe, to_text
 from tamis.data.dataset import Dataset
-from tamis.mining.data_traits import Facts, facts
+from tamis.mining.data_traits import DataTraits, data_traits
 from tamis.mining.edits import Edits, read_edits
 from tamis.mining.space import Space, space
-from tamis.mining.template import Form, filled, grid, slots, value_at
+from tamis.mining.template import Template, filled, grid, slots, value_at
 from tamis.mining.tuner import propose
 
-WIDE = Facts(100, 10_000, 2, 44, 56, sparse=False, nominal=False, missing=False, non_negative=True, counts=True)
+WIDE = DataTraits(100, 10_000, 2, 44, 56, sparse=False, nominal=False, missing=False, non_negative=True, counts=True)
 
 
-def every(known: Space) -> list[Form]:
-    """Each head, pick and tail of a space once."""
-    tail = known.tails[0]
+def every(known: Space) -> list[Template]:
+    """Each preparation, selection and classifier of a space once."""
+    classifier = known.classifiers[0]
     return [
-        *(Form(head, (), tail) for head in known.heads),
-        *(Form((), pick, tail) for pick in known.picks),
-        *(Form((), (), one) for one in known.tails),
+        *(Template(preparation, (), classifier) for preparation in known.preparations),
+        *(Template((), selection, classifier) for selection in known.selections),
+        *(Template((), (), one) for one in known.classifiers),
     ]
 
 
 def names(known: Space) -> set[str]:
     """The names of all parts at the top of the chains of a space."""
-    return {call.name for form in every(known) for call in (*form.head, *form.pick, *form.tail)}
+    return {
+        call.name for template in every(known) for call in (*template.prepare, *template.select, *template.classify)
+    }
 
 
 @pytest.mark.parametrize(
-    ("text", "head", "pick", "tail"),
+    ("text", "prepare", "select", "classify"),
     [
         ("standardize | cc(5) | rms_norm | svm", "standardize", "cc(5)", "rms_norm | svm"),
         ("knn(3)", "", "", "knn(3)"),
@@ -48,27 +50,31 @@ def names(known: Space) -> set[str]:
         ("cc(9) | standardize | ssv(3) | knn", "", "cc(9) | standardize | ssv(3)", "knn"),
     ],
 )
-def test_a_form_takes_a_chain_apart(text: str, head: str, pick: str, tail: str) -> None:
-    form = Form.of(parse(text))
-    assert [" | ".join(map(str, part)) for part in (form.head, form.pick, form.tail)] == [head, pick, tail]
-    assert str(form) == str(parse(text))
+def test_a_template_takes_a_chain_apart(text: str, prepare: str, select: str, classify: str) -> None:
+    template = Template.of(parse(text))
+    assert [" | ".join(map(str, part)) for part in (template.prepare, template.select, template.classify)] == [
+        prepare,
+        select,
+        classify,
+    ]
+    assert str(template) == str(parse(text))
 
 
 @given(st.integers(1, 9), st.sampled_from([1, 3]), st.floats(0.1, 10.0))
 def test_filling_the_slots_is_undone_by_reading_them(k: int, neighbours: int, cost: float) -> None:
-    form = Form.of(
+    template = Template.of(
         parse("vote(cc(geom(1, 9, 9)), ssv({1, 2}), at_least={1, 2}) | blend(knn({1, 3}), svm(C=geom(0.1, 10)))")
     )
-    values = dict(zip(slots(form), (k, 2, 1, neighbours, cost), strict=True))
-    closed = filled(form, values)
+    values = dict(zip(slots(template), (k, 2, 1, neighbours, cost), strict=True))
+    closed = filled(template, values)
     assert {path: value_at(closed, path) for path in values} == values
     assert not slots(closed)
 
 
 @pytest.mark.parametrize("most", [1, 3, 7, 100])
 def test_a_grid_covers_every_slot_and_has_no_more_than_it_may(most: int) -> None:
-    form = Form.of(parse("cc(geom(2, 2000, 9)) | knn({1, 3, 5})"))
-    found = grid(form, 4, most)
+    template = Template.of(parse("cc(geom(2, 2000, 9)) | knn({1, 3, 5})"))
+    found = grid(template, 4, most)
     assert len(found) == len(set(found)) == min(most, 12)
     if most >= 7:
         assert {value_at(one, (1, "n_neighbors")) for one in found} == {1, 3, 5}
@@ -76,17 +82,17 @@ def test_a_grid_covers_every_slot_and_has_no_more_than_it_may(most: int) -> None
 
 
 def test_members_of_a_vote_move_together_in_a_grid() -> None:
-    found = grid(Form.of(parse("vote(cc(geom(2, 200, 9)), ssv(geom(2, 200, 9))) | knn")), 3, 99)
+    found = grid(Template.of(parse("vote(cc(geom(2, 200, 9)), ssv(geom(2, 200, 9))) | knn")), 3, 99)
     assert len(found) == 3
     assert all(
         value_at(one, (0, "estimators", 0, 0, "k")) == value_at(one, (0, "estimators", 1, 0, "k")) for one in found
     )
 
 
-def test_every_form_of_the_space_builds_and_only_its_slots_are_open() -> None:
+def test_every_template_of_the_space_builds_and_only_its_slots_are_open() -> None:
     known = space(WIDE)
-    for form in every(known):
-        for closed in grid(form, 3, 8):
+    for template in every(known):
+        for closed in grid(template, 3, 8):
             assert not slots(closed)
             assert to_text(recipe(known.text(closed))) == known.text(closed)
 
@@ -132,9 +138,9 @@ def test_what_asks_about_every_column_with_the_values_of_many_rows_is_for_hundre
 
 
 def test_criteria_of_numbers_are_left_out_where_there_is_text_or_nothing() -> None:
-    def tried(facts: Facts) -> set[str]:
-        picks = [pick[0] for pick in space(facts).picks if pick[0].name == "mrmr"]
-        return set(dict(picks[0].arguments)["criterion"].values())
+    def tried(traits: DataTraits) -> set[str]:
+        found = [selection[0] for selection in space(traits).selections if selection[0].name == "mrmr"]
+        return set(dict(found[0].arguments)["criterion"].values())
 
     assert tried(WIDE) == {"mid", "miq", "fcq"}
     assert tried(replace(WIDE, nominal=True)) == tried(replace(WIDE, missing=True)) == {"mid", "miq"}
@@ -142,51 +148,58 @@ def test_criteria_of_numbers_are_left_out_where_there_is_text_or_nothing() -> No
 
 def test_trees_wait_behind_a_selection_where_columns_are_many() -> None:
     trees = {"tree", "forest", "extra_trees", "boost"}
-    assert not trees & {tail[-1].name for _, tail in space(WIDE).bases}
-    assert trees <= {tail[-1].name for tail in space(WIDE).tails}
+    assert not trees & {one[-1].name for _, one in space(WIDE).bases}
+    assert trees <= {one[-1].name for one in space(WIDE).classifiers}
 
 
 def test_columns_are_not_scaled_for_trees() -> None:
     few = space(replace(WIDE, n_features=500))
-    heads = {tail[-1].name: {"".join(map(str, head)) for head, last in few.bases if last == tail} for tail in few.tails}
-    assert "standardize" in heads["knn"] & heads["svm"]
-    assert "standardize" not in heads["tree"] | heads["forest"] | heads["extra_trees"] | heads["boost"]
-    assert all("" in one for one in heads.values())
+    behind: dict[str, set[str]] = {}
+    for preparation, classifier in few.bases:
+        behind.setdefault(classifier[-1].name, set()).add("".join(map(str, preparation)))
+    assert "standardize" in behind["knn"] & behind["svm"]
+    assert "standardize" not in behind["tree"] | behind["forest"] | behind["extra_trees"] | behind["boost"]
+    assert all("" in one for one in behind.values())
 
 
 def test_numbers_of_columns_and_of_neighbours_stay_within_the_data() -> None:
     known = space(replace(WIDE, n_rows=30, n_features=80))
     highs = {}
-    for form in every(known):
-        for path, domain in slots(form).items():
+    for template in every(known):
+        for path, domain in slots(template).items():
             if path[-1] in ("k", "n_neighbors") and isinstance(domain, Range):
-                highs.setdefault(form.chain.parts[path[0]].name, []).append(domain.high)  # type: ignore[union-attr,index]
+                highs.setdefault(template.chain.parts[path[0]].name, []).append(domain.high)  # type: ignore[union-attr,index]
     assert max(highs.pop("knn")) == 10
     assert all(max(values) <= 60 for values in highs.values())
 
 
 def test_classes_of_one_size_leave_nothing_to_balance() -> None:
     even, uneven = space(replace(WIDE, largest=50, smallest=50)), space(WIDE)
-    assert not any(path[-1] == "class_weight" for form in every(even) for path in slots(form))
-    assert any(path[-1] == "class_weight" for form in every(uneven) for path in slots(form))
+    assert not any(path[-1] == "class_weight" for template in every(even) for path in slots(template))
+    assert any(path[-1] == "class_weight" for template in every(uneven) for path in slots(template))
 
 
 def test_a_width_is_open_only_beside_the_kernel_that_has_one() -> None:
-    machines = [form for form in every(space(WIDE)) if form.tail[-1].name == "svm"]
-    kernels = {dict(form.tail[-1].arguments)["kernel"]: set(dict(form.tail[-1].arguments)) for form in machines}
+    machines = [template for template in every(space(WIDE)) if template.classify[-1].name == "svm"]
+    kernels = {
+        dict(template.classify[-1].arguments)["kernel"]: set(dict(template.classify[-1].arguments))
+        for template in machines
+    }
     assert "sigma" in kernels["gaussian"]
     assert "sigma" not in kernels["linear"]
 
 
 def test_the_rows_are_scaled_before_what_is_searched_on_rows_of_length_one() -> None:
-    for form in every(space(WIDE)):
-        assert (form.tail[-1].name in ("svm", "logistic")) == any(call.name == "rms_norm" for call in form.tail)
+    for template in every(space(WIDE)):
+        assert (template.classify[-1].name in ("svm", "logistic")) == any(
+            call.name == "rms_norm" for call in template.classify
+        )
 
 
 def test_parts_that_are_not_wanted_are_nowhere_not_even_within_others() -> None:
     known = space(WIDE, Edits(without=("extra_trees", "svm", "ssv")))
     assert not {"extra_trees", "svm", "ssv"} & names(known)
-    assert not any("extra_trees" in str(form) or "ssv(" in str(form) for form in every(known))
+    assert not any("extra_trees" in str(template) or "ssv(" in str(template) for template in every(known))
 
 
 def test_committees_can_be_left_out() -> None:
@@ -199,26 +212,26 @@ def test_without_any_classifier_there_is_no_search() -> None:
         space(WIDE, Edits(without=classifiers))
 
 
-def test_forms_to_try_are_opened_and_are_all_there_is() -> None:
+def test_templates_to_try_are_opened_and_are_all_there_is() -> None:
     known = space(WIDE, Edits(only=("{cc, ssv(20)} | knn(3)", "standardize | svm(gaussian)")))
-    assert not known.heads
+    assert not known.preparations
     neighbours = "knn(3, metric={minkowski, canberra, chebyshev})"
     machine = "svm(gaussian, C=geom(0.01, 1000.0, 10), sigma=geom(0.1, 10.0, 10), class_weight={balanced, none})"
-    assert [str(form) for form in known.forms] == [
+    assert [str(template) for template in known.templates] == [
         f"cc(geom(2, 7500, 10)) | {neighbours}",
         f"ssv(20) | {neighbours}",
         f"standardize | rms_norm | {machine}",
     ]
 
 
-def test_a_form_to_try_ends_in_a_classifier() -> None:
+def test_a_template_to_try_ends_in_a_classifier() -> None:
     with pytest.raises(TamisError, match="must end in a classifier"):
         space(WIDE, Edits(only=("standardize | cc",)))
 
 
 def test_nominal_and_missing_values_are_seen_to() -> None:
     known = space(replace(WIDE, nominal=True, missing=True))
-    assert known.text(Form.of(parse("cc(5) | svm"))) == "impute | encode | cc(5) | svm"
+    assert known.text(Template.of(parse("cc(5) | svm"))) == "impute | encode | cc(5) | svm"
 
 
 def test_edits_from_a_file(tmp_path: Path) -> None:
@@ -228,19 +241,19 @@ def test_edits_from_a_file(tmp_path: Path) -> None:
     assert found == Edits(
         ("cc | svm",), ("knn",), {("svm", "C"): Range("geom", 1, 8, 4), ("svm", "kernel"): Choice(("linear",))}
     )
-    (form,) = space(WIDE, found).forms
-    assert str(form.tail[-1]) == "svm(linear, C=geom(1, 8, 4), class_weight={balanced, none})"
+    (template,) = space(WIDE, found).templates
+    assert str(template.classify[-1]) == "svm(linear, C=geom(1, 8, 4), class_weight={balanced, none})"
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("try = 3", "try takes a list of texts"),
-        ("tries = []", "there is no 'tries' to set"),
+        ("try = 3", "try takes a list of strings"),
+        ("tries = []", "unknown key 'tries'"),
         ('without = ["nobody"]', "no part is called 'nobody'"),
         ("[search.svm]\nD = 3", "svm has no parameter 'D'"),
         ("[search.nobody]\nC = 3", "no part is called 'nobody'"),
-        ("search = 3", "search takes tables"),
+        ("search = 3", "search takes one table per part"),
         ("[search]\nsvm = 3", "search.svm takes parameters"),
         ("[search.svm]\nC = -3", "svm: C takes"),
         ('try = ["cc |"]', "recipe"),
@@ -262,58 +275,60 @@ def test_a_file_of_edits_that_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_facts_of_numbers(sparse: bool) -> None:
+def test_traits_of_numbers(sparse: bool) -> None:
     X = np.array([[0.0, 2.0], [1.0, 0.0], [0.0, 1.0], [0.0, 3.0]])
-    found = facts(Dataset.of(sp.csr_matrix(X) if sparse else X, ["a", "b", "b", "b"]))
-    assert found == Facts(4, 2, 2, 1, 3, sparse=sparse, nominal=False, missing=False, non_negative=True, counts=True)
+    found = data_traits(Dataset.of(sp.csr_matrix(X) if sparse else X, ["a", "b", "b", "b"]))
+    assert found == DataTraits(
+        4, 2, 2, 1, 3, sparse=sparse, nominal=False, missing=False, non_negative=True, counts=True
+    )
     assert found.uneven
-    below = facts(Dataset.of(sp.csr_matrix(X - 1) if sparse else X - 1, ["a", "b", "b", "b"]))
+    below = data_traits(Dataset.of(sp.csr_matrix(X - 1) if sparse else X - 1, ["a", "b", "b", "b"]))
     assert not below.non_negative
     assert not below.counts
-    assert not facts(Dataset.of(X + 0.5, [0, 1, 1, 1])).counts
+    assert not data_traits(Dataset.of(X + 0.5, [0, 1, 1, 1])).counts
 
 
 def test_the_classes_of_other_rows_do_not_narrow_a_search() -> None:
     y = np.array([0, 0, 0, 0, 1, 1, 2])
-    found = facts(Dataset.of(np.arange(14.0).reshape(7, 2), y)).of_rows(y[:6])
+    found = data_traits(Dataset.of(np.arange(14.0).reshape(7, 2), y)).for_rows(y[:6])
     assert (found.n_rows, found.n_classes, found.smallest, found.largest) == (6, 2, 2, 4)
     assert found.n_features == 2
 
 
-def test_facts_of_a_table() -> None:
+def test_traits_of_a_table() -> None:
     import polars as pl
 
     X = pl.DataFrame({"colour": ["red", None, "blue"], "size": [1.0, 2.0, 3.0]})
-    found = facts(Dataset.of(X, [0, 1, 1]))
+    found = data_traits(Dataset.of(X, [0, 1, 1]))
     assert found.nominal
     assert found.missing
     assert not found.counts
 
 
-def test_proposals_follow_what_was_told() -> None:
-    form = Form.of(parse("cc(geom(1, 1000, 9)) | knn({1, 3})"))
+def test_proposals_follow_the_known_values() -> None:
+    template = Template.of(parse("cc(geom(1, 1000, 9)) | knn({1, 3})"))
 
-    def worth(one: Form) -> float:
+    def value_of(one: Template) -> float:
         return -abs(np.log(value_at(one, (0, "k")) / 30)) - (value_at(one, (1, "n_neighbors")) == 1)
 
-    told = [(one, worth(one)) for one in grid(form, 5, 10)]
-    start = max(value for _, value in told)
+    known = [(one, value_of(one)) for one in grid(template, 5, 10)]
+    start = max(value for _, value in known)
     for round_ in range(4):
-        told += [(one, worth(one)) for one in propose(form, told, 6, (0, round_))]
-    assert len({one for one, _ in told}) == len(told)
-    assert max(value for _, value in told) > start
+        known += [(one, value_of(one)) for one in propose(template, known, 6, (0, round_))]
+    assert len({one for one, _ in known}) == len(known)
+    assert max(value for _, value in known) > start
     # Late proposals are nearer to the best than chance would have them.
-    assert np.mean([value for _, value in told[-12:]]) > np.mean([value for _, value in told[:10]])
+    assert np.mean([value for _, value in known[-12:]]) > np.mean([value for _, value in known[:10]])
 
 
-def test_proposals_depend_on_the_key_and_the_told_alone() -> None:
-    form = Form.of(parse("cc(geom(1, 1000, 9)) | svm(C=geom(0.1, 10.0, 5))"))
-    told = [(one, float(i)) for i, one in enumerate(grid(form, 3, 9))]
-    assert propose(form, told, 5, (0, 1)) == propose(form, told, 5, (0, 1))
-    assert propose(form, told, 5, (0, 1)) != propose(form, told, 5, (0, 2))
-    for one in propose(form, told, 5, (0, 1)):
+def test_proposals_depend_on_the_key_and_the_known_values_alone() -> None:
+    template = Template.of(parse("cc(geom(1, 1000, 9)) | svm(C=geom(0.1, 10.0, 5))"))
+    known = [(one, float(i)) for i, one in enumerate(grid(template, 3, 9))]
+    assert propose(template, known, 5, (0, 1)) == propose(template, known, 5, (0, 1))
+    assert propose(template, known, 5, (0, 1)) != propose(template, known, 5, (0, 2))
+    for one in propose(template, known, 5, (0, 1)):
         assert len(f"{value_at(one, (1, 'C')):.10g}".replace(".", "").strip("0")) <= 3
 
 
-def test_a_form_without_slots_has_nothing_to_propose() -> None:
-    assert propose(Form.of(parse("cc(5) | knn({3})")), [], 5, (0,)) == []
+def test_a_template_without_slots_has_nothing_to_propose() -> None:
+    assert propose(Template.of(parse("cc(5) | knn({3})")), [], 5, (0,)) == []

@@ -56,7 +56,7 @@ def test_a_search_is_answered_by_its_outer_folds(found: Mined) -> None:
     assert (told["honest"]["mean"], told["honest"]["se"]) == (estimate.mean, estimate.se)
     assert told["honest"]["low"] == pytest.approx(max(0, estimate.mean - 1.96 * estimate.se))
     assert told["honest"]["high"] == pytest.approx(estimate.mean + 1.96 * estimate.se)
-    assert told["promised"] == {"mean": found.promised_.mean, "se": found.promised_.se}
+    assert told["inner_estimate"] == {"mean": found.inner_estimate_.mean, "se": found.inner_estimate_.se}
     assert told["optimism"] == found.optimism_
     assert (told["n_used"], told["n_features"]) == (mask.sum(), 30)
     assert told["commands"] == COMMANDS
@@ -84,7 +84,7 @@ def test_a_validation_is_answered_too(n_classes: int) -> None:
     told = validated_answer(validation, data, commands=COMMANDS)
     json.dumps(told, allow_nan=False)
     assert (told["n_used"], told["n_features"]) == (6, 30)
-    assert (told["promised"], told["optimism"]) == (None, None)
+    assert (told["inner_estimate"], told["optimism"]) == (None, None)
     assert validation.selected is not None
     probes = np.mean([np.mean(columns >= 3) for columns in validation.selected])
     assert told["false_features"]["expected"] == pytest.approx(6 * probes)

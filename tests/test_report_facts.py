@@ -36,7 +36,7 @@ COMMANDS = [{"what": "predict", "command": "tamis predict m NEW"}]
 
 #: The entries of each panel, as the views expect them.
 ENTRIES = {
-    "answer": "recipe sentence metric honest promised optimism n_used n_features false_features commands",
+    "answer": "recipe sentence metric honest inner_estimate optimism n_used n_features false_features commands",
     "models": "metric rows best smallest chosen curves",
     "features": "n table left_out score_name stability selectors redundancy distributions",
     "rows": "projection classes confusion roc threshold calibration",
@@ -158,8 +158,8 @@ def test_a_search_has_every_entry(mined: Any) -> None:
     assert facts["story"]["choices"] == list(found.run_.choices)
     assert all(one.keys() == {"stage", "begin", "end", "recipes", "best"} for one in facts["story"]["stages"])
     recipes = {one["stage"]: one["recipes"] for one in facts["story"]["stages"]}
-    assert {stage: recipes[stage] for stage in ("as asked", "tune")} == {
-        stage: sum(row["stage"] == stage for row in models["rows"]) for stage in ("as asked", "tune")
+    assert {stage: recipes[stage] for stage in ("templates", "tune")} == {
+        stage: sum(row["stage"] == stage for row in models["rows"]) for stage in ("templates", "tune")
     }
     ends = [one["end"] for one in facts["story"]["stages"]]
     assert ends == sorted(ends)
@@ -176,8 +176,8 @@ def test_the_honest_error_is_that_of_the_outer_folds(mined: Any) -> None:
     assert honest["mean"] == pytest.approx(np.mean(found.validation_.values["ber"]))
     assert honest["high"] == pytest.approx(min(1.0, norm.ppf(0.975) * estimate.se + estimate.mean), abs=1e-4)
     assert honest["low"] == pytest.approx(max(0.0, norm.ppf(0.025) * estimate.se + estimate.mean), abs=1e-4)
-    assert facts["answer"]["promised"] == {"mean": found.promised_.mean, "se": found.promised_.se}
-    assert facts["answer"]["optimism"] == pytest.approx(estimate.mean - found.promised_.mean)
+    assert facts["answer"]["inner_estimate"] == {"mean": found.inner_estimate_.mean, "se": found.inner_estimate_.se}
+    assert facts["answer"]["optimism"] == pytest.approx(estimate.mean - found.inner_estimate_.mean)
     assert facts["honesty"]["search"]["optimism"] == pytest.approx(facts["answer"]["optimism"])
     leak = facts["honesty"]["leak"]
     assert leak["nested"]["mean"] == honest["mean"]
@@ -246,7 +246,7 @@ def test_a_validation_with_a_leak_and_a_null() -> None:
     assert found.leak is not None
     facts = validated_facts(found, data, permutation=test, command="tamis validate")
     check_contract(facts, "validate", data, none={"models", "story"})
-    assert facts["answer"]["promised"] is None
+    assert facts["answer"]["inner_estimate"] is None
     assert facts["answer"]["n_used"] == 3
     assert facts["honesty"]["leak"]["leaky"]["mean"] == found.leak.estimates["ber"].mean
     assert facts["honesty"]["leak"]["optimism"] == pytest.approx(found.optimism)
@@ -325,7 +325,7 @@ def test_a_search_of_sparse_data_of_four_classes() -> None:
     facts = mined_facts(found, data, results=lambda _: [], stages=[])
     check_contract(facts, "mine", data, none=set())
     assert facts["answer"]["metric"]["better"] == "high"
-    assert facts["answer"]["optimism"] == pytest.approx(found.promised_.mean - facts["answer"]["honest"]["mean"])
+    assert facts["answer"]["optimism"] == pytest.approx(found.inner_estimate_.mean - facts["answer"]["honest"]["mean"])
     # Without results nothing can be told of other models, nor of the time.
     assert facts["features"]["selectors"] is None
     assert facts["story"]["stages"] == []
@@ -410,7 +410,7 @@ def run(
         "recipe": f"knn of {title}",
         "metric": {"name": known.name, "title": known.title, "better": known.better},
         "honest": {"mean": mean, "se": se, "low": mean - 1.96 * se, "high": mean + 1.96 * se},
-        "promised": None,
+        "inner_estimate": None,
         "n_used": None if names is None else len(names),
         "n_features": 9,
     }

@@ -28,9 +28,11 @@ def named(X, y, **known) -> Dataset:
     return Dataset(X, np.asarray(y), np.array([f"f{j}" for j in range(X.shape[1])]), **known)
 
 
-def warned(data, *, validation=None, promised=None, leak=None, permutation=None, used=None) -> dict:
+def warned(data, *, validation=None, inner_estimate=None, leak=None, permutation=None, used=None) -> dict:
     """The facts, which JSON must hold unchanged."""
-    found = honesty(data, validation=validation, promised=promised, leak=leak, permutation=permutation, used=used)
+    found = honesty(
+        data, validation=validation, inner_estimate=inner_estimate, leak=leak, permutation=permutation, used=used
+    )
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     return found
 
@@ -289,24 +291,24 @@ def test_one_small_test_set(rows, said, clean) -> None:
 def test_search_and_leak_are_held_against_the_honest_error(clean, judged) -> None:
     honest = judged.estimates["ber"].mean
     leak = replace(judged, estimates={"ber": Estimate(honest - 0.08, 0.1, 0.01)})
-    found = warned(clean, validation=judged, promised=Estimate(honest - 0.06, 0.1, 0.02), leak=leak)
+    found = warned(clean, validation=judged, inner_estimate=Estimate(honest - 0.06, 0.1, 0.02), leak=leak)
     assert found["search"]["optimism"] == pytest.approx(0.06)
     assert found["search"]["honest"] == honest
     assert found["leak"]["optimism"] == pytest.approx(0.08)
     assert found["leak"]["nested"] == {"mean": honest, "se": judged.estimates["ber"].se}
     assert found["leak"]["leaky"] == {"mean": honest - 0.08, "se": 0.01}
-    search, leaked = about(found, "The search promised")[0], about(found, "chosen on all rows")[0]
+    search, leaked = about(found, "The inner estimate of")[0], about(found, "selected on all rows")[0]
     assert (search["level"], leaked["level"]) == ("warning", "note")
     assert "6.0 points" in search["why"]
     assert "8.0 points" in leaked["why"]
-    small = warned(clean, validation=judged, promised=Estimate(honest - 0.04, 0.1, 0.02))
+    small = warned(clean, validation=judged, inner_estimate=Estimate(honest - 0.04, 0.1, 0.02))
     assert small["warnings"] == []
 
 
 def test_optimism_has_the_metric_the_right_way_up(clean) -> None:
     found = validate(chain(), clean, folds=5, metrics=["accuracy"])
     better = Estimate(found.estimates["accuracy"].mean + 0.1, 0.1, 0.01)
-    assert warned(clean, validation=found, promised=better)["search"]["optimism"] == pytest.approx(0.1)
+    assert warned(clean, validation=found, inner_estimate=better)["search"]["optimism"] == pytest.approx(0.1)
 
 
 def test_a_real_leak_check_and_permutation_test() -> None:

@@ -210,8 +210,8 @@ def test_many_classes_and_a_metric_that_should_be_high(tmp_path: Path) -> None:
     worths = [row["cautious"] for row in panel["rows"] if row["folds"] == panel["rows"][0]["folds"]]
     assert worths == sorted(worths, reverse=True)
     told = story(got.found, got.stages)
-    asked = next(one for one in told["stages"] if one["stage"] == "as asked")
-    assert asked["best"] == max(row["mean"] for row in panel["rows"] if row["stage"] == "as asked")
+    given = next(one for one in told["stages"] if one["stage"] == "templates")
+    assert given["best"] == max(row["mean"] for row in panel["rows"] if row["stage"] == "templates")
     json.dumps([panel, told], allow_nan=False)
 
 
@@ -305,10 +305,10 @@ def test_whatever_was_tried_the_curves_are_some_of_the_rows(tried: list[Any], me
 def test_a_long_search_is_cut_short() -> None:
     kinds = ["knn(1)", "svm", "lda", "tree", "logistic", "forest", "nrbf"]
     rows = [(f"cc({k}) | {kind}", "tune", 0.001 * k, 0.1, float(k), 3) for k in range(1, 301) for kind in kinds]
-    asked: list[str] = []
+    given: list[str] = []
 
     def results(text: str) -> list[FoldResult]:
-        asked.append(text)
+        given.append(text)
         return [fold(0.01 * i, i) for i in range(3)]
 
     panel = models(made(rows), results)
@@ -317,7 +317,7 @@ def test_a_long_search_is_cut_short() -> None:
     points = [point for curve in panel["curves"] for point in curve["points"]]
     assert len(points) > 60
     assert sum(point["stability"] is not None for point in points) == 60
-    assert len(set(asked)) <= 260
+    assert len(set(given)) <= 260
 
 
 def test_sizes_that_lie_close_together_are_one_point_of_a_curve() -> None:
@@ -341,7 +341,11 @@ def test_families(text: str, expected: str) -> None:
 
 
 def test_stages_end_where_the_next_begins(run: Searched) -> None:
-    stages = [{"stage": "as asked", "begin": 0.0}, {"stage": "tune", "begin": 0.25}, {"stage": "confirm", "begin": 1e9}]
+    stages = [
+        {"stage": "templates", "begin": 0.0},
+        {"stage": "tune", "begin": 0.25},
+        {"stage": "confirm", "begin": 1e9},
+    ]
     told = story(run.found, stages)["stages"]
     assert [(one["begin"], one["end"]) for one in told] == [(0.0, 0.25), (0.25, 1e9), (1e9, 1e9)]
     board = run.found.leaderboard_
@@ -408,9 +412,9 @@ def test_trees_that_select_are_told_too(form: Callable[[np.ndarray], Any]) -> No
     assert [one["title"] for one in others] == [f"member {i} of committee: cc(3) | tree" for i in (1, 2, 3)]
     used = set(NAMES[found.model[0].get_support(indices=True)])
     for one in others:
-        asked = {name for name in NAMES if any(f"{name} " in rule for rule in one["rules"])}
-        assert asked
-        assert asked <= used
+        given = {name for name in NAMES if any(f"{name} " in rule for rule in one["rules"])}
+        assert given
+        assert given <= used
     json.dumps(told, allow_nan=False)
 
 
@@ -426,8 +430,8 @@ def test_the_rules_of_a_tree_that_selects_hold_on_its_rows() -> None:
 
 
 def _holds(rule: str, row: np.ndarray) -> bool:
-    asked = rule.removeprefix("IF ").partition(" THEN")[0]
-    return all(bool(eval(one, {"c": row, "__builtins__": {}})) for one in asked.split(" AND "))
+    given = rule.removeprefix("IF ").partition(" THEN")[0]
+    return all(bool(eval(one, {"c": row, "__builtins__": {}})) for one in given.split(" AND "))
 
 
 def test_at_most_six_trees_are_shown() -> None:
@@ -479,7 +483,7 @@ def test_failures_are_cut_short_and_choices_are_told() -> None:
 
 def test_estimates_that_do_not_exist_are_none() -> None:
     found = made([("knn(3)", "base", float("nan"), None, 3.0, 3)])
-    found.promised_ = Estimate(float("nan"), float("nan"), float("nan"))
+    found.inner_estimate_ = Estimate(float("nan"), float("nan"), float("nan"))
     panel = models(found, nothing)
     assert panel["rows"][0]["mean"] is None
     assert panel["rows"][0]["cautious"] is None

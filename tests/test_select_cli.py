@@ -73,8 +73,8 @@ def test_what_is_printed_says_that_there_is_no_estimate(tamis, garden):
     path = garden / "flowers.csv"
     code, out, error = tamis("select", path, "cc(2)", "--target", "kind")
     assert (code, error) == (0, "")
-    assert "features are used by encode | cc(2)" in out
-    assert f"There is no error estimate in this; tamis validate {path} 'cc(2) | svm' --target kind gives one." in out
+    assert "features are selected by encode | cc(2)" in out
+    assert f"This is no error estimate; tamis validate {path} 'cc(2) | svm' --target kind gives one." in out
     command = _facts(tamis("select", path, "cc(2) | knn", "--target", "kind", "--json"))["validate"]
     assert command == f"tamis validate {path} 'cc(2) | knn' --target kind"
 
@@ -137,7 +137,7 @@ def test_a_model_is_saved_with_its_card(tamis, garden):
 def test_refusals_leave_nothing(tamis, garden):
     flowers, before = garden / "flowers.csv", sorted(garden.iterdir())
     kind = ("--target", "kind")
-    assert "--save takes a recipe that ends in a classifier, and cc is none" in _refusal(
+    assert "--save takes a recipe that ends in a classifier; cc is a score" in _refusal(
         tamis("select", flowers, "cc(2)", *kind, "--save", garden / "m.tamis")
     )
     assert "standardize is a transform" in _refusal(tamis("select", flowers, "cc(2) | standardize", *kind))

@@ -26,7 +26,7 @@ Role = Literal[
     "separation",  # the score of how well one split of a column separates the classes
 ]
 
-#: Traits of the data that can decide whether the search tries a part; attributes of ``tamis.mining.data_traits.Facts``.
+#: Traits of ``tamis.mining.data_traits.DataTraits`` that can decide whether the search tries a part.
 Trait = Literal["sparse", "dense", "counts", "wide", "balanced_binary"]
 
 #: The class boundary of classifiers that use all columns alike.

@@ -1,4 +1,4 @@
-"""``tamis challenge``: make an entry to the NIPS 2003 challenge, score entries, let them meet."""
+"""``tamis challenge``: make, score and compare entries to the NIPS 2003 challenge."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +17,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Part = Annotated[
-    Literal["train", "valid", "test"], typer.Option("--part", help="The official part whose classes judge.")
-]
+Part = Annotated[Literal["train", "valid", "test"], typer.Option("--part", help="The official part that is scored.")]
 Entry = Annotated[Path, typer.Argument(help="A zip archive of .resu, .conf and .feat files, or a folder of them.")]
 
 _MEASURES = {"ber": "BER", "ber_error": "standard error", "auc": "AUC", "f_feat": "F_feat", "f_probe": "F_probe"}
@@ -33,7 +31,7 @@ def submit(
     target: Target = None,
     train: Annotated[
         Literal["train", "pooled"],
-        typer.Option("--train", help="Rows to learn from: the official train rows, or train and valid together."),
+        typer.Option("--train", help="Rows to fit on: the official train rows, or train and valid together."),
     ] = "train",
     add: Annotated[
         bool, typer.Option("--add", help="Put DATA's files into an archive that may be there already.")
@@ -41,7 +39,7 @@ def submit(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Fit RECIPE on the training rows of DATA and write its answers for every part as an entry."""
+    """Fit RECIPE on the training rows of DATA and write its predictions for every part as an entry."""
     from tamis.base.errors import DataError
     from tamis.challenge.score import scorable_parts, score_submission
     from tamis.challenge.submission import make_submission, write_submission
@@ -50,21 +48,21 @@ def submit(
     written = parse(recipe)
     written.build()
     if out.exists() and not add:
-        # Said before the fit, which may take hours.
+        # Refused before the fit, which may take hours.
         raise DataError(f"{out}: is already there; --add puts this data set's files into it")
     dataset = load_data(data, target)
     chain = completed(written, nominal=bool(dataset.nominal.any()), missing=dataset.n_missing > 0)
     with progress("fitting"):
         made = make_submission(chain.build(), dataset, train=train, seed=seed)
     files = write_submission(made, out, add=add)
-    learnt = ("train", "valid") if train == "pooled" else ("train",)
-    rows = [
+    fitted = ("train", "valid") if train == "pooled" else ("train",)
+    rows: list[dict[str, Any]] = [
         {
             "part": part,
             "rows": len(labels),
             "file": f"{made.name}_{part}.resu",
             "ber": score_submission(made, dataset, part).ber if part in scorable_parts(dataset) else None,
-            "fitted": part in learnt,
+            "fitted": part in fitted,
         }
         for part, labels in made.labels.items()
     ]
@@ -73,7 +71,11 @@ def submit(
     if json:
         print_json({**facts, "features_used": used, "features": dataset.n_features, "parts": rows})
         return
-    print_table(f"{dataset.name}: {chain}", ["part", "rows", "file", "BER", ""], _shown(rows), right=["rows", "BER"])
+    shown = [
+        [row["part"], row["rows"], row["file"], _four(row["ber"]), "fitted on these rows" if row["fitted"] else ""]
+        for row in rows
+    ]
+    print_table(f"{dataset.name}: {chain}", ["part", "rows", "file", "BER", ""], shown, right=["rows", "BER"])
     print_line(f"features used: {used} of {dataset.n_features}")
     print_line(f"{out}: {', '.join(files)}")
 
@@ -81,7 +83,7 @@ def submit(
 @app.command()
 def score(
     entry: Entry,
-    data: Annotated[list[str], typer.Argument(help="Files, folders or names of the data sets to judge on.")],
+    data: Annotated[list[str], typer.Argument(help="Files, folders or names of the data sets.")],
     part: Part = "valid",
     target: Target = None,
     json: Json = False,
@@ -90,13 +92,11 @@ def score(
     from tamis.challenge.score import average
 
     found = _scores(entry, _data_sets(data, target, part), part)
-    mean = average(found)
+    scores, mean = {name: each.to_dict() for name, each in found.items()}, average(found)
     if json:
-        scores = {name: each.to_dict() for name, each in found.items()}
         print_json({"entry": str(entry), "part": part, "data": scores, "mean": mean})
         return
-    facts = {**{name: each.to_dict() for name, each in found.items()}, "mean": mean}
-    rows = [[name, *(_four(each[key]) for key in _MEASURES)] for name, each in facts.items()]
+    rows = [[name, *(_four(each[key]) for key in _MEASURES)] for name, each in {**scores, "mean": mean}.items()]
     columns = ["data", *_MEASURES.values()]
     print_table(f"{entry}, {part} rows", columns, rows if len(found) > 1 else rows[:1], right=columns[1:])
 
@@ -141,7 +141,7 @@ def tournament(
 
 
 def _data_sets(data: Sequence[str], target: str | None, part: str) -> "list[Dataset]":
-    """The data sets, each with known classes in the part that judges."""
+    """The data sets, each with known classes in the part that is scored."""
     from tamis.base.errors import TamisError
     from tamis.challenge.score import true_labels
 
@@ -162,20 +162,13 @@ def _scores(path: Path, sets: "Sequence[Dataset]", part: str) -> dict[str, Any]:
 
 
 def _entry_names(paths: Sequence[Path]) -> list[str]:
-    """What the entries are called: the file's name without ending, or the whole path where that is not enough."""
+    """The names of the entries: the file's name without ending, or the whole path if two are the same."""
     from tamis.base.errors import TamisError
 
     if len({path.resolve() for path in paths}) < len(paths):
         raise TamisError("an entry cannot meet itself: the same path is given twice")
     stems = [path.stem for path in paths]
     return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
-
-
-def _shown(rows: Sequence[dict[str, Any]]) -> list[list[Any]]:
-    return [
-        [row["part"], row["rows"], row["file"], _four(row["ber"]), "fitted on these rows" if row["fitted"] else ""]
-        for row in rows
-    ]
 
 
 def _four(value: float | None) -> str | None:

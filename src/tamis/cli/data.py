@@ -1,4 +1,4 @@
-"""``tamis data``: what data sets there are, what is in one, make one, fetch one."""
+"""``tamis data``: list, describe, make and fetch data sets."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ app = typer.Typer(help="List, describe, make and fetch data sets.", no_args_is_h
 
 @app.command("list")
 def list_sets(json: Json = False) -> None:
-    """Show the data sets that go by name: generators, and those in the folder TAMIS_DATA."""
+    """Show the data sets that have a name: generators, and those in the folder TAMIS_DATA."""
     import os
 
     from tamis.data.named import names
@@ -30,7 +30,7 @@ def list_sets(json: Json = False) -> None:
 def describe(
     data: Data,
     target: Target = None,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a page about it instead.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a page instead.")] = None,
     json: Json = False,
 ) -> None:
     """Show what is in DATA: rows, columns and their kinds, classes, missing values, oddities."""
@@ -78,7 +78,7 @@ def fetch(
     name: Annotated[str, typer.Argument(help="Name or number of an OpenML data set.")],
     server: Annotated[str | None, typer.Option("--server", help="Address of a mirror of OpenML.")] = None,
 ) -> None:
-    """Fetch a data set from OpenML and keep it in TAMIS_DATA."""
+    """Fetch a data set from OpenML into the folder TAMIS_DATA."""
     from tamis.data.fetch import fetch as fetch_set
 
     found = fetch_set(name, server=server)

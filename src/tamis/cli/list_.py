@@ -22,9 +22,9 @@ def list_parts(
     if not chosen and kind not in KINDS.values():
         raise TamisError(f"{what!r} is neither a kind ({', '.join(k + 's' for k in KINDS.values())}) nor a part")
     if json:
-        print_json([_facts(part) for part in chosen])
+        print_json([_described(part) for part in chosen])
     elif len(chosen) == 1 and chosen[0].name == what:
-        _print_part(chosen[0])
+        _print_part(_described(chosen[0]))
     else:
         for each in KINDS.values():
             rows = [(p.name, p.class_name, p.summary, ", ".join(p.parameters)) for p in chosen if p.kind == each]
@@ -32,20 +32,15 @@ def list_parts(
                 print_table(f"{each}s", ["recipe", "class", "what it does", "parameters"], rows)
 
 
-def _print_part(part: Any) -> None:
-    from tamis.compose.chain import as_text
-
-    print_line(f"{part.name} ({part.kind}, class {part.class_name}): {part.summary}")
-    print_line(f"From: {part.card.paper}")
-    rows = [
-        (p.name, as_text(p.default), p.takes, as_text(part.card.search[p.name]) if p.name in part.card.search else None)
-        for p in part.parameters.values()
-    ]
-    if rows:
+def _print_part(part: dict[str, Any]) -> None:
+    print_line(f"{part['name']} ({part['kind']}, class {part['class']}): {part['summary']}")
+    print_line(f"From: {part['paper']}")
+    if part["parameters"]:
+        rows = [list(parameter.values()) for parameter in part["parameters"]]
         print_table("", ["parameter", "default", "takes", "search"], rows)
 
 
-def _facts(part: Any) -> dict[str, Any]:
+def _described(part: Any) -> dict[str, Any]:
     from tamis.compose.chain import as_text
 
     return {

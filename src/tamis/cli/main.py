@@ -1,4 +1,4 @@
-"""``tamis``: the commands put together, and every failure the user can mend told in one sentence."""
+"""``tamis``: all commands together; every error that the user can correct is one sentence."""
 
 import sys
 import warnings
@@ -40,14 +40,14 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and end.", is_eager=True, callback=_print_version)
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
     pass
 
 
 def main() -> None:
-    """Run the command line: exit code 0 for success, 2 for what the user can put right."""
+    """Run the command line: exit code 0 for success, 2 for an error that the user can correct."""
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = _note
@@ -63,7 +63,7 @@ def _refuse(error: Exception) -> None:
     if isinstance(error, MemoryError):
         text = "not enough memory for this"
     else:
-        # A recipe's refusal goes on to show the place; any other message is one sentence.
+        # The error of a recipe shows the place on further lines; any other message is one sentence.
         text = str(error) if isinstance(error, RecipeError) else str(error).split("\n", 1)[0]
     print(f"tamis: {text}", file=sys.stderr)
     sys.exit(2)
@@ -73,7 +73,7 @@ _noted: set[str] = set()
 
 
 def _note(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Say a warning once, without the place in the code."""
+    """Print a warning once, without the place in the code."""
     text = str(message).split("\n", 1)[0]
     if text not in _noted:
         _noted.add(text)

@@ -1,4 +1,4 @@
-"""``tamis mine``: from data to a model with an honest error, in one command that can be stopped and taken up again."""
+"""``tamis mine``: from data to a model with an honest estimate, in one command that can be stopped and resumed."""
 
 import shlex
 import warnings
@@ -11,8 +11,10 @@ from tamis.cli.mine_progress import watching
 from tamis.cli.report import check_place, this_command
 from tamis.cli.show import (
     Data,
+    Group,
     Json,
     Memory,
+    Rule,
     Seed,
     Target,
     load_data,
@@ -43,45 +45,32 @@ def mine(
     ] = None,
     trials: Annotated[
         int | None,
-        typer.Option("--trials", min=1, help="Recipes that each search may try, for the same result always."),
+        typer.Option(
+            "--trials", min=1, help="Recipes that each search may try; with it alone the result is reproducible."
+        ),
     ] = None,
     engine: Annotated[
         str, typer.Option("--engine", help="Who computes: serial, local, local(2) or dask://host:port.")
     ] = "local",
-    run: Annotated[
-        Path | None, typer.Option("--run", help="The file that keeps the run, NAME.tamis-run by default.")
-    ] = None,
-    model: Annotated[
-        Path | None, typer.Option("--model", help="Where to put the model, NAME.tamis-model by default.")
-    ] = None,
+    run: Annotated[Path | None, typer.Option("--run", help="The run file, NAME.tamis-run by default.")] = None,
+    model: Annotated[Path | None, typer.Option("--model", help="The model file, NAME.tamis-model by default.")] = None,
     report: Annotated[
-        Path | None, typer.Option("--report", help="Where to put the report, NAME.tamis-report.html by default.")
+        Path | None, typer.Option("--report", help="The report, NAME.tamis-report.html by default.")
     ] = None,
     split: Annotated[
         Literal["folds", "official"],
-        typer.Option("--split", help="What judges the search: outer folds, or the official test rows."),
+        typer.Option("--split", help="Rows for the honest estimate: outer folds, or the official test rows."),
     ] = "folds",
     folds: Annotated[int, typer.Option("--folds", min=2, help="Outer folds, each with a search of its own.")] = 5,
     inner_folds: Annotated[int, typer.Option("--inner-folds", min=2, help="Folds within a search.")] = 5,
-    group: Annotated[
-        str | None, typer.Option("--group", help="A column whose equal values stay together; not used as a feature.")
-    ] = None,
-    metric: Annotated[str, typer.Option("--metric", help="What the search goes by: ber, auc, accuracy, ...")] = "ber",
-    rule: Annotated[
-        Literal["best", "cautious", "simplest"],
-        typer.Option(
-            "--rule",
-            help="How a search chooses in the end: the best mean, the best mean less one deviation, or the fewest "
-            "features within one standard error of the best.",
-        ),
-    ] = "cautious",
+    group: Group = None,
+    metric: Annotated[str, typer.Option("--metric", help="What the search optimizes: ber, auc, accuracy, ...")] = "ber",
+    rule: Rule = "cautious",
     only: Annotated[
         list[str] | None,
-        typer.Option("--try", help="Try recipes of this form alone, such as 'cc | svm'; may be given several times."),
+        typer.Option("--try", help="Try this template only, such as 'cc | svm'; may be repeated."),
     ] = None,
-    without: Annotated[
-        list[str] | None, typer.Option("--without", help="A part not to use; may be given several times.")
-    ] = None,
+    without: Annotated[list[str] | None, typer.Option("--without", help="A part not to use; may be repeated.")] = None,
     space: Annotated[
         Path | None, typer.Option("--space", help="A TOML file with 'try', 'without' and ranges of parameters.")
     ] = None,
@@ -89,9 +78,9 @@ def mine(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Search for the best chain of transforms, selection and classifier on DATA, and say how good it really is.
+    """Search for the best chain of transforms, selection and classifier on DATA, with an honest estimate of its error.
 
-    The search is itself judged on rows it has not seen. Stop it at any moment; the same command goes on.
+    The search itself is evaluated on unseen rows. Stop it at any moment; the same command resumes it.
     """
     from tamis.reporting.build import report as build
     from tamis.reporting.mine import mine as search
@@ -126,7 +115,7 @@ def mine(
                 progress=watch,
             )
     except KeyboardInterrupt:
-        typer.echo(f"tamis: stopped; what was computed is in {run}, and the same command goes on", err=True)
+        typer.echo(f"tamis: stopped; what was computed is in {run}, and the same command resumes", err=True)
         raise typer.Exit(130) from None
     saved = _save(model, found, dataset)
     _note_commands(run, model if saved else None)
@@ -143,19 +132,14 @@ def mine(
 
 
 def _save(path: Path, found: "Mined", dataset: "Dataset") -> bool:
-    """Write the model; what cannot be written is told of, for the search is not lost with it."""
+    """Write the model; a failure is a warning, because the result of the search is not lost."""
     from tamis.base.errors import TamisError
     from tamis.compose.model_file import card_of, save_model
 
     validation = found.validation_
-    metric = validation.metrics[0]
-    estimate = validation.estimates[metric.name]
-    honest = {
-        "metric": metric.name,
-        "estimate": estimate.mean,
-        "standard_error": estimate.se,
-        "split": validation.split,
-    }
+    name = validation.metrics[0].name
+    estimate = validation.estimates[name]
+    honest = {"metric": name, "estimate": estimate.mean, "standard_error": estimate.se, "split": validation.split}
     try:
         save_model(path, found.model, card_of(found.model, dataset, recipe=found.recipe_, error=honest))
     except TamisError as error:
@@ -165,19 +149,19 @@ def _save(path: Path, found: "Mined", dataset: "Dataset") -> bool:
 
 
 def _note_commands(run: Path, model: Path | None) -> None:
-    """Keep in the run what was typed, and what predicts with the model."""
+    """Store the typed command in the run, and the command that predicts with the model."""
     from tamis.mining.run.store import Store
     from tamis.reporting.mine import COMMANDS
 
     predict = [] if model is None else [shlex.join(["tamis", "predict", str(model), "NEW_DATA"])]
     following = [{"what": "predict new rows", "command": command} for command in predict]
-    with Store.amend(run) as store:
+    with Store.open(run) as store:
         store.note(COMMANDS, {"made": this_command(), "next": following})
 
 
 def _print_head(dataset: "Dataset", run: Path) -> None:
     print_line(f"{dataset.name}: {dataset.n_rows} rows, {dataset.n_features} features, {len(dataset.classes)} classes")
-    print_line(f"{'going on with' if run.exists() else 'keeping the run in'} {run}")
+    print_line(f"{'resuming' if run.exists() else 'run file:'} {run}")
 
 
 def _print_models(found: "Mined") -> None:
@@ -187,7 +171,7 @@ def _print_models(found: "Mined") -> None:
         error = "" if row["se"] is None else f" +- {row['se']:.4f}"
         size = None if row["features"] is None else f"{row['features']:.0f}"
         rows.append([f"{row[metric.name]:.4f}{error}", size, row["folds"], row["stage"], row["recipe"]])
-    title = f"the best of {found.run_.n_tried} recipes, by the folds within the search"
+    title = f"the best of {found.run_.n_tried} recipes, by their inner estimate"
     print_table(title, [metric.title, "features", "folds", "stage", "recipe"], rows, right=["features", "folds"])
 
 
@@ -197,12 +181,8 @@ def _print_choice(found: "Mined", dataset: "Dataset") -> None:
     honest = validation.estimates[metric.name]
     used = found.selected_features_
     print_line(f"chosen: {found.recipe_}")
-    print_line(
-        f"  {metric.title} {honest.mean:.4f} +- {honest.se:.4f} on rows the search has not seen ({validation.split})"
-    )
-    print_line(
-        f"  {metric.title} {found.promised_.mean:.4f} in the folds that chose it: optimism {found.optimism_:.4f}"
-    )
+    print_line(f"  {metric.title} {honest.mean:.4f} +- {honest.se:.4f} on unseen rows ({validation.split})")
+    print_line(f"  inner estimate: {metric.title} {found.inner_estimate_.mean:.4f}, optimism {found.optimism_:.4f}")
     print_features(validation)
     print_line(f"  fitted on all rows it uses {used.size} of {found.n_features_in_} features{_roles(found, dataset)}:")
     shown = ", ".join(map(str, used[:_NAMED])) + (", ..." if used.size > _NAMED else "")
@@ -210,7 +190,7 @@ def _print_choice(found: "Mined", dataset: "Dataset") -> None:
 
 
 def _roles(found: "Mined", dataset: "Dataset") -> str:
-    """How many of them are real, where the data was made and it is known."""
+    """How many of them are real, if the data is synthetic."""
     if dataset.probes is None:
         return ""
     used = dataset.probes[[name in set(found.selected_features_) for name in dataset.feature_names]]

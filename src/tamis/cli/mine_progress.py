@@ -1,4 +1,4 @@
-"""What a person sees of a search: a live table on a terminal, plain lines elsewhere."""
+"""The progress of a search: a live table on a terminal, plain lines elsewhere."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -16,19 +16,19 @@ _STAGES = {
     "base": "classifiers on all features",
     "select": "selections",
     "classify": "classifiers behind the best selections",
-    "as asked": "the forms asked for",
+    "templates": "the given templates",
     "tune": "tuning",
     "substitute": "substituting parts",
-    "confirm": "judging the best again",
+    "confirm": "evaluating the best on more folds",
     "ensemble": "committees",
-    "last": "one recipe, for time is short",
-    "judge": "judging the choice on unseen rows",
+    "last": "one recipe, because time is short",
+    "evaluate": "evaluating the choice on unseen rows",
 }
 
 
 @contextmanager
 def watching() -> Iterator[Callable[["Progress"], None]]:
-    """Something to hear how a search comes along."""
+    """Yield a callback that shows the progress of a search."""
     best = _Best()
     if not sys.stderr.isatty():
         yield _Lines(best)
@@ -42,7 +42,7 @@ def watching() -> Iterator[Callable[["Progress"], None]]:
 
 
 class _Best:
-    """The best models of the search of all rows: error, features, folds and recipe, found once in a round."""
+    """The best models of the search on all rows: error, features, folds and recipe, updated once in a round."""
 
     def __init__(self) -> None:
         self._round = -1
@@ -56,7 +56,7 @@ class _Best:
 
 
 class _Lines:
-    """A line whenever a stage begins or the best model changes."""
+    """Prints a line whenever a stage begins or the best model changes."""
 
     def __init__(self, best: _Best) -> None:
         self._models = best
@@ -70,17 +70,17 @@ class _Lines:
             return
         self._stage, self._best = progress.stage, best
         words = _STAGES.get(progress.stage, progress.stage)
-        print(f"[{_clock(progress.pace.spent)}] {words}{'; best so far: ' + best if best else ''}", file=sys.stderr)
+        print(f"[{_clock(progress.clock.spent)}] {words}{'; best so far: ' + best if best else ''}", file=sys.stderr)
 
 
 def _rows(progress: "Progress") -> Iterator[tuple[str, str, str, str]]:
     from tamis.mining.mined import leaderboard
 
-    board = progress.searches[-1].board
-    for row in leaderboard(board).head(_SHOWN).iter_rows(named=True):
+    trials = progress.searches[-1].trials
+    for row in leaderboard(trials).head(_SHOWN).iter_rows(named=True):
         error = "" if row["se"] is None else f" +- {row['se']:.4f}"
         size = "?" if row["features"] is None else f"{row['features']:.0f}"
-        yield f"{board.metric.title} {row[board.metric.name]:.4f}{error}", size, str(row["folds"]), row["recipe"]
+        yield f"{trials.metric.title} {row[trials.metric.name]:.4f}{error}", size, str(row["folds"]), row["recipe"]
 
 
 def _picture(progress: "Progress", models: Sequence[Sequence[str]]) -> Any:
@@ -89,13 +89,13 @@ def _picture(progress: "Progress", models: Sequence[Sequence[str]]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    left = progress.pace.left
-    time = f"{_clock(progress.pace.spent)} spent" + ("" if left is None else f", {_clock(max(0.0, left))} left")
-    tried = sum(len(search.board.tried) for search in progress.searches)
+    left = progress.clock.left
+    time = f"{_clock(progress.clock.spent)} spent" + ("" if left is None else f", {_clock(max(0.0, left))} left")
+    tried = sum(len(search.trials.by_recipe) for search in progress.searches)
     words = _STAGES.get(progress.stage, progress.stage)
     head = Text(f"{words}: {progress.done} of {progress.total} tasks; {tried} recipes tried in all; {time}")
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("error within the search", "features", "folds", "recipe"):
+    for name in ("inner estimate", "features", "folds", "recipe"):
         table.add_column(name, justify="right" if name in ("features", "folds") else "left", overflow="ellipsis")
     for row in models:
         table.add_row(*map(Text, row))
@@ -103,7 +103,5 @@ def _picture(progress: "Progress", models: Sequence[Sequence[str]]) -> Any:
 
 
 def _clock(seconds: float) -> str:
-    whole = int(seconds)
-    return (
-        f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}" if whole >= 3600 else f"{whole // 60}:{whole % 60:02}"
-    )
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"

@@ -11,7 +11,7 @@ _BAR = "│"
 
 
 class Point(NamedTuple):
-    """A point of a curve, and how far its error reaches to either side."""
+    """A point of a curve, with the length of its error bar to either side."""
 
     x: float
     y: float
@@ -21,17 +21,10 @@ class Point(NamedTuple):
 def draw(
     curves: Mapping[str, Sequence[Point]], *, x_title: str, y_title: str, width: int = 64, height: int = 14
 ) -> list[str]:
-    """Lines of text that show curves over a logarithmic axis, the first ones with the marks of :data:`MARKS`.
+    """Lines of text that show curves of points with positive x over a logarithmic axis.
 
-    A bar reaches one standard error to either side when there is one curve. Further curves than there are marks are
-    left out. Points in the same place show the mark of the first.
-
-    Parameters
-    ----------
-    curves : mapping of a name to points, x above zero
-    x_title, y_title : str
-    width, height : int
-        Of the field, in characters.
+    If there is one curve, it has error bars. Curves beyond the number of :data:`MARKS` are left out. Points in the same
+    place show the mark of the first curve. The width and the height of the plot are in characters.
 
     Examples
     --------
@@ -93,8 +86,5 @@ def _framed(
 
 
 def _span(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
-    low, high = (
-        min(v for v in lows if math.isfinite(v)),
-        max(v for v in highs if math.isfinite(v)),
-    )
+    low, high = min(filter(math.isfinite, lows)), max(filter(math.isfinite, highs))
     return (low, high) if high > low else (low - 0.5, high + 0.5)

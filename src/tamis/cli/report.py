@@ -1,4 +1,4 @@
-"""``tamis report``: the page of a run, anew, as text, as single figures, or beside another run."""
+"""``tamis report``: the report of a run as a page, as text, as single figures, or beside another run."""
 
 import shlex
 import sys
@@ -13,7 +13,7 @@ from tamis.cli.show import Json, print_json, print_line
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run file of 'tamis mine' or tamis.mine.")],
     compare: Annotated[
-        Path | None, typer.Option("--compare", metavar="RUN2", help="Another run, to be shown beside it.")
+        Path | None, typer.Option("--compare", metavar="RUN2", help="Another run to show beside it.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Where to put the page; the run's name with .html by default.")
@@ -26,7 +26,7 @@ def report(
     format_: Annotated[Literal["svg", "png", "pdf"], typer.Option("--format", help="Format of the figures.")] = "svg",
     json: Json = False,
 ) -> None:
-    """Write the report of RUN as one HTML file that works offline; as text, figures or JSON when asked."""
+    """Write the report of RUN as one HTML file that works offline, or as text, figures or JSON."""
     from tamis.reporting.build import report as build
 
     found = build(run, compare=compare)
@@ -45,12 +45,12 @@ def report(
 
 
 def this_command() -> str:
-    """What the user typed."""
+    """The command that the user typed."""
     return shlex.join(["tamis", *sys.argv[1:]])
 
 
 def check_place(path: Path) -> None:
-    """Refuse early a place where no page can be put: what comes before it may take long."""
+    """Refuse a path that cannot be written before the computation, which may take long."""
     from tamis.base.errors import TamisError
 
     if path.is_dir():

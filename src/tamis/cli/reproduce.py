@@ -1,4 +1,4 @@
-"""``tamis reproduce``: the experiments of a paper run on the data at hand, printed beside its own figures."""
+"""``tamis reproduce``: the experiments of a paper run on the data at hand, beside its published figures."""
 
 import os
 from functools import partial
@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 def reproduce(
     paper: Annotated[str | None, typer.Argument(help="Whose experiments; without it all papers are listed.")] = None,
     data: Annotated[
-        list[str] | None, typer.Option("--data", help="Only rows on this data set; may be given several times.")
+        list[str] | None, typer.Option("--data", help="Only rows on this data set; may be repeated.")
     ] = None,
-    repeats: Annotated[
-        int | None, typer.Option("--repeats", min=1, help="How often folds are drawn anew, 3 by default.")
-    ] = None,
+    repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="Repeats of the folds, 3 by default.")] = None,
     seed: Seed = 0,
     jobs: Annotated[
         int | None,
@@ -28,9 +26,9 @@ def reproduce(
     ] = None,
     results: Annotated[
         Path | None,
-        typer.Option("--results", help="File that keeps finished rows; tamis-reproduce-PAPER.json by default."),
+        typer.Option("--results", help="File for finished rows; tamis-reproduce-PAPER.json by default."),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Run also the rows that the file has.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also run the rows that the file has.")] = False,
     figures: Annotated[
         Path | None,
         typer.Option("--figures", help="Draw the figures of a paper that has some into this folder."),
@@ -40,7 +38,7 @@ def reproduce(
 ) -> None:
     """Run the experiments of PAPER on the data at hand and print them beside the published figures.
 
-    Every finished row is kept at once: a run that is stopped resumes where it was, and a second call only prints.
+    Every finished row is stored at once: a stopped run resumes where it was, and a second call only prints.
     """
     from tamis.base.errors import TamisError
     from tamis.reproduce import draw, run

@@ -1,4 +1,4 @@
-"""``tamis select``: the features that a recipe uses when it is fitted on all rows."""
+"""``tamis select``: the features that a recipe selects when it is fitted on all rows."""
 
 from pathlib import Path
 from shlex import quote
@@ -37,20 +37,20 @@ def select(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", help="Write DATA with these features alone, to a .csv, .parquet or .npz file."),
+        typer.Option("--output", help="Write DATA with these features only, to a .csv, .parquet or .npz file."),
     ] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Fit RECIPE on all labelled rows of DATA and name the features that it uses.
+    """Fit RECIPE on all labelled rows of DATA and list the features that it selects.
 
-    The list comes without an estimate of error: 'tamis validate' gives one, and fits the recipe anew in each fold.
+    The list comes without an error estimate: 'tamis validate' gives one, with the recipe fitted in each fold.
     """
     from tamis.base.errors import TamisError
-    from tamis.base.feature_tracking import used_features
     from tamis.base.seeds import seeded
     from tamis.compose.catalog import entry
     from tamis.compose.recipe import parse
+    from tamis.compose.selected_features import selected_features
     from tamis.data.write import check_ending, write
 
     written = parse(recipe)
@@ -60,20 +60,19 @@ def select(
     if kind == "transform":
         raise TamisError(f"{last} is a transform: select takes a recipe that ends in a selector or a classifier")
     if save is not None and kind != "classifier":
-        raise TamisError(f"--save takes a recipe that ends in a classifier, and {last} is none")
+        raise TamisError(f"--save takes a recipe that ends in a classifier; {last} is a {kind}")
     if output is not None:
         check_ending(output)
     dataset = load_data(data, target)
     chain = completed_for(dataset, written)
     with progress("fitting"):
         model = seeded(chain.build(), seed).fit(dataset.X, dataset.y)
-    mask = used_features(model, dataset.n_features)
-    if mask is None:
-        raise TamisError(f"{chain}: what it uses cannot be traced back to the columns of the data")
-    features = _features(model, mask, dataset)
+    features = selected_features(model, dataset)
     command = _command(data, recipe, target, kind == "classifier")
     if output is not None:
-        unused = dataset.feature_names[~mask]
+        import numpy as np
+
+        unused = np.delete(dataset.feature_names, [row["column"] for row in features])
         write(dataset.without(*unused), output)
     if save is not None:
         from tamis.compose.model_file import card_of, save_model
@@ -85,49 +84,21 @@ def select(
         print_json({**facts, "used": len(features), "selected": features, "error": None, "validate": command, **files})
         return
     _print(dataset, str(chain), features)
-    for path, what in ((output, "the data with these features alone"), (save, "the model")):
+    for path, what in ((output, "the data with these features only"), (save, "the model")):
         if path is not None:
             print_line(f"{what} is in {path}")
-    print_line(f"There is no error estimate in this; {command} gives one.")
-
-
-def _features(model: Any, mask: Any, dataset: "Dataset") -> list[dict[str, Any]]:
-    """The features in use, best first where the last selector ranks them, else in the order of the columns."""
-    import numpy as np
-
-    from tamis.base.feature_tracking import Track
-
-    best: dict[int, tuple[int, float]] = {}
-    track = Track(np.arange(dataset.n_features))
-    for step in [step for _, step in model.steps] if hasattr(model, "steps") else [model]:
-        if hasattr(step, "get_support") and hasattr(step, "order_") and track.origins is not None and track.distinct:
-            # A feature that was made into several columns counts as the best of them.
-            best = {}
-            for rank, column in enumerate(step.order_.tolist(), start=1):
-                best.setdefault(int(track.origins[column]), (rank, float(step.scores_[column])))
-        track = track.after(step)
-    found = [
-        {
-            "feature": str(dataset.feature_names[column]),
-            "column": column,
-            "rank": best[column][0] if column in best else None,
-            "score": best[column][1] if column in best else None,
-            **({} if dataset.roles is None else {"role": str(dataset.roles[column])}),
-        }
-        for column in np.flatnonzero(mask).tolist()
-    ]
-    return sorted(found, key=lambda row: (row["rank"] is None, row["rank"], row["column"]))
+    print_line(f"This is no error estimate; {command} gives one.")
 
 
 def _command(data: str, recipe: str, target: str | None, complete: bool) -> str:
-    """The command that estimates the error; a selector alone is judged by a classifier behind it."""
+    """The command that estimates the error; a selector alone gets a classifier behind it."""
     whole = recipe if complete else f"{recipe} | svm"
     return f"tamis validate {quote(data)} {quote(whole)}" + ("" if target is None else f" --target {quote(target)}")
 
 
 def _print(dataset: "Dataset", chain: str, features: list[dict[str, Any]]) -> None:
     print_line(f"{dataset.name}: {dataset.n_rows} rows")
-    print_line(f"{len(features)} of {dataset.n_features} features are used by {chain}")
+    print_line(f"{len(features)} of {dataset.n_features} features are selected by {chain}")
     if not features:
         return
     columns = [name for name in features[0] if name not in ("rank", "score") or features[0]["rank"] is not None]

@@ -1,11 +1,12 @@
-"""What commands print: tables for people, JSON for programs, a bar for anything that takes a while."""
+"""What commands share: options, tables for people, JSON for programs, progress bars."""
 
 import json
+import math
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,12 +17,22 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Worker processes; the result does not depend on it.")]
-Target = Annotated[str | None, typer.Option("--target", help="The class column, when its name does not tell.")]
+Target = Annotated[str | None, typer.Option("--target", help="The class column, if its name is not a usual one.")]
 Data = Annotated[str, typer.Argument(help="A file, a folder or the name of a data set ('tamis data list').")]
-
+Group = Annotated[
+    str | None, typer.Option("--group", help="A column of groups whose rows stay together; not used as a feature.")
+]
+Rule = Annotated[
+    Literal["best", "cautious", "simplest"],
+    typer.Option(
+        "--rule",
+        help="How to choose: the best mean, the best mean less one deviation, or the fewest features within one "
+        "standard error of the best.",
+    ),
+]
 Memory = Annotated[
     str | None,
-    typer.Option("--memory", help="What rows that recipes share may take, such as 500MB; half of all by default."),
+    typer.Option("--memory", help="Memory for rows that recipes share, such as 500MB; half of all by default."),
 ]
 
 _UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
@@ -31,14 +42,14 @@ _PATIENCE = 1.0
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output; numbers that JSON does not have are null."""
+    """One JSON document on standard output."""
     typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def print_table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, right: Sequence[str] = ()
 ) -> None:
-    """A table; the columns named in `right` are set flush right."""
+    """A table; the columns named in `right` are aligned right."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -49,18 +60,18 @@ def print_table(
         table.add_column(name, justify="right" if name in right else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row))
-    # Piped output is for other programs: no wrapping at an invented width.
+    # Piped output is for other programs: it is not wrapped at an arbitrary width.
     Console(width=None if sys.stdout.isatty() else 160).print(table)
 
 
 def print_line(text: str = "") -> None:
-    """A line of text, printed as it is."""
+    """A line of text without markup."""
     typer.echo(text)
 
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[float, float], None]]:
-    """A bar on a terminal once a second has passed; call what it gives with (done, total), or not at all."""
+    """A bar that appears on a terminal after a second; yields a function of (done, total) that moves it."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -80,7 +91,7 @@ def progress(title: str) -> Iterator[Callable[[float, float], None]]:
 
 
 def load_data(data: str, target: str | None) -> "Dataset":
-    """The data set of a path or a name, with a sign of life while a large file is read."""
+    """The data set of a path or a name, with a progress bar while a large file is read."""
     from tamis.data.load import load
 
     with progress(f"reading {data}"):
@@ -95,7 +106,7 @@ def completed_for(dataset: "Dataset", chain: "Chain") -> "Chain":
 
 
 def memory_bytes(text: str | None) -> float | None:
-    """The bytes that the option ``--memory`` means."""
+    """The value of the option ``--memory`` in bytes."""
     from tamis.base.errors import TamisError
 
     if text is None:
@@ -112,23 +123,17 @@ def memory_bytes(text: str | None) -> float | None:
 
 
 def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return str(value)
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _plain(value: Any) -> Any:
-    """NumPy values and numbers that JSON lacks made plain."""
+    """NumPy values as Python values; NaN is null, and infinity a string."""
     if isinstance(value, dict):
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in value]
     if hasattr(value, "tolist"):
         return _plain(value.tolist())
-    if isinstance(value, float) and value != value:
-        return None
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return "inf" if value > 0 else "-inf"
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
     return value

@@ -1,17 +1,20 @@
-"""``tamis validate``: the error of whole recipes, one or many, beside what a leak would make of it."""
+"""``tamis validate``: the error of whole recipes, one or many, and what a leak would make of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from tamis.cli.plot import Point, draw
 from tamis.cli.report import check_place, this_command
 from tamis.cli.show import (
     Data,
+    Group,
     Jobs,
     Json,
     Memory,
+    Rule,
     Seed,
     Target,
     completed_for,
@@ -26,7 +29,13 @@ from tamis.cli.show import (
 if TYPE_CHECKING:
     from tamis.compose.chain import Chain
     from tamis.data.dataset import Dataset
+    from tamis.validation.learning import LearningCurve
+    from tamis.validation.many import Validations
+    from tamis.validation.nested import Nested
     from tamis.validation.result import Validation
+
+#: Recipes that the table shows at most.
+_SHOWN = 25
 
 
 def validate(
@@ -51,60 +60,57 @@ def validate(
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds.")] = 10,
     repeats: Annotated[
         int | None,
-        typer.Option("--repeats", min=1, help="How often the folds are drawn anew; the number of bootstrap samples."),
+        typer.Option("--repeats", min=1, help="Repeats of the folds; the number of bootstrap samples."),
     ] = None,
-    group: Annotated[
-        str | None, typer.Option("--group", help="A column whose equal values stay together; not used as a feature.")
-    ] = None,
+    group: Group = None,
     probes: Annotated[
-        float, typer.Option("--probes", min=0.0, max=0.95, help="Share of useless columns to add and to look for.")
+        float,
+        typer.Option("--probes", min=0.0, max=0.95, help="Share of useless columns to add, to count those selected."),
     ] = 0.0,
     nested: Annotated[
-        bool, typer.Option("--nested", help="Choose among the recipes in inner folds and judge the choice.")
+        bool,
+        typer.Option("--nested", help="Choose among the recipes by --rule in inner folds, and evaluate the choice."),
     ] = False,
-    rule: Annotated[
-        Literal["best", "cautious", "simplest"],
-        typer.Option(
-            "--rule",
-            help="How --nested chooses: the best mean, the best mean less one deviation, or the fewest features within "
-            "one standard error of the best.",
-        ),
-    ] = "best",
+    rule: Rule = "best",
     inner_folds: Annotated[int, typer.Option("--inner-folds", min=2, help="Inner folds of --nested.")] = 5,
     permutations: Annotated[
-        int, typer.Option("--permutations", min=0, help="Also deal the classes out at random so often, for a p-value.")
+        int, typer.Option("--permutations", min=0, help="Also permute the classes this many times, for a p-value.")
     ] = 0,
     learning_curve: Annotated[
-        bool, typer.Option("--learning-curve", help="Also learn from a tenth, a quarter, a half, ... of the rows.")
+        bool, typer.Option("--learning-curve", help="Also fit on a tenth, a quarter, a half, ... of the rows.")
     ] = False,
     leak_check: Annotated[
         bool, typer.Option("--leak-check", help="Also show the estimate with selection on all rows.")
     ] = False,
-    report: Annotated[Path | None, typer.Option("--report", help="Also write a page about it; for one recipe.")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Also write a report page; for one recipe.")] = None,
     memory: Memory = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     engine: Annotated[
         str | None,
-        typer.Option("--engine", help="Who computes, in place of --jobs: serial, local, local(2) or dask://host:port."),
+        typer.Option("--engine", help="Who computes, instead of --jobs: serial, local, local(2) or dask://host:port."),
     ] = None,
     json: Json = False,
 ) -> None:
     """Validate recipes on DATA as a whole: every step is fitted inside each fold, on the training rows alone.
 
-    Many recipes are judged on the same folds, and what they share is computed once.
+    Many recipes are evaluated on the same folds, and what they share is computed once.
     """
     from tamis.base.errors import TamisError
-    from tamis.cli import validate_extra, validate_many
     from tamis.compose.recipe import parse
+    from tamis.validation.learning import learning_curve as fit_on_fewer_rows
+    from tamis.validation.many import validate_many
     from tamis.validation.models import as_estimators
+    from tamis.validation.nested import validate_nested
+    from tamis.validation.permutation import permutation_test
+    from tamis.validation.whole import validate as validate_one
 
     written = list(dict.fromkeys(chain for text in recipes for chain in parse(text).variants()))
     for chain in written:
         chain.build()
     limit = memory_bytes(memory)
-    for option, asked in (("--leak-check", leak_check), ("--report", report is not None)):
-        if asked and (len(written) > 1 or nested):
+    for option, given in (("--leak-check", leak_check), ("--report", report is not None)):
+        if given and (len(written) > 1 or nested):
             raise TamisError(f"{option} takes one recipe{' and no --nested' if nested else f'; got {len(written)}'}")
     if report is not None:
         check_place(report)
@@ -114,48 +120,57 @@ def validate(
     if group is not None:
         dataset = dataset.grouped_by(group)
     chains = [completed_for(dataset, chain) for chain in written]
-    models = as_estimators([chain.build() for chain in chains])
-    options = {"split": split, "folds": folds, "repeats": repeats, "seed": seed, "n_jobs": jobs, "engine": engine}
+    models: Any = as_estimators([chain.build() for chain in chains])
+    options: Any = {"split": split, "folds": folds, "repeats": repeats, "seed": seed, "n_jobs": jobs, "engine": engine}
 
-    def head() -> None:
-        _print_data(dataset, written, chains)
+    def run(title: str, function: Callable[..., Any], models: Any, **more: Any) -> Any:
+        with progress(title) as bar:
+            return function(models, dataset, progress=bar, **more, **options)
 
     found: dict[str, Any] = {}
     if nested:
-        found["nested"] = validate_many.choose(
-            models,
-            dataset,
-            None if json else head,
-            rule=rule,
-            inner_folds=inner_folds,
-            probes=probes,
-            memory=limit,
-            **options,
-        )
+        more = {"rule": rule, "inner_folds": inner_folds, "probes": probes, "memory": limit}
+        found["nested"] = run(f"choosing among {len(models)} recipes", validate_nested, models, **more)
     elif len(models) > 1:
-        found["many"] = validate_many.judge(
-            models, dataset, None if json else head, probes=probes, memory=limit, **options
-        )
+        title = f"validating {len(models)} recipes"
+        found["many"] = run(title, validate_many, models, probes=probes, memory=limit)
     else:
-        one = _judge_one(models[0], dataset, None if json else head, probes=probes, leak_check=leak_check, **options)
-        found["one"] = one.to_dict()
-    tests = []
+        found["one"] = run("validating", validate_one, models[0], probes=probes, leak_check=leak_check)
+    if not json:
+        _print_data(dataset, written, chains)
+        if nested:
+            _print_nested(found["nested"])
+        elif len(models) > 1:
+            _print_many(found["many"], models)
+        else:
+            _print_one(found["one"], leak_check)
     if permutations:
-        tests = validate_extra.permute(models, dataset, permutations, memory=limit, json=json, **options)
-        found["permutations"] = [test.to_dict() for test in tests]
+        tests = run("permuting the classes", permutation_test, models, n=permutations, memory=limit)
+        found["permutations"] = tests if isinstance(tests, list) else [tests]
+        if not json:
+            print_line()
+            for test in found["permutations"]:
+                print_line(f"{test.recipe}: {test.sentence()}" if len(models) > 1 else test.sentence())
     if learning_curve:
-        found["learning_curve"] = validate_extra.learn(models, dataset, memory=limit, json=json, **options)
+        curves = run("fitting on fewer rows", fit_on_fewer_rows, models, memory=limit)
+        found["learning_curve"] = curves if isinstance(curves, list) else [curves]
+        if not json:
+            _print_curves(found["learning_curve"])
     if report is not None:
         from tamis.reporting.facts import validated_facts
         from tamis.reporting.html import write_page
 
-        facts = validated_facts(one, dataset, permutation=tests[0] if tests else None, command=this_command())
-        write_page(facts, report)
+        test = found["permutations"][0] if permutations else None
+        write_page(validated_facts(found["one"], dataset, permutation=test, command=this_command()), report)
         if not json:
             print_line(f"report: {report}")
     if json:
-        # One recipe by itself is printed as it is, everything else under its name.
-        print_json(found["one"] if list(found) == ["one"] else found["many"] if list(found) == ["many"] else found)
+        plain = {
+            name: [each.to_dict() for each in one] if isinstance(one, list) else one.to_dict()
+            for name, one in found.items()
+        }
+        # One table by itself is printed as it is, everything else under its name.
+        print_json(plain[next(iter(plain))] if list(plain) in (["one"], ["many"]) else plain)
 
 
 def _print_data(dataset: "Dataset", written: "list[Chain]", chains: "list[Chain]") -> None:
@@ -164,7 +179,8 @@ def _print_data(dataset: "Dataset", written: "list[Chain]", chains: "list[Chain]
     print_line(f"{dataset.name}: {dataset.n_rows} rows, {dataset.n_features} features, {len(dataset.classes)} classes")
     if len(chains) == 1:
         print_line(f"recipe: {chains[0]}")
-    added = {str(part) for one, chain in zip(written, chains, strict=True) for part in chain.parts[: _more(one, chain)]}
+    pairs = zip(written, chains, strict=True)
+    added = {str(part) for one, chain in pairs for part in chain.parts[: len(chain.parts) - len(one.parts)]}
     if added:
         needed = {part_for("imputation").name: "missing values", part_for("encoding").name: "nominal columns"}
         names = [name for name in needed if name in added]
@@ -173,36 +189,21 @@ def _print_data(dataset: "Dataset", written: "list[Chain]", chains: "list[Chain]
         print_line(f"  ({' and '.join(names)} {verb} added for {reasons}; {them} fitted in the folds)")
 
 
-def _more(written: "Chain", completed: "Chain") -> int:
-    return len(completed.parts) - len(written.parts)
+def _print_one(found: "Validation", leak_check: bool) -> None:
+    print_line(f"{found.split}, seed {found.seed}")
+    _print_estimates(found)
+    print_features(found)
+    if leak_check:
+        _print_leak(found)
 
 
-def _judge_one(
-    model: Any, dataset: Any, head: Callable[[], None] | None, *, leak_check: bool, **options: Any
-) -> "Validation":
-    """Validate one recipe; printed below a head when there is one."""
-    from tamis.validation.whole import validate as validate_whole
-
-    with progress("validating") as report:
-        found = validate_whole(model, dataset, leak_check=leak_check, progress=report, **options)
-    if head is not None:
-        head()
-        print_line(f"{found.split}, seed {found.seed}")
-        print_estimates(found)
-        print_features(found)
-        if leak_check:
-            _print_leak(found)
-    return found
-
-
-def print_estimates(found: Any) -> None:
-    """The measures of one model."""
+def _print_estimates(found: "Validation") -> None:
     leak = found.leak.summary() if found.leak is not None else {}
     rows = []
     for metric in found.metrics:
         e = found.summary()[metric.name]
         numbers = [e.mean, e.se, e.sd, *([leak[metric.name].mean] if leak else [])]
-        rows.append([metric.title, *(f"{v:.4f}" if v == v else None for v in numbers)])
+        rows.append([metric.title, *map(_four, numbers)])
     columns = ["measure", "estimate", "standard error", "sd over folds", *(["if it leaked"] if leak else [])]
     print_table("", columns, rows, right=columns[1:])
 
@@ -215,12 +216,12 @@ def print_features(found: Any) -> None:
         print_line(f"selected features: {span} of {found.n_features}")
     if found.stability is not None and found.stability.index == found.stability.index:
         low, high = found.stability.interval
-        print_line(f"stability of the choice over folds: {found.stability.index:.3f} ({low:.3f} to {high:.3f})")
+        print_line(f"stability of the selection over folds: {found.stability.index:.3f} ({low:.3f} to {high:.3f})")
     if found.probe_share is not None:
         print_line(f"probes among them: {100 * found.probe_share:.1f} %")
 
 
-def _print_leak(found: Any) -> None:
+def _print_leak(found: "Validation") -> None:
     if found.leak is None:
         print_line("leak check: no step comes before the classifier, so nothing can leak")
         return
@@ -233,3 +234,90 @@ def _print_leak(found: Any) -> None:
         f"leak check: with the steps fitted on all rows {main.title} would look like {leaky} instead of {honest}; "
         "only the latter holds for new data"
     )
+
+
+def _print_many(found: "Validations", models: Sequence[Any]) -> None:
+    from tamis.validation.plan import plan
+
+    first, fits = found[0], plan(models).n_fits()
+    steps = sum(len(getattr(model, "steps", [model])) for model in models)
+    print_line(f"{len(models)} recipes, {first.split}, seed {first.seed}; {fits} fits a fold instead of {steps}")
+    _print_ranking(found)
+    _print_sizes(found)
+    if len(found) > 1:
+        print_line()
+        for sentence in found.comparison().sentences():
+            print_line(sentence)
+
+
+def _print_ranking(found: "Validations") -> None:
+    metric = found.metric
+    rows = []
+    for place, one in enumerate(found.ordered()[:_SHOWN], start=1):
+        e = one.summary()[metric.name]
+        size = None if one.mean_selected is None else f"{one.mean_selected:g}"
+        stability = float("nan") if one.stability is None else one.stability.index
+        figures = [_four(e.mean), _four(e.se), size, f"{stability:.3f}" if stability == stability else None]
+        rows.append([place, one.recipe, *figures])
+    columns = ["", "recipe", metric.title, "standard error", "features", "stability"]
+    print_table("", columns, rows, right=["", *columns[2:]])
+    if len(found) > _SHOWN:
+        print_line(f"... and {len(found) - _SHOWN} more; --json prints all")
+    _print_failed(found.failed)
+
+
+def _print_sizes(found: "Validations") -> None:
+    """Draw the error against the number of features, the curve of the best recipe first."""
+    metric = found.metric
+    order = {id(one): place for place, one in enumerate(found.ordered())}
+    curves = found.curves()
+    best_first = sorted(curves, key=lambda name: min(order[id(one)] for one in curves[name]))
+    points = {
+        name: [
+            Point(one.mean_selected, one.summary()[metric.name].mean, one.summary()[metric.name].se)
+            for one in curves[name]
+            if one.mean_selected is not None and len({other.mean_selected for other in curves[name]}) > 1
+        ]
+        for name in best_first
+    }
+    for line in draw(points, x_title="features used", y_title=metric.title):
+        print_line(line)
+
+
+def _print_nested(found: "Nested") -> None:
+    validation = found.validation
+    print_line(f"{validation.recipe}; {validation.split}, seed {validation.seed}")
+    _print_estimates(validation)
+    print_features(validation)
+    rows = [[times, recipe] for recipe, times in found.chosen().items()]
+    print_table(f"chosen in {len(found.inner)} outer folds", ["times", "recipe"], rows, right=["times"])
+    metric = validation.metrics[0]
+    print_line(f"on all rows the choice is: {found.choice}")
+    print_line(
+        f"  the inner estimate of its {metric.title} is {found.inner_estimate:.4f}; "
+        f"report the honest one, {validation.summary()[metric.name].mean:.4f}"
+    )
+    _print_failed(found.failed)
+
+
+def _print_failed(failed: Mapping[str, str]) -> None:
+    for recipe, why in failed.items():
+        print_line(f"failed: {recipe}: {why}")
+
+
+def _print_curves(curves: "Sequence[LearningCurve]") -> None:
+    for curve in curves:
+        metric = curve.metric
+        estimates = [validation.summary()[metric.name] for validation in curve.validations]
+        rows = [
+            [f"{size:g}", f"{n:g}", f"{e.mean:.4f}", f"{e.se:.4f}"]
+            for size, n, e in zip(curve.sizes, curve.rows, estimates, strict=True)
+        ]
+        columns = ["share", "training rows", metric.title, "standard error"]
+        print_line(f"\nlearning curve of {curve.recipe}")
+        print_table("", columns, rows, right=columns)
+        print_line(curve.sentence())
+
+
+def _four(value: float) -> str | None:
+    return f"{value:.4f}" if value == value else None

@@ -12,4 +12,4 @@ def warm() -> None:
         for done, each in enumerate(kernels, start=1):
             each.warm()
             report(done, len(kernels))
-    print_line(f"{len(kernels)} kernels are compiled and kept on disk")
+    print_line(f"{len(kernels)} kernels are compiled and stored on disk")

@@ -1,4 +1,4 @@
-"""How long a search may take: seconds, recipes, or both."""
+"""How long a search may take: seconds, trials, or both."""
 
 import re
 from collections.abc import Callable
@@ -10,17 +10,17 @@ from tamis.base.validation import check_whole
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
-#: Share of the time for trying at which each stage is to be over, at the latest. All the others share the rest.
-_ENDS = {"base": 0.13, "select": 0.38, "classify": 0.51, "as asked": 0.51, "tune": 1.0, "substitute": 1.0}
+#: Share of the search time at which each stage ends at the latest. All other stages share the rest.
+_ENDS = {"base": 0.13, "select": 0.38, "classify": 0.51, "templates": 0.51, "tune": 1.0, "substitute": 1.0}
 
-#: Of the whole time the searches leave this share to chance.
+#: Share of the whole time that the searches leave unused, as a margin.
 _MARGIN = 0.03
 
-#: By this share the time may be exceeded before a worse model is chosen for it.
-_GRACE = 0.07
+#: Share by which the time may be exceeded before a worse but quicker model is chosen.
+_TOLERANCE = 0.07
 
-#: Share of the time that is kept back at the most: for judging the best once more, and for the last fits.
-_MOST_CONFIRMING, _MOST_ENDING = 0.15, 0.25
+#: Largest shares of the time reserved for the last evaluation of the best models, and for the final fits.
+_MOST_CONFIRM, _MOST_FINAL = 0.15, 0.25
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Budget:
     Attributes
     ----------
     seconds : float or None
-        Of the whole run: every search, the honest estimate and the last fit.
+        For the whole run: every search, the honest estimate and the final fit.
     trials : int or None
-        Recipes that a search may try; each of the searches within the outer folds may try as many.
+        Recipes that each search may try, those within the outer folds too.
     """
 
     seconds: float | None = None
@@ -40,13 +40,7 @@ class Budget:
 
 
 def budget(given: "str | float | Budget | None", trials: int | None = None) -> Budget:
-    """Read a budget.
-
-    Parameters
-    ----------
-    given : str, float, Budget or None
-        A time such as "90s", "10m" or "1h30m", seconds as a number, or None for no limit of time.
-    trials : int, optional
+    """Read a budget: a time such as "90s", "10m" or "1h30m", seconds as a number, or None for no limit of time.
 
     Examples
     --------
@@ -77,43 +71,32 @@ def _seconds(given: "str | float") -> float:
     return sum(float(number) * _UNITS[unit] for number, unit in pieces)
 
 
-class Pace:
-    """Tells a search where it stands in its budget.
+class Clock:
+    """The time that a run has spent and has left; `spent` are the seconds of its earlier sessions."""
 
-    Parameters
-    ----------
-    budget : Budget
-    spent : float
-        Seconds that earlier sessions of the run took.
-    clock : callable
-    """
-
-    def __init__(self, budget: Budget, spent: float = 0.0, clock: Callable[[], float] = time) -> None:
+    def __init__(self, budget: Budget, spent: float = 0.0, timer: Callable[[], float] = time) -> None:
         self.budget = budget
-        self._clock = clock
-        self._start = clock() - spent
-        self._pretended: float | None = None
-        self._confirming = self._ending = 0.0
+        self._timer = timer
+        self._start = timer() - spent
+        self._frozen: float | None = None
+        self._confirm = self._final = 0.0
 
-    def pretend(self, spent: float | None) -> None:
-        """Tell the time as it was when so many seconds were spent; None tells it as it is."""
-        self._pretended = spent
+    def freeze(self, spent: float | None) -> None:
+        """Stop the clock at a number of seconds spent; None lets it run."""
+        self._frozen = spent
 
-    def keep_back(self, confirming: float, ending: float) -> None:
-        """Keep back so many seconds for judging the best once more, and for what comes after the searches."""
+    def reserve(self, confirm: float, final: float) -> None:
+        """Reserve seconds for the last evaluation of the best models, and for the work after the searches."""
         seconds = self.budget.seconds or 0.0
-        self._confirming, self._ending = (
-            min(confirming, _MOST_CONFIRMING * seconds),
-            min(ending, _MOST_ENDING * seconds),
-        )
+        self._confirm = min(confirm, _MOST_CONFIRM * seconds)
+        self._final = min(final, _MOST_FINAL * seconds)
 
     def now(self) -> float:
-        """The time on the clock."""
-        return self._clock() if self._pretended is None else self._start + self._pretended
+        return self._timer() if self._frozen is None else self._start + self._frozen
 
     @property
     def spent(self) -> float:
-        """Seconds so far, those of earlier sessions among them."""
+        """Seconds so far, earlier sessions included."""
         return self.now() - self._start
 
     @property
@@ -122,17 +105,17 @@ class Pace:
         return None if self.budget.seconds is None else self.budget.seconds - self.spent
 
     @property
-    def left_with_grace(self) -> float | None:
-        """Seconds left until the limit would be broken by more than users are promised, if there is a limit."""
-        return None if self.budget.seconds is None else (1 + _GRACE) * self.budget.seconds - self.spent
+    def left_with_tolerance(self) -> float | None:
+        """Seconds left until the limit is exceeded by more than the tolerance, if there is a limit."""
+        return None if self.budget.seconds is None else (1 + _TOLERANCE) * self.budget.seconds - self.spent
 
     def end_of(self, stage: str, share: float = 1.0) -> float | None:
-        """The time on the clock at which a stage, or a share of what is left of it, is to be over, if it is limited."""
+        """When a stage, or a share of what is left of it, ends on this clock, if there is a limit."""
         if self.budget.seconds is None:
             return None
-        now, seconds = self.now(), (1 - _MARGIN) * self.budget.seconds - self._ending
+        now, seconds = self.now(), (1 - _MARGIN) * self.budget.seconds - self._final
         if stage in _ENDS:
-            seconds = _ENDS[stage] * (seconds - self._confirming)
+            seconds = _ENDS[stage] * (seconds - self._confirm)
         end = self._start + seconds
         return end if share == 1.0 else now + share * max(0.0, end - now)
 

@@ -1,4 +1,4 @@
-"""What the data is like, as far as it narrows the search."""
+"""The traits of the data that narrow the search."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from tamis.data.dataset import Dataset
 
 
 @dataclass(frozen=True)
-class Facts:
+class DataTraits:
     """What narrows the search.
 
     Attributes
@@ -28,7 +28,7 @@ class Facts:
     non_negative : bool
         Whether no value is below zero.
     counts : bool
-        Whether all values are whole numbers of zero and above: how often a word occurs, whether a bit is set.
+        Whether all values are whole numbers of zero and above, such as word counts or bits.
     """
 
     n_rows: int
@@ -65,25 +65,25 @@ class Facts:
         """Whether the data has all of some traits."""
         return all(getattr(self, trait) for trait in traits)
 
-    def of_rows(self, y: np.ndarray) -> "Facts":
-        """The same for a search on some rows, by their classes: what the others are of must not narrow it."""
+    def for_rows(self, y: np.ndarray) -> "DataTraits":
+        """The traits for a search on some rows with classes `y`: the other rows must not narrow it."""
         _, sizes = np.unique(y, return_counts=True)
         return replace(self, n_rows=y.size, n_classes=sizes.size, smallest=int(sizes.min()), largest=int(sizes.max()))
 
 
-def facts(data: Dataset) -> Facts:
-    """Look at the data once.
+def data_traits(data: Dataset) -> DataTraits:
+    """Find the traits of some data.
 
     Examples
     --------
-    >>> found = facts(Dataset.of(np.array([[0.0, 2.0], [1.0, 0.0], [3.0, 1.0]]), [0, 1, 1]))
+    >>> found = data_traits(Dataset.of(np.array([[0.0, 2.0], [1.0, 0.0], [3.0, 1.0]]), [0, 1, 1]))
     >>> found.counts, found.sparse, found.smallest
     (True, False, 1)
     """
     _, sizes = np.unique(data.y, return_counts=True)
     nominal, missing, values = _values(data.X)
     non_negative = bool(values.size) and bool(np.nanmin(values, initial=0.0) >= 0.0)
-    return Facts(
+    return DataTraits(
         n_rows=data.X.shape[0],
         n_features=data.X.shape[1],
         n_classes=data.classes.size,

@@ -1,4 +1,4 @@
-"""What the user changes in the search: forms to try, parts to leave out, ranges of parameters."""
+"""What the user changes in the search: templates to try, parts to leave out, ranges of parameters."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -15,17 +15,16 @@ from tamis.compose.parser import parse
 
 @dataclass(frozen=True)
 class Edits:
-    """Changes to the space that the data suggests.
+    """Changes to the search space.
 
     Attributes
     ----------
     only : tuple of str
-        Recipes, perhaps open ones; when there are any, only recipes of these forms are tried, and what they leave open
-        is searched.
+        Templates: recipes with or without open arguments. If there are any, the search tries nothing else.
     without : tuple of str
         Names of parts that are not used.
     ranges : mapping of (part, parameter) to Choice or Range
-        What is tried in place of the catalog's own range.
+        Values to try instead of the range on the part's card.
     """
 
     only: tuple[str, ...] = ()
@@ -39,20 +38,19 @@ class Edits:
             parse(text)
 
     def and_(self, only: Iterable[str], without: Iterable[str]) -> "Edits":
-        """These and some more forms and parts."""
+        """These edits with more templates and more parts left out."""
         return Edits((*self.only, *only), (*self.without, *without), self.ranges)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain text, to tell one search from another."""
+        """As plain text: part of the identity of a run."""
         ranges = {f"{part}.{parameter}": as_text(domain) for (part, parameter), domain in sorted(self.ranges.items())}
         return {"try": sorted(self.only), "without": sorted(self.without), "search": ranges}
 
 
 def read_edits(path: Path) -> Edits:
-    """Read changes from a TOML file.
+    """Read edits from a TOML file.
 
-    The file may have a list ``try``, a list ``without``, and tables ``[search.PART]`` whose values are written as in
-    recipes::
+    The file may have a list ``try``, a list ``without``, and tables ``[search.PART]`` of values as in recipes::
 
         try = ["cc | svm", "standardize | ssv | {knn, nrbf}"]
         without = ["forest"]
@@ -69,7 +67,7 @@ def read_edits(path: Path) -> Edits:
         raise TamisError(f"{path}: {error.strerror or error}") from error
     for key in found:
         if key not in ("try", "without", "search"):
-            raise TamisError(f"{path}: there is no {key!r} to set; a search takes try, without and search")
+            raise TamisError(f"{path}: unknown key {key!r}; the file takes try, without and search")
     try:
         return Edits(_texts(found, "try"), _texts(found, "without"), _ranges(found.get("search", {})))
     except RecipeError as error:
@@ -81,13 +79,13 @@ def read_edits(path: Path) -> Edits:
 def _texts(found: dict[str, Any], key: str) -> tuple[str, ...]:
     given = found.get(key, [])
     if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
-        raise TamisError(f"{key} takes a list of texts; got {given!r}")
+        raise TamisError(f"{key} takes a list of strings; got {given!r}")
     return tuple(given)
 
 
 def _ranges(tables: Any) -> dict[tuple[str, str], Choice | Range]:
     if not isinstance(tables, dict):
-        raise TamisError(f"search takes tables, one a part: [search.svm]; got {tables!r}")
+        raise TamisError(f"search takes one table per part, such as [search.svm]; got {tables!r}")
     found = {}
     for part, table in tables.items():
         if not isinstance(table, dict):
@@ -95,7 +93,7 @@ def _ranges(tables: Any) -> dict[tuple[str, str], Choice | Range]:
         if part not in catalog():
             raise TamisError(f"no part is called {part!r}; 'tamis list' shows them all")
         for parameter, value in table.items():
-            # A value is written as in a recipe, so the reader of recipes reads and checks it.
+            # A value is written as in a recipe, so the parser of recipes reads and checks it.
             text = value if isinstance(value, str) else as_text(value)
             call = parse(f"{part}({parameter}={text})").parts[0]
             domain = dict(call.arguments)[parameter] if isinstance(call, Call) else None

@@ -1,8 +1,8 @@
-"""A blend of models that did well and differ: what it would say is computed from what its members said."""
+"""A blend of models that did well and differ: its predictions are computed from those of its members."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 
 import numpy as np
@@ -15,48 +15,42 @@ from tamis.compose.parser import parse
 from tamis.validation.fold_result import FoldResult, measured
 from tamis.validation.metrics import FoldPredictions, Metric, log_loss
 
-#: Votes that a blend gives away, one after another; a model may get several.
+#: Most votes of a blend; a model may have several.
 _VOTES = 8
 
-#: The best models among which the first votes are shared.
+#: Number of best models among which the first votes are shared.
 _BEGINNERS = 5
 
-#: A member may use so many times as many columns as the best model, or this share of all: a blend must not undo the
-#: selection.
+#: A member may use up to this multiple of the columns of the best model, or this share of all: a blend must not undo
+#: the selection.
 _MORE_COLUMNS, _FEW_COLUMNS = 1.25, 0.05
 
 #: Values closer than this are equal.
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Blended:
-    """A blend and its results, in the order of the splits."""
-
-    recipe: str
-    results: list[FoldResult]
-
-
-def blend(members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], metric: Metric) -> Blended | None:
+def blend(
+    members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], metric: Metric
+) -> tuple[str, list[FoldResult]] | None:
     """Choose a blend greedily (Caruana, Niculescu-Mizil, Crew and Ksikes 2004).
 
-    The first votes go to the best models, to as many of them as do best together. Each further one goes to the model
-    with which the mean of the votes does best over the splits; of those that do as well, to the one with the smaller
-    log loss. It ends when a vote no longer helps. What a blend says of a row is the mean of what its members said of it
-    in the same fold, so nothing is fitted. Models that use many more columns than the best one are left out.
+    The first votes go to the best models, as many as do best together. Each further vote goes to the model with which
+    the mean of the votes does best over the splits, of equal ones to that with the smaller log loss, until a vote no
+    longer helps. The prediction of a blend is the mean of its members' predictions in the same fold, so nothing is
+    fitted. Models that use many more columns than the best one are left out.
 
     Parameters
     ----------
     members : sequence of str
-        Recipes, the best first.
+        Recipes, best first.
     results : sequence of mappings of recipe to FoldResult
         One for each split.
     metric : Metric
 
     Returns
     -------
-    Blended or None
-        None when no blend is better than the best model alone.
+    (str, list of FoldResult) or None
+        The recipe of the blend and its results, one for each split; None if no blend is better than the best model.
     """
     able = [m for m in members if all(m in found for found in results)]
     if not able or not results:
@@ -65,25 +59,24 @@ def blend(members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], m
     able = [m for m in able if _columns(results, m) <= most]
     if len(able) < 2:
         return None
-    said = {m: [_probabilities(found[m].predictions) for found in results] for m in able}
+    predicted = {m: [_probabilities(found[m].predictions) for found in results] for m in able}
     truths = [found[able[0]].predictions for found in results]
-    sums = list(accumulate((said[m] for m in able[:_BEGINNERS]), _added))
-    worths = [_worth(total, truths, metric) for total in sums]
-    begin = max(range(len(sums)), key=lambda i: worths[i])
-    votes, total, best = list(able[: begin + 1]), sums[begin], worths[begin]
+    sums = list(accumulate((predicted[m] for m in able[:_BEGINNERS]), _added))
+    values = [_value(total, truths, metric) for total in sums]
+    begin = max(range(len(sums)), key=lambda i: values[i])
+    votes, total, best = list(able[: begin + 1]), sums[begin], values[begin]
     while len(votes) < _VOTES:
-        further = {m: _worth(_added(total, said[m]), truths, metric) for m in able}
+        further = {m: _value(_added(total, predicted[m]), truths, metric) for m in able}
         winner = max(able, key=lambda m: further[m])
         if not _better(further[winner], best):
             break
         best = further[winner]
         votes.append(winner)
-        total = _added(total, said[winner])
+        total = _added(total, predicted[winner])
     counts = Counter(votes)
     if len(counts) < 2:
         return None
-    recipe = _text(counts)
-    return Blended(recipe, [_result(found, counts, p / len(votes)) for found, p in zip(results, total, strict=True)])
+    return _text(counts), [_result(found, counts, p / len(votes)) for found, p in zip(results, total, strict=True)]
 
 
 def _added(total: list[FloatArray], more: list[FloatArray]) -> list[FloatArray]:
@@ -91,9 +84,9 @@ def _added(total: list[FloatArray], more: list[FloatArray]) -> list[FloatArray]:
 
 
 def _columns(results: Sequence[Mapping[str, FoldResult]], member: str) -> float:
-    """Mean number of columns that a model uses; of one that does not tell, all."""
-    kept = [found[member] for found in results]
-    return float(np.mean([one.n_features if one.selected is None else one.selected.size for one in kept]))
+    """Mean number of columns that a model uses; all if it is unknown."""
+    own = [found[member] for found in results]
+    return float(np.mean([one.n_features if one.selected is None else one.selected.size for one in own]))
 
 
 def _better(one: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -102,8 +95,8 @@ def _better(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one[0] > other[0]
 
 
-def _worth(total: Sequence[FloatArray], truths: Sequence[FoldPredictions], metric: Metric) -> tuple[float, float]:
-    """The mean of the metric over the splits, turned so that larger is better, and less the log loss."""
+def _value(total: Sequence[FloatArray], truths: Sequence[FoldPredictions], metric: Metric) -> tuple[float, float]:
+    """The mean of the metric over the splits and that of the log loss, with signs such that larger is better."""
     answers = [_answers(p / p.sum(axis=1, keepdims=True), truth) for p, truth in zip(total, truths, strict=True)]
     values = np.array([metric(one) for one in answers])
     mean = float(np.nanmean(values)) if not np.isnan(values).all() else -np.inf

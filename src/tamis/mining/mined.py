@@ -1,4 +1,4 @@
-"""What a search comes to: a fitted model, its honest error, and all that was tried."""
+"""The result of a search: a fitted model, its honest estimate, and all trials."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.types import FloatArray
-from tamis.mining.trials import Board, Tried
+from tamis.mining.trials import Trial, Trials
 from tamis.validation.estimates import over_folds
 from tamis.validation.result import Estimate
 
@@ -23,15 +23,15 @@ class Run:
     Attributes
     ----------
     path : str or None
-        The file that keeps the run; None when it was not kept.
+        The run file, if there is one.
     seconds : float
         In all sessions.
     search : int
-        The number of the search of all rows in that file.
+        The number of the search on all rows in that file.
     n_tried : int
         Recipes that this search tried.
     choices : tuple of str
-        What the search within each outer fold chose, in order.
+        The choice of the search within each outer fold, in order.
     failed : mapping of str to str
         Recipes that failed, and why.
     """
@@ -44,12 +44,12 @@ class Run:
     failed: Mapping[str, str]
 
 
-def _answers_with(name: str) -> Any:
+def _available(name: str) -> Any:
     return available_if(lambda self: hasattr(self.model, name))
 
 
 class Mined(ClassifierMixin, BaseEstimator):
-    """The model that a search chose, fitted on all rows, with the honest error of the search.
+    """The model that a search chose, fitted on all rows, with the honest estimate of the search.
 
     Made by :func:`tamis.mine`; it predicts like any classifier.
 
@@ -64,16 +64,20 @@ class Mined(ClassifierMixin, BaseEstimator):
     classes_ : array
     n_features_in_ : int
     selected_features_ : array
-        The columns that the model uses: their names, or numbers where they have none. All of them where it cannot be
-        told.
+        The columns that the model uses: their names, or numbers if they have none. All columns if it is not known.
     validation_ : Validation
-        The outer folds (the official test rows), each judged by what a search on the other rows alone chose: what the
-        whole search will do on new data.
-    promised_ : Estimate
-        What the folds within the search say of the chosen model: too good, for they chose it.
+        The honest estimate: the outer folds (or the official test rows), predicted by the choices of searches on the
+        other rows.
+    inner_estimate_ : Estimate
+        What the folds that chose the model say of it: too good, because they chose it.
     leaderboard_ : polars.DataFrame
-        All recipes that the search of all rows tried, the best first.
+        All recipes that the search on all rows tried, best first.
     run_ : Run
+
+    See Also
+    --------
+    tamis.report : The report of a run.
+    tamis.validation.validate_nested : The same estimate for a given list of recipes.
     """
 
     def __init__(self, model: Any) -> None:
@@ -83,7 +87,7 @@ class Mined(ClassifierMixin, BaseEstimator):
         return hasattr(self, "recipe_")
 
     def fit(self, X: Any, y: Any) -> "Mined":
-        """Fit the chosen model anew on other rows; the search is not repeated, so that no error is known of it."""
+        """Fit the chosen model on other rows; the search is not repeated, so the estimates do not hold for it."""
         self.model.fit(X, y)
         self.classes_ = self.model.classes_
         return self
@@ -93,13 +97,13 @@ class Mined(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.model.predict(X)
 
-    @_answers_with("predict_proba")
+    @_available("predict_proba")
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each class."""
         check_is_fitted(self)
         return self.model.predict_proba(X)
 
-    @_answers_with("decision_function")
+    @_available("decision_function")
     def decision_function(self, X: Any) -> FloatArray:
         """Evidence for the classes."""
         check_is_fitted(self)
@@ -107,9 +111,9 @@ class Mined(ClassifierMixin, BaseEstimator):
 
     @property
     def optimism_(self) -> float:
-        """How much better the search's own folds make the main metric look than it is."""
+        """How much better the inner estimate of the main metric is than the honest one."""
         metric = self.validation_.metrics[0]
-        gain = self.promised_.mean - self.validation_.estimates[metric.name].mean
+        gain = self.inner_estimate_.mean - self.validation_.estimates[metric.name].mean
         return gain if metric.better == "high" else -gain
 
     def __sklearn_tags__(self) -> Any:
@@ -119,13 +123,13 @@ class Mined(ClassifierMixin, BaseEstimator):
         return tags
 
     def summary(self) -> dict[str, Any]:
-        """The findings as lists, numbers and text, ready for JSON."""
+        """The results as lists, numbers and text, ready for JSON."""
         return {
             "recipe": self.recipe_,
             "features": np.asarray(self.selected_features_).tolist(),
             "n_features": self.n_features_in_,
             "honest": self.validation_.to_dict(),
-            "promised": vars(self.promised_),
+            "inner_estimate": vars(self.inner_estimate_),
             "optimism": self.optimism_,
             "seconds": self.run_.seconds,
             "run": self.run_.path,
@@ -136,51 +140,37 @@ class Mined(ClassifierMixin, BaseEstimator):
         }
 
 
-def promised(board: Board, tried: Tried) -> Estimate:
+def inner_estimate(trials: Trials, trial: Trial) -> Estimate:
     """What the folds within a search say of a recipe."""
-    return _estimate(board, tried, next(splits for splits in board.rounds() if tried.has(splits)))
+    return _estimate(trials, trial, next(splits for splits in trials.levels() if trial.has(splits)))
 
 
-def _estimate(board: Board, tried: Tried, splits: Sequence[int]) -> Estimate:
-    """The metric of a recipe on some splits, as users know it."""
-    values = tried.on(splits)
-    return over_folds(values if board.metric.better == "high" else -values, board.inner.test_to_train)
+def _estimate(trials: Trials, trial: Trial, splits: Sequence[int]) -> Estimate:
+    """The metric of a recipe on some splits, with its usual sign."""
+    values = trial.on(splits)
+    return over_folds(values if trials.metric.better == "high" else -values, trials.inner.test_to_train)
 
 
-def leaderboard(board: Board) -> pl.DataFrame:
-    """All recipes of a search that were judged, those judged most often first, then the best first."""
-    rows: list[dict[str, Any]] = []
-    seen: set[str] = set()
-    for splits in board.rounds():
-        for tried in board.ranked(splits):
-            if tried.recipe not in seen:
-                seen.add(tried.recipe)
-                rows.append(_row(board, tried, splits))
+def leaderboard(trials: Trials) -> pl.DataFrame:
+    """All recipes of a search that were evaluated, those evaluated most often first, then best first."""
     schema = {
         "recipe": pl.String,
         "stage": pl.String,
-        board.metric.name: pl.Float64,
+        trials.metric.name: pl.Float64,
         "sd": pl.Float64,
         "se": pl.Float64,
         "features": pl.Float64,
         "folds": pl.Int64,
         "seconds": pl.Float64,
     }
-    return pl.DataFrame(rows, schema=schema)
-
-
-def _row(board: Board, tried: Tried, splits: Sequence[int]) -> dict[str, Any]:
-    estimate = _estimate(board, tried, splits)
-    return {
-        "recipe": tried.recipe,
-        "stage": tried.stage,
-        board.metric.name: estimate.mean,
-        "sd": _known(estimate.sd),
-        "se": _known(estimate.se),
-        "features": _known(tried.n_features),
-        "folds": len(splits),
-        "seconds": tried.seconds_alone,
-    }
+    rows: dict[str, tuple[Any, ...]] = {}
+    for splits in trials.levels():
+        for trial in trials.ranked(splits):
+            if trial.recipe not in rows:
+                one = _estimate(trials, trial, splits)
+                figures = (one.mean, _known(one.sd), _known(one.se), _known(trial.n_features))
+                rows[trial.recipe] = (trial.recipe, trial.stage, *figures, len(splits), trial.seconds_alone)
+    return pl.DataFrame(list(rows.values()), schema=schema, orient="row")
 
 
 def _known(value: float) -> float | None:

@@ -1,7 +1,7 @@
-"""The search for the complex model, from data to a fitted model with an honest error."""
+"""The search for the complex model, from data to a fitted model with an honest estimate."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,25 +17,27 @@ from tamis.base.feature_tracking import used_features
 from tamis.base.seeds import seeded, spawn
 from tamis.base.validation import check_number, check_whole
 from tamis.data.fingerprint import fingerprint
-from tamis.mining.budget import Budget, Pace, budget
-from tamis.mining.data_traits import facts
+from tamis.mining.budget import Budget, Clock
+from tamis.mining.budget import budget as read_budget
+from tamis.mining.data_traits import data_traits
 from tamis.mining.edits import Edits, read_edits
-from tamis.mining.mined import Mined, Run, leaderboard, promised
+from tamis.mining.mined import Mined, Run, inner_estimate, leaderboard
 from tamis.mining.run.store import Store
 from tamis.mining.runner import SPENT, Batch, Progress, Runner
-from tamis.mining.search_state import Ahead, Search
+from tamis.mining.search_state import RemainingWork, SearchState
 from tamis.mining.space import space
-from tamis.mining.stages import chosen
-from tamis.mining.trials import Board, Tried, inner
+from tamis.mining.stages import choose_trial
+from tamis.mining.trials import Trial, Trials
+from tamis.mining.trials import inner_folds as split_rows
 from tamis.validation.execute.driver import Driver, warn_again
 from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.nested import Rule
 
-#: What a search takes when nobody says.
+#: The time of a run without a given budget.
 DEFAULT_BUDGET = "10m"
 
-#: Names the seed of the last fit among all of a run.
+#: Distinguishes the seed of the final fit from the other seeds of a run.
 _LAST_FIT = 2**31
 
 
@@ -62,33 +64,32 @@ def mine(
     progress: Callable[[Progress], None] | None = None,
     finish: "Callable[[Mined, Experiment, Store], None] | None" = None,
 ) -> Mined:
-    """Search for the complex model, and estimate honestly how well the search will do on new data.
+    """Search for the complex model, and estimate honestly how well the search does on new data.
 
     The search goes through stages (:mod:`tamis.mining.stages`): base classifiers, selections, classifiers behind the
-    best selections, tuning, substitution of parts, committees; folds within its rows judge each recipe whole. To know
-    how well what it finds will do, the same search is made within the training rows of every outer fold, and what it
-    chose there is judged on the test rows, which it never saw. With the official split there is one search, on the
-    training rows. The model that is returned is the choice of a search on all rows (with the official split, of the one
-    on the training rows), fitted on all rows.
+    best selections, tuning, substitution of parts, committees. Inner folds evaluate each recipe as a whole. For the
+    honest estimate the same search is run within the training rows of every outer fold, and its choice is evaluated on
+    the unseen test rows. With the official split there is one search, on the training rows. The returned model is the
+    choice of a search on all rows (with the official split, of the one on the training rows), fitted on all rows.
 
     Parameters
     ----------
     X : Dataset, array, sparse matrix or data frame
-        A data set brings its classes, groups and official split.
+        A Dataset brings its classes, groups and official split.
     y : array of shape (n_rows,), optional
-        Class labels, when `X` is not a data set.
+        Class labels, if `X` is not a Dataset.
     budget : str, float or Budget, optional
-        How long it may take in all, such as "10m"; ten minutes by default, and no limit when `trials` is given.
+        Time for everything, such as "10m"; ten minutes by default, and no limit if `trials` is given.
     trials : int, optional
-        Recipes that a search may try; each of the searches within the outer folds may try as many. With this alone the
-        result depends on the seed only.
+        Recipes that each search may try, those within the outer folds too. With this alone the result depends on the
+        seed only.
     engine : str, default="local"
         Who computes: "serial", "local" (a process for each core), "local(3)" or "dask://host:port". The result does not
         depend on it.
     run : path, optional
-        The file that keeps the run. Where it exists the run goes on; by default nothing is kept.
+        The run file, which stores every result. An existing run is resumed. By default nothing is stored.
     split : {"folds", "official"}, optional
-        What the search is judged on: outer folds by default, or the official test rows.
+        Where the honest estimate comes from: outer folds by default, or the official test rows.
     folds : int, default=5
         Outer folds.
     inner_folds : int, default=5
@@ -96,25 +97,35 @@ def mine(
     groups : array of shape (n_rows,), optional
         Rows of one group are never divided between training and test.
     metric : str, default="ber"
-        What the search goes by.
+        The metric that the search optimizes.
     rule : {"best", "cautious", "simplest"}, default="cautious"
         How a search chooses in the end (:func:`tamis.validation.nested.choose`).
     caution : float, default=1.0
         For "cautious": how many deviations count against a model (Grabczewski and Jankowski, eq. 25).
     only : list of str
-        Recipes, perhaps open ones; when there are any, only recipes of these forms are tried.
+        Templates: recipes with or without open arguments. If there are any, the search tries nothing else.
     without : list of str
         Parts that are not used.
     edits : path or Edits, optional
         The same from a TOML file, with ranges of parameters (:func:`tamis.mining.edits.read_edits`).
     seed : int, default=0
     memory : float, optional
-        Bytes that the rows which recipes share may take in all workers together.
+        Bytes that shared intermediate rows may take in all workers together.
     progress : callable, optional
         Called with a :class:`~tamis.mining.runner.Progress` whenever something was computed.
     finish : callable, optional
-        Called when the search is over and its `run` file is still open, with the result, the experiment and the run.
-        ``tamis.mine`` notes there what ``tamis.report`` needs (:func:`tamis.reporting.mine.note_facts`).
+        Called with the result, the experiment and the store when the search is over and its `run` file is still open.
+        ``tamis.mine`` stores there what ``tamis.report`` needs (:func:`tamis.reporting.mine.note_facts`).
+
+    Returns
+    -------
+    Mined
+        A fitted classifier with the honest estimate, the inner estimate and all trials.
+
+    See Also
+    --------
+    tamis.validate : The honest estimate of one recipe.
+    tamis.report : The report of a run.
 
     Examples
     --------
@@ -128,8 +139,9 @@ def mine(
     """
     check_whole("inner_folds", inner_folds, 2)
     check_number("caution", caution, 0, np.inf)
-    limit = _budget(budget, trials)
-    edited = _edits(edits, only, without)
+    limit = read_budget(DEFAULT_BUDGET if budget is None and trials is None else budget, trials)
+    given = edits if isinstance(edits, Edits) else Edits() if edits is None else read_edits(Path(edits))
+    edited = given.and_(only, without)
     if split not in (None, "folds", "official"):
         raise TamisError(f"split takes 'folds' or 'official' for a search; got {split!r}")
     if rule not in get_args(Rule):
@@ -139,92 +151,100 @@ def mine(
         path = Path(run) if run is not None else Path(folder, "run.tamis")
         identity = _identity(experiment, inner_folds, edited)
         with Store.open(path, identity) as store, experiment.driver(engine=engine, memory=memory) as driver:
-            pace = Pace(limit, store.noted(SPENT, 0.0))
-            session = _Session(experiment, store, driver, pace, inner_folds, progress)
+            clock = Clock(limit, store.noted(SPENT, 0.0))
+            session = _Session(experiment, store, driver, clock, inner_folds, progress)
             found = session.run(edited, rule, float(caution))
-            store.note(SPENT, pace.spent)
-            found.run_ = replace(found.run_, path=None if run is None else str(run), seconds=pace.spent)
+            store.note(SPENT, clock.spent)
+            found.run_ = replace(found.run_, path=None if run is None else str(run), seconds=clock.spent)
             if run is not None and finish is not None:
                 finish(found, experiment, store)
     return found
 
 
 class _Session:
-    """One run: the searches, what they chose, and the last fit."""
+    """One run: the searches, their choices, and the final fit."""
 
     def __init__(
         self,
         experiment: Experiment,
         store: Store,
         driver: Driver,
-        pace: Pace,
+        clock: Clock,
         inner_folds: int,
-        report: Callable[[Progress], None] | None,
+        progress: Callable[[Progress], None] | None,
     ) -> None:
-        self._experiment, self._store, self._pace, self._inner_folds = experiment, store, pace, inner_folds
+        self._experiment, self._store, self._clock, self._inner_folds = experiment, store, clock, inner_folds
         self._workers = driver.workers
-        self._runner = Runner(store, driver, pace, report=report)
+        self._runner = Runner(store, driver, clock, progress=progress)
 
     def run(self, edits: Edits, rule: Rule, caution: float) -> Mined:
         searches = self._searches(edits)
-        self._runner.drive(searches)
+        self._runner.run(searches)
         choices = [self._choice(search, rule, caution) for search in searches]
-        self._pace.pretend(None)
+        self._clock.freeze(None)
         outer = self._outer(searches, choices)
         warn_again(outer)
-        return self._mined(searches, choices, outer)
+        return self._mined(searches[-1].trials, choices, outer)
 
-    def _searches(self, edits: Edits) -> list[Search]:
-        """A search for every outer split, and at last one of all rows unless the split is the official one."""
+    def _searches(self, edits: Edits) -> list[SearchState]:
+        """A search for every outer split, and last one on all rows unless the split is the official one."""
         experiment, data = self._experiment, self._experiment.data
-        known = facts(data)
+        traits = data_traits(data)
         rows = [split.train for split in experiment.splits]
         if not experiment.scheme.one_test:
             rows.append(experiment.rows)
         assert experiment.metrics is not None
         metric = experiment.metrics[0]
-        judged = max(1.0, len(experiment.splits) / self._workers)
+        outer_splits = max(1.0, len(experiment.splits) / self._workers)
         found = []
         for number, own in enumerate(rows):
-            folds = inner(own, data.y, data.groups, search=number, folds=self._inner_folds, seed=experiment.seed)
-            board = Board(number, folds, metric)
-            answers, keep = partial(self._answers, board), partial(self._keep, board)
-            allowed = space(known.of_rows(data.y[own]), edits)
-            load, ahead = len(rows) / self._workers, Ahead(judged, own.size, experiment.rows.size)
-            found.append(Search(board, allowed, self._pace, experiment.seed, answers, keep, load, ahead))
+            folds = split_rows(own, data.y, data.groups, search=number, folds=self._inner_folds, seed=experiment.seed)
+            trials = Trials(number, folds, metric)
+            found.append(
+                SearchState(
+                    trials,
+                    space(traits.for_rows(data.y[own]), edits),
+                    self._clock,
+                    experiment.seed,
+                    stored=partial(self._stored_results, trials),
+                    store=partial(self._store_results, trials),
+                    load=len(rows) / self._workers,
+                    remaining=RemainingWork(outer_splits, own.size, experiment.rows.size),
+                )
+            )
         return found
 
-    def _answers(self, board: Board, split: int, recipes: Sequence[str]) -> dict[str, FoldResult]:
-        found = self._store.find(board.number, board.inner.name(split), recipes)
+    def _stored_results(self, trials: Trials, split: int, recipes: Sequence[str]) -> dict[str, FoldResult]:
+        found = self._store.find(trials.number, trials.inner.name(split), recipes)
         return {text: one for text, one in found.items() if isinstance(one, FoldResult)}
 
-    def _keep(self, board: Board, split: int, results: Mapping[str, FoldResult]) -> None:
-        self._store.put(board.number, board.inner.name(split), results)
+    def _store_results(self, trials: Trials, split: int, results: Mapping[str, FoldResult]) -> None:
+        self._store.put(trials.number, trials.inner.name(split), results)
 
-    def _choice(self, search: Search, rule: Rule, caution: float) -> Tried:
-        found = chosen(search, rule, caution)
+    def _choice(self, search: SearchState, rule: Rule, caution: float) -> Trial:
+        found = choose_trial(search, rule, caution)
         if found is None:
-            errors = [one.error for one in search.board.tried.values() if one.error]
+            errors = [one.error for one in search.trials.by_recipe.values() if one.error]
             why = f": {errors[0]}" if errors else "; give it a larger budget"
-            raise TamisError(f"no recipe could be judged in the time there was{why}")
+            raise TamisError(f"no recipe could be evaluated in the time of the budget{why}")
         return found
 
-    def _outer(self, searches: Sequence[Search], choices: Sequence[Tried]) -> list[FoldResult]:
-        """The outer splits, each by what the search within its training rows chose."""
+    def _outer(self, searches: Sequence[SearchState], choices: Sequence[Trial]) -> list[FoldResult]:
+        """The results of the outer splits, each by the choice of the search within its training rows."""
         batches = [
             Batch(number, "outer", split, (choices[number].recipe,))
             for number, split in enumerate(self._experiment.splits)
         ]
         found = []
-        for batch, findings in zip(batches, self._runner.compute(batches, searches), strict=True):
+        for batch, findings in zip(batches, self._runner.evaluate(batches, searches), strict=True):
             result = findings[batch.recipes[0]]
             if isinstance(result, TamisError):
                 raise result
             found.append(result)
         return found
 
-    def _mined(self, searches: Sequence[Search], choices: Sequence[Tried], outer: list[FoldResult]) -> Mined:
-        experiment, board, choice = self._experiment, searches[-1].board, choices[-1]
+    def _mined(self, trials: Trials, choices: Sequence[Trial], outer: list[FoldResult]) -> Mined:
+        experiment, choice = self._experiment, choices[-1]
         data, rows = experiment.data, experiment.rows
         model = seeded(clone(self._runner.model(choice.recipe)), spawn(experiment.seed, _LAST_FIT))
         with parallel_config("threading", n_jobs=cpu_count()):
@@ -243,26 +263,17 @@ class _Session:
             recipe="the choice of the search",
             split=f"{experiment.scheme}, the search within",
         )
-        found.promised_ = promised(board, choice)
-        found.leaderboard_ = leaderboard(board)
+        found.inner_estimate_ = inner_estimate(trials, choice)
+        found.leaderboard_ = leaderboard(trials)
         found.run_ = Run(
             path=None,
-            seconds=self._pace.spent,
-            search=board.number,
-            n_tried=len(board.tried),
+            seconds=self._clock.spent,
+            search=trials.number,
+            n_tried=len(trials.by_recipe),
             choices=tuple(one.recipe for one in choices[: len(experiment.splits)]),
-            failed={one.recipe: one.error for one in board.tried.values() if one.error},
+            failed={one.recipe: one.error for one in trials.by_recipe.values() if one.error},
         )
         return found
-
-
-def _budget(given: "str | float | Budget | None", trials: int | None) -> Budget:
-    return budget(DEFAULT_BUDGET if given is None and trials is None else given, trials)
-
-
-def _edits(given: "str | Path | Edits | None", only: Iterable[str], without: Iterable[str]) -> Edits:
-    base = given if isinstance(given, Edits) else Edits() if given is None else read_edits(Path(given))
-    return base.and_(only, without)
 
 
 def _identity(experiment: Experiment, inner_folds: int, edits: Edits) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One search on its way: what it may combine, what it knows, what it may still spend, and what it asks for."""
+"""The state of one search: what it may combine, what it has tried, what it may still spend."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,43 +6,34 @@ from typing import Any
 
 import numpy as np
 
-from tamis.mining.budget import Pace
+from tamis.mining.budget import Clock
 from tamis.mining.space import Space
-from tamis.mining.trials import Board, Tried
+from tamis.mining.trials import Trial, Trials
 from tamis.mining.variation import Candidate
 from tamis.validation.fold_result import FoldResult
 
-#: Recipes that the first three stages are laid out for when there is no limit.
+#: Recipes that the first three stages are planned for when the number of trials is not limited.
 PLENTY = 400
 
 #: Share of the trials that each of the first stages may take.
 _SHARES = {"base": 0.20, "select": 0.35, "classify": 0.20}
 
-#: Models that are judged on all repeats, and those among which a blend may choose.
+#: Models that are evaluated on all repeats, and most candidates for a blend.
 SHORTLIST = 16
 
-#: The best models among which the slowest decides how much time is kept back for the last fits.
+#: The slowest of so many best models decides how much time is reserved for the final fits.
 _BEST = 3
 
 #: The seconds of a fit grow with about this power of the rows.
 _GROWTH = 1.3
 
-#: Of the trials that are left a family gets no more than one in so many in a round.
+#: A family gets at most one in so many of the remaining trials in a round.
 _ROUND = 9
 
 
 @dataclass(frozen=True)
-class Ask:
-    """Recipes to be judged on some splits of a search.
-
-    Attributes
-    ----------
-    stage : str
-    recipes : tuple of str
-    splits : tuple of int
-    share : float
-        How much of the time that is left to the stage it may take.
-    """
+class Request:
+    """Recipes to evaluate on some splits of a search, in a share of the time that is left to the stage."""
 
     stage: str
     recipes: tuple[str, ...]
@@ -51,127 +42,125 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Ahead:
-    """What is to be done when the searches are over.
+class RemainingWork:
+    """The work after the searches.
 
     Attributes
     ----------
-    judged : float
-        Outer splits that one worker has to judge.
+    outer_splits : float
+        Outer splits per worker.
     rows, last_rows : int
-        Training rows of an outer split, and of the last fit.
+        Training rows of an outer split, and of the final fit.
     """
 
-    judged: float
+    outer_splits: float
     rows: int
     last_rows: int
 
     def fits(self, rows: int) -> float:
-        """How many times as long as a fit of some rows it takes."""
-        return self.judged * (self.rows / rows) ** _GROWTH + (self.last_rows / rows) ** _GROWTH
+        """Its time, in units of the time of a fit on some number of rows."""
+        return self.outer_splits * (self.rows / rows) ** _GROWTH + (self.last_rows / rows) ** _GROWTH
 
 
 @dataclass(eq=False)
-class Search:
-    """One search: what it may combine, what it knows, and what it may still spend.
+class SearchState:
+    """The state of one search.
 
     Attributes
     ----------
-    board : Board
+    trials : Trials
     space : Space
-    pace : Pace
+    clock : Clock
     seed : int
-    answers : callable
-        ``answers(split, recipes)``: the results that were kept of recipes on a split.
-    keep : callable
-        ``keep(split, results)``: keeps results by recipe that were not computed from rows.
+    stored : callable
+        ``stored(split, recipes)`` returns the stored results of recipes on a split.
+    store : callable
+        ``store(split, results)`` stores results by recipe that were computed from other results.
     load : float
-        Searches that share one worker.
-    ahead : Ahead
+        Searches per worker.
+    remaining : RemainingWork
     """
 
-    board: Board
+    trials: Trials
     space: Space
-    pace: Pace
+    clock: Clock
     seed: int
-    answers: Callable[[int, Sequence[str]], dict[str, FoldResult]]
-    keep: Callable[[int, Mapping[str, FoldResult]], None]
+    stored: Callable[[int, Sequence[str]], dict[str, FoldResult]]
+    store: Callable[[int, Mapping[str, FoldResult]], None]
     load: float
-    ahead: Ahead
+    remaining: RemainingWork
 
     @property
     def trials_left(self) -> float:
-        """Recipes that may still be tried."""
-        most = self.pace.budget.trials
-        return np.inf if most is None else most - len(self.board.tried)
+        most = self.clock.budget.trials
+        return np.inf if most is None else most - len(self.trials.by_recipe)
 
     def over(self, stage: str) -> bool:
-        """Whether a stage has nothing left to spend."""
-        return self.trials_left <= 0 or self.pace.over(stage)
+        """Whether a stage has no trials or no time left."""
+        return self.trials_left <= 0 or self.clock.over(stage)
 
     def share(self, stage: str) -> int:
-        """Recipes that one of the first stages may try."""
-        return max(1, int(_SHARES[stage] * (self.pace.budget.trials or PLENTY)))
+        """Number of recipes that one of the first stages may try."""
+        return max(1, int(_SHARES[stage] * (self.clock.budget.trials or PLENTY)))
 
     def few(self, wanted: int) -> int:
-        """So many recipes as are wanted for a family in a round, but no more than leaves some for other stages."""
+        """Number of recipes to try for a family in a round: those wanted, but leaving some for other stages."""
         return int(min(wanted, max(2, self.trials_left // _ROUND)))
 
-    def enter(self, stage: str, candidates: Iterable[Candidate]) -> list[str]:
-        """Enter new recipes on the board, as far as the trials reach."""
+    def add(self, stage: str, candidates: Iterable[Candidate]) -> list[str]:
+        """Add the new recipes among the candidates to the trials while trials are left."""
         found = []
         for candidate in candidates:
             if self.trials_left <= 0:
                 break
             text = self.space.text(candidate.closed)
-            if self.board.enter(text, stage, candidate):
+            if self.trials.add(text, stage, candidate):
                 found.append(text)
         return found
 
-    def affordable(self, tried: Tried, n_splits: int, end: str, times: float = 1.0) -> bool:
-        """Whether so many more splits of a recipe fit in a third of the time that is left to a stage."""
-        left = self.pace.left_of(end)
-        if left is None or not tried.seconds:
+    def affordable(self, trial: Trial, n_splits: int, stage: str, times: float = 1.0) -> bool:
+        """Whether more splits of a recipe fit into a third of the time that is left to a stage."""
+        left = self.clock.left_of(stage)
+        if left is None or not trial.seconds:
             return True
-        return tried.mean_seconds * n_splits * times * self.load <= left / 3
+        return trial.mean_seconds * n_splits * times * self.load <= left / 3
 
-    def ending(self, tried: Tried) -> float:
-        """Seconds after the searches, should they choose this model."""
-        rows = {i: self.board.inner.splits[i].train.size for i in tried.alone}
-        # What fewer rows took says less.
+    def seconds_after(self, trial: Trial) -> float:
+        """Estimated seconds after the searches if they choose this model."""
+        rows = {i: self.trials.inner.splits[i].train.size for i in trial.alone}
+        # The largest training sets predict the time of larger ones best.
         most = max(rows.values(), default=0)
-        each = [seconds for i, seconds in tried.alone.items() if rows[i] >= 0.9 * most]
-        return float(np.mean(each)) * self.ahead.fits(most) if each else 0.0
+        each = [seconds for i, seconds in trial.alone.items() if rows[i] >= 0.9 * most]
+        return float(np.mean(each)) * self.remaining.fits(most) if each else 0.0
 
-    def confirming(self) -> float:
-        """Seconds that it takes to judge the best on all repeats."""
-        every = self.board.inner.all
-        # Other splits than before, and models that differ: little of it is shared.
+    def confirm_seconds(self) -> float:
+        """Estimated seconds to evaluate the shortlist on all repeats."""
+        every = self.trials.inner.all
+        # New splits and models that differ share little work.
         return self.load * sum(one.seconds_alone * sum(i not in one.values for i in every) for one in self.shortlist())
 
-    def after(self) -> float:
-        """Seconds after the searches, should they choose one of the best."""
-        return max((self.ending(one) for one in self.best()[:_BEST]), default=0.0)
+    def final_seconds(self) -> float:
+        """Estimated seconds after the searches if they choose one of the best models."""
+        return max((self.seconds_after(one) for one in self.best()[:_BEST]), default=0.0)
 
-    def shortlist(self) -> list[Tried]:
-        """The best of each family, then the second best of each and so on."""
+    def shortlist(self) -> list[Trial]:
         return distinct(self.best(), SHORTLIST)
 
-    def best(self) -> list[Tried]:
-        """The recipes that were judged on all folds, or at least on the first ones, the best first."""
-        return [one for one, _ in self.board.standings()]
+    def best(self) -> list[Trial]:
+        """The trials evaluated on all folds or at least in a first look, best first."""
+        return [one for one, _ in self.trials.estimates()]
 
-    def sure(self) -> list[Tried]:
-        """Those that were judged on all repeats."""
-        return self.board.ranked(self.board.inner.all)
+    def confirmed(self) -> list[Trial]:
+        """The trials evaluated on all repeats, best first."""
+        return self.trials.ranked(self.trials.inner.all)
 
 
-def distinct(tried: Sequence[Tried], most: int) -> list[Tried]:
-    """The best of each family, then the second best of each and so on."""
+def distinct(trials: Sequence[Trial], most: int) -> list[Trial]:
+    """The best trial of each family, then the second best of each and so on."""
     seen: dict[Any, int] = {}
     turns = []
-    for place, one in enumerate(tried):
+    for place, one in enumerate(trials):
         family = one.recipe if one.candidate is None else one.candidate.closed.family
         seen[family] = seen.get(family, 0) + 1
         turns.append((seen[family], place))
-    return [tried[place] for _, place in sorted(turns)[:most]]
+    return [trials[place] for _, place in sorted(turns)[:most]]

@@ -1,9 +1,8 @@
-"""The search space: forms of recipes from the catalog and its ranges, narrowed by the data and edited by the user.
+"""The search space: templates of recipes from the catalog and its ranges, narrowed by the data and edited by the user.
 
-A recipe of the search has a head (scaling), a pick (the selection of columns) and a tail (what ends in the
-classifier). The space holds what each of the three may be, with open arguments; the stages combine them. Every score,
-selector and classifier of the catalog takes part unless the data rules it out, so that a new part is searched without
-being named here.
+A recipe of the search prepares the columns (scaling), selects among them and classifies. The space holds what each of
+the three may be, with open arguments; the stages combine them. Every score, selector and classifier of the catalog is
+searched unless the data rules it out, so that no part is named here.
 """
 
 from collections.abc import Iterator
@@ -18,16 +17,16 @@ from tamis.compose.catalog import Entry, catalog, entry, part_for
 from tamis.compose.chain import Call, Chain, as_text
 from tamis.compose.parser import parse
 from tamis.compose.recipe import completed
-from tamis.mining.data_traits import Facts
+from tamis.mining.data_traits import DataTraits
 from tamis.mining.edits import Edits
-from tamis.mining.template import Form
+from tamis.mining.template import Template
 
 Calls = tuple[Call, ...]
 
 #: Roles of the classifiers that are made of others; the last stage builds them.
 _ENSEMBLES: tuple[Role, ...] = ("fold_ensemble", "weighted_ensemble")
 
-#: Columns above which slow classifiers are tried behind a selection alone.
+#: Columns above which slow classifiers are tried behind a selection only.
 _MANY_COLUMNS = 2_000
 
 
@@ -37,106 +36,97 @@ class Space:
 
     Attributes
     ----------
-    heads, picks, tails : tuples of tuples of Call
-        Open calls; the empty pick keeps all columns.
-    forms : tuple of Form
-        The only forms there are, when the user gave some; else empty.
+    preparations, selections, classifiers : tuples of tuples of Call
+        Open calls.
+    templates : tuple of Template
+        The only templates to try, if the user gave some.
     committees : tuple of str
         The names of the committees that may be built.
-    facts : Facts
+    traits : DataTraits
     """
 
-    heads: tuple[Calls, ...]
-    picks: tuple[Calls, ...]
-    tails: tuple[Calls, ...]
-    forms: tuple[Form, ...]
+    preparations: tuple[Calls, ...]
+    selections: tuple[Calls, ...]
+    classifiers: tuple[Calls, ...]
+    templates: tuple[Template, ...]
     committees: tuple[str, ...]
-    facts: Facts
+    traits: DataTraits
 
     @property
     def bases(self) -> list[tuple[Calls, Calls]]:
-        """Heads and the tails that can be tried on all columns behind them."""
-        pairs = [(head, tail) for head, tail in product(self.heads, self.tails) if not _in_vain(head, tail)]
-        if self.facts.n_features <= _MANY_COLUMNS:
+        """Preparations, each with the classifiers to try on all columns behind it."""
+        pairs = [pair for pair in product(self.preparations, self.classifiers) if not _in_vain(*pair)]
+        if self.traits.n_features <= _MANY_COLUMNS:
             return pairs
-        return [(head, tail) for head, tail in pairs if not entry(tail[-1].name).card.slow] or pairs
+        return [pair for pair in pairs if not entry(pair[1][-1].name).card.slow] or pairs
 
-    def text(self, form: Form) -> str:
-        """The recipe of a closed form, completed by what the data needs."""
-        return str(completed(form.chain, nominal=self.facts.nominal, missing=self.facts.missing))
+    def text(self, template: Template) -> str:
+        """The recipe of a closed template, completed by what the data needs."""
+        return str(completed(template.chain, nominal=self.traits.nominal, missing=self.traits.missing))
 
 
-def space(facts: Facts, edits: Edits | None = None) -> Space:
-    """The space for some data.
-
-    Parameters
-    ----------
-    facts : Facts
-    edits : Edits, optional
-    """
+def space(traits: DataTraits, edits: Edits | None = None) -> Space:
+    """The space for data with some traits, changed by the user's edits."""
     edits = edits or Edits()
-    maker = _Maker(facts, edits)
+    maker = _Maker(traits, edits)
     committees = tuple(name for name in map(_name_for, _ENSEMBLES) if name not in edits.without)
     if edits.only:
-        forms = tuple(form for text in edits.only for form in maker.forms(text))
-        return Space((), (), (), forms, committees, facts)
-    heads, picks, tails = tuple(maker.heads()), tuple(maker.picks()), tuple(maker.tails())
-    if not tails:
+        templates = tuple(template for text in edits.only for template in maker.templates(text))
+        return Space((), (), (), templates, committees, traits)
+    classifiers = tuple(maker.classifiers())
+    if not classifiers:
         raise TamisError("without these parts no classifier is left to try")
-    return Space(heads, picks, tails, (), committees, facts)
+    return Space(tuple(maker.preparations()), tuple(maker.selections()), classifiers, (), committees, traits)
 
 
 class _Maker:
     """Opens parts of the catalog for some data."""
 
-    def __init__(self, facts: Facts, edits: Edits) -> None:
-        self._facts = facts
+    def __init__(self, traits: DataTraits, edits: Edits) -> None:
+        self._traits = traits
         self._edits = edits
 
-    def heads(self) -> Iterator[Calls]:
+    def preparations(self) -> Iterator[Calls]:
         by_columns, by_rows = _name_for("feature_scaling"), _name_for("sample_scaling")
-        texts = ["", by_rows, by_columns] if self._facts.sparse else [by_columns, ""]
-        if self._facts.non_negative and not self._facts.sparse:
+        texts = ["", by_rows, by_columns] if self._traits.sparse else [by_columns, ""]
+        if self._traits.non_negative and not self._traits.sparse:
             texts.append(by_rows)
         for text in texts:
-            yield from self._kept(text)
+            yield from self._allowed(text)
 
-    def picks(self) -> Iterator[Calls]:
-        if self._facts.n_features < 3:
+    def selections(self) -> Iterator[Calls]:
+        if self._traits.n_features < 3:
             return
         for part in self._suitable("score", "selector"):
-            for text in self._templates(part):
-                yield from self._kept(text)
+            domain = self._narrowed(part.name, "k", geom(1, 10_000))
+            for text in part.card.templates or (part.name,):
+                yield from self._allowed(text.replace("{k}", as_text(domain)))
 
-    def tails(self) -> Iterator[Calls]:
+    def classifiers(self) -> Iterator[Calls]:
         for part in self._suitable("classifier"):
             if part.card.role not in _ENSEMBLES:
-                yield from self._kept(part.name)
+                yield from self._allowed(part.name)
 
-    def forms(self, text: str) -> Iterator[Form]:
-        """The forms of a recipe that the user wants tried, what it leaves open opened."""
+    def templates(self, text: str) -> Iterator[Template]:
+        """The templates of a recipe that the user wants tried; arguments that it does not set are open."""
         for chain in _single_parts(parse(text)):
             if entry(chain.parts[-1].name).kind != "classifier":  # type: ignore[union-attr]
-                raise TamisError(f"what is to be tried must end in a classifier; got {text!r}")
+                raise TamisError(f"a template to try must end in a classifier; got {text!r}")
             for calls in self._opened(chain):
-                yield Form.of(Chain(calls))
-
-    def _templates(self, part: Entry) -> tuple[str, ...]:
-        domain = self._narrowed(part.name, "k", geom(1, 10_000))
-        return tuple(text.replace("{k}", as_text(domain)) for text in part.card.templates or (part.name,))
+                yield Template.of(Chain(calls))
 
     def _suitable(self, *kinds: str) -> list[Entry]:
-        """The parts of some kinds that the data does not rule out; slow ones last, where time may run out."""
+        """The parts of some kinds that the data does not rule out; slow ones last, because time may run out."""
         parts = [part for part in catalog().values() if part.kind in kinds and self._suits(part.card)]
         return sorted(parts, key=lambda part: part.card.slow)
 
     def _suits(self, card: Part) -> bool:
-        facts = self._facts
-        if not card.searched or (card.ranks_like and facts.have(card.ranks_like_on)):
+        traits = self._traits
+        if not card.searched or (card.ranks_like and traits.have(card.ranks_like_on)):
             return False
-        return facts.have(card.suits) and card.limits.allow(facts.n_rows, facts.n_features)
+        return traits.have(card.suits) and card.limits.allow(traits.n_rows, traits.n_features)
 
-    def _kept(self, text: str) -> Iterator[Calls]:
+    def _allowed(self, text: str) -> Iterator[Calls]:
         """The open calls of a chain, unless it has a part that the user does not want."""
         if not text:
             yield ()
@@ -146,7 +136,7 @@ class _Maker:
             yield from self._opened(chain)
 
     def _opened(self, chain: Chain) -> Iterator[Calls]:
-        """The chain with every argument open that the catalog has a range for and that is not written."""
+        """The chain with every argument open that has a search range and is not set."""
         options = [list(self._open_call(call)) for call in chain.parts if isinstance(call, Call)]
         for calls in product(*options):
             last = calls[-1]
@@ -159,14 +149,15 @@ class _Maker:
         part = entry(call.name)
         given = dict(call.arguments)
         cut = part.score is not None and any(name in given for name in ("k", "fraction", "threshold", "fdr"))
+        own = {parameter: domain for (name, parameter), domain in self._edits.ranges.items() if name == call.name}
         domains: dict[str, Any] = {
-            name: self._narrowed(call.name, name, self._edits.ranges.get((call.name, name), domain))
-            for name, domain in {**part.card.search, **self._own_ranges(call.name)}.items()
+            name: self._narrowed(call.name, name, domain)
+            for name, domain in {**part.card.search, **own}.items()
             if name not in given and not (cut and name == "k") and self._opens(part, name, domain)
         }
-        if not self._facts.uneven:
+        if not self._traits.uneven:
             domains.pop("class_weight", None)
-        # What decides whether another parameter matters is settled first: each value is a form of its own.
+        # A parameter that decides whether another one matters is set first: each value gives its own template.
         deciding = {other for name, (other, _) in part.card.only.items() if name in domains and other in domains}
         choices = [[(name, value) for value in domains[name].values()] for name in sorted(deciding)]
         for settled in product(*choices):
@@ -180,30 +171,27 @@ class _Maker:
             yield Call(call.name, tuple((name, bound[name]) for name in part.parameters if name in bound))
 
     def _opens(self, part: Entry, name: str, domain: Choice | Range) -> bool:
-        """Of a transform only ranges are opened, unless the user asked for more: its choices are other transforms."""
+        """Of a transform only ranges are open, unless the user gave others: its choices are other transforms."""
         return part.kind != "transform" or isinstance(domain, Range) or (part.name, name) in self._edits.ranges
-
-    def _own_ranges(self, name: str) -> dict[str, Choice | Range]:
-        return {parameter: domain for (part, parameter), domain in self._edits.ranges.items() if part == name}
 
     def _narrowed(self, name: str, parameter: str, domain: Choice | Range) -> Choice | Range:
         """A range within what the data allows."""
         part = entry(name)
-        if parameter in part.card.numbers_only and (self._facts.nominal or self._facts.missing):
+        if parameter in part.card.numbers_only and (self._traits.nominal or self._traits.missing):
             return choice(*(value for value in domain.values() if value not in part.card.numbers_only[parameter]))
         rows = part.kind == "classifier"
         if parameter not in ("k", "n_neighbors" if rows else "n_components") or not isinstance(domain, Range):
             return domain
-        most = self._facts.n_rows // 3 if rows else int(0.75 * self._facts.n_features)
+        most = self._traits.n_rows // 3 if rows else int(0.75 * self._traits.n_features)
         low = domain.low if rows or domain.low > 1 else 2
         high = max(1, min(domain.high, most))
         return Range(domain.spacing, min(low, high), high, domain.count)
 
 
-def _in_vain(head: Calls, tail: Calls) -> bool:
-    """Whether a head scales columns for a classifier that does not care."""
-    roles = [entry(call.name).card.role for call in head]
-    return entry(tail[-1].name).card.scale_invariant and roles == ["feature_scaling"]
+def _in_vain(preparation: Calls, classifier: Calls) -> bool:
+    """Whether columns are scaled for a classifier to which their scale makes no difference."""
+    roles = [entry(call.name).card.role for call in preparation]
+    return entry(classifier[-1].name).card.scale_invariant and roles == ["feature_scaling"]
 
 
 def _name_for(role: Role) -> str:
@@ -216,7 +204,7 @@ def _matters(part: Entry, name: str, fixed: dict[str, Any]) -> bool:
 
 
 def _single_parts(chain: Chain) -> Iterator[Chain]:
-    """The chains that sets of parts stand for; open arguments stay open."""
+    """The chains that sets of parts stand for, with their open arguments."""
     options: list[list[Any]] = [
         [inner for option in part.options for inner in _single_parts(option)] if isinstance(part, Choice) else [part]
         for part in chain.parts
@@ -226,7 +214,7 @@ def _single_parts(chain: Chain) -> Iterator[Chain]:
 
 
 def _names(value: Any) -> set[str]:
-    """The names of all parts in a recipe, those of recipes within it too."""
+    """The names of all parts in a recipe, recipes within it included."""
     if isinstance(value, Chain):
         return set().union(*(_names(part) for part in value.parts))
     if isinstance(value, Call):

@@ -1,7 +1,7 @@
-"""The form of a recipe: what comes before the selection, the selection, and what ends in the classifier.
+"""The template of a recipe: what prepares the columns, what selects among them, and what classifies.
 
-A form may be open: some of its arguments are sets or ranges. Its slots are these arguments, wherever they stand, in
-recipes within recipes too; filling every slot gives one recipe.
+A template may be open: some of its arguments are sets or ranges. Its slots are these arguments, those of recipes within
+recipes included. Filling every slot gives one recipe.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,48 +14,43 @@ from tamis.base.search_range import Choice, Range
 from tamis.compose.catalog import entry
 from tamis.compose.chain import Call, Chain
 
-#: Where an argument stands: the place in the chain, the parameter, and so on inwards.
+#: The place of an argument: the position in the chain, the parameter, and so on inwards.
 Path = tuple[int | str, ...]
 
-#: Kinds of parts that pick columns.
-_PICKS = ("score", "selector")
+#: Kinds of parts that select columns.
+_SELECTING = ("score", "selector")
 
-
-#: How far neighbours of a value are, as shares of its range.
+#: Distances of neighbouring values, as shares of the range.
 _STEPS = (-1 / 8, -1 / 16, -1 / 32, 1 / 32, 1 / 16, 1 / 8)
 
-#: Significant digits of a number that the search makes up.
+#: Significant digits of numbers that the search makes up.
 _DIGITS = 3
 
 
 @dataclass(frozen=True)
-class Form:
-    """A chain in three parts, each possibly empty but the last.
-
-    Attributes
-    ----------
-    head, pick, tail : tuples of Call
+class Template:
+    """A chain in three parts: calls that prepare, that select, and that classify; only the last is never empty.
 
     Examples
     --------
     >>> from tamis.compose.recipe import parse
-    >>> form = Form.of(parse("standardize | cc(50) | rms_norm | svm(linear)"))
-    >>> str(replace(form, pick=()))
+    >>> template = Template.of(parse("standardize | cc(50) | rms_norm | svm(linear)"))
+    >>> str(replace(template, select=()))
     'standardize | rms_norm | svm(linear)'
     """
 
-    head: tuple[Call, ...]
-    pick: tuple[Call, ...]
-    tail: tuple[Call, ...]
+    prepare: tuple[Call, ...]
+    select: tuple[Call, ...]
+    classify: tuple[Call, ...]
 
     @classmethod
-    def of(cls, chain: Chain) -> "Form":
-        """The form of a chain of calls: the pick reaches from its first to its last part that picks columns.
+    def of(cls, chain: Chain) -> "Template":
+        """Divide a chain of calls: the selection reaches from the first to the last part that selects columns.
 
-        Without such a part the tail is the classifier with the scaling of rows right before it, if there is one.
+        Without such a part, the classifying part is the classifier and the scaling of rows right before it, if any.
         """
         calls = tuple(part for part in chain.parts if isinstance(part, Call))
-        places = [i for i, call in enumerate(calls) if entry(call.name).kind in _PICKS]
+        places = [i for i, call in enumerate(calls) if entry(call.name).kind in _SELECTING]
         if places:
             return cls(calls[: places[0]], calls[places[0] : places[-1] + 1], calls[places[-1] + 1 :])
         last = len(calls) - 1 - (len(calls) > 1 and entry(calls[-2].name).card.role == "unit_rows")
@@ -63,19 +58,22 @@ class Form:
 
     @property
     def chain(self) -> Chain:
-        return Chain((*self.head, *self.pick, *self.tail))
+        return Chain((*self.prepare, *self.select, *self.classify))
 
     @property
     def family(self) -> tuple[str, str]:
-        """What kind of model it is: the names of the parts that pick, and of the classifier."""
-        return " ".join(call.name for call in self.pick), _family_name(self.tail[-1])
+        """The names of the parts that select, and of the classifier, with its kernel if it has several."""
+        last = self.classify[-1]
+        kernel = dict(last.arguments).get("kernel")
+        classifier = f"{last.name} {kernel}" if isinstance(kernel, str) else last.name
+        return " ".join(call.name for call in self.select), classifier
 
     def __str__(self) -> str:
         return str(self.chain)
 
 
 def boundary(call: Call) -> Boundary | None:
-    """The kind of class boundary of a classifier that uses all columns alike; None of any other."""
+    """The kind of class boundary of a classifier that uses all columns alike; None for any other."""
     part = entry(call.name)
     drawn = part.card.boundary
     if isinstance(drawn, Mapping):
@@ -84,22 +82,16 @@ def boundary(call: Call) -> Boundary | None:
     return drawn
 
 
-def _family_name(call: Call) -> str:
-    """A classifier by name, one with several kernels by its kernel too."""
-    kernel = dict(call.arguments).get("kernel")
-    return f"{call.name} {kernel}" if isinstance(kernel, str) else call.name
-
-
-def slots(form: Form) -> dict[Path, Choice | Range]:
-    """The open arguments of a form, by where they stand.
+def slots(template: Template) -> dict[Path, Choice | Range]:
+    """The open arguments of a template, by place.
 
     Examples
     --------
     >>> from tamis.compose.recipe import parse
-    >>> slots(Form.of(parse("cc({5, 50}) | knn(geom(1, 9, 3))")))
+    >>> slots(Template.of(parse("cc({5, 50}) | knn(geom(1, 9, 3))")))
     {(0, 'k'): Choice(options=(5, 50)), (1, 'n_neighbors'): Range(spacing='geom', low=1, high=9, count=3)}
     """
-    return dict(_open(form.chain, ()))
+    return dict(_open(template.chain, ()))
 
 
 def _open(value: Any, path: Path) -> Iterator[tuple[Path, Choice | Range]]:
@@ -115,16 +107,16 @@ def _open(value: Any, path: Path) -> Iterator[tuple[Path, Choice | Range]]:
             yield from _open(inner, (*path, place))
 
 
-def value_at(form: Form, path: Path) -> Any:
-    """What a closed form has where an open one has a slot.
+def value_at(template: Template, path: Path) -> Any:
+    """The value of a closed template at the place of a slot.
 
     Examples
     --------
     >>> from tamis.compose.recipe import parse
-    >>> value_at(Form.of(parse("vote(cc(5), ssv(9)) | knn(3)")), (0, "estimators", 1, 0, "k"))
+    >>> value_at(Template.of(parse("vote(cc(5), ssv(9)) | knn(3)")), (0, "estimators", 1, 0, "k"))
     9
     """
-    value: Any = form.chain
+    value: Any = template.chain
     for step in path:
         if isinstance(value, Chain):
             value = value.parts[step]  # type: ignore[index]
@@ -135,68 +127,51 @@ def value_at(form: Form, path: Path) -> Any:
     return value
 
 
-def filled(form: Form, values: Mapping[Path, Any]) -> Form:
-    """The form with some of its slots filled.
+def filled(template: Template, values: Mapping[Path, Any]) -> Template:
+    """The template with some of its slots filled.
 
     Examples
     --------
     >>> from tamis.compose.recipe import parse
-    >>> str(filled(Form.of(parse("cc({5, 50}) | knn(geom(1, 9, 3))")), {(0, "k"): 50, (1, "n_neighbors"): 3}))
+    >>> str(filled(Template.of(parse("cc({5, 50}) | knn(geom(1, 9, 3))")), {(0, "k"): 50, (1, "n_neighbors"): 3}))
     'cc(50) | knn(3)'
     """
-    sizes = (len(form.head), len(form.head) + len(form.pick))
-    parts: Any = _with(form.chain, (), values).parts
-    return Form(parts[: sizes[0]], parts[sizes[0] : sizes[1]], parts[sizes[1] :])
+    sizes = (len(template.prepare), len(template.prepare) + len(template.select))
+    parts: Any = _with(template.chain, (), values).parts
+    return Template(parts[: sizes[0]], parts[sizes[0] : sizes[1]], parts[sizes[1] :])
 
 
 def _with(value: Any, path: Path, values: Mapping[Path, Any]) -> Any:
     if isinstance(value, Choice | Range):
         return values.get(path, value)
     if isinstance(value, Chain):
-        return Chain(
-            tuple(
-                replace(
-                    part,
-                    arguments=tuple(
-                        (name, _with(inner, (*path, place, name), values)) for name, inner in part.arguments
-                    ),
-                )
-                if isinstance(part, Call)
-                else part
-                for place, part in enumerate(value.parts)
-            )
-        )
+        return Chain(tuple(_with(part, (*path, place), values) for place, part in enumerate(value.parts)))
+    if isinstance(value, Call):
+        return replace(value, arguments=tuple((name, _with(v, (*path, name), values)) for name, v in value.arguments))
     if isinstance(value, tuple):
         return tuple(_with(inner, (*path, place), values) for place, inner in enumerate(value))
     return value
 
 
-def grid(form: Form, points: int, most: int) -> list[Form]:
-    """Closed forms that cover an open one: a few values of every slot, thinned evenly to at most so many.
+def grid(template: Template, points: int, most: int) -> list[Template]:
+    """Closed templates that cover an open one, at most `most`: every option of a set, `points` values of a range.
 
-    Slots of recipes within one part that have the same name and domain move together: the members of a vote all
-    keep as many.
-
-    Parameters
-    ----------
-    form : Form
-    points : int
-        Values taken of a range, spread evenly inside it; of a set all are taken.
-    most : int
+    Slots of recipes within one part that have the same name and domain take the same values: the members of a vote all
+    select the same number of columns.
 
     Examples
     --------
     >>> from tamis.compose.recipe import parse
-    >>> [str(one) for one in grid(Form.of(parse("cc(geom(1, 100, 5)) | knn({1, 3})")), 2, 9)]
+    >>> [str(one) for one in grid(Template.of(parse("cc(geom(1, 100, 5)) | knn({1, 3})")), 2, 9)]
     ['cc(3) | knn(1)', 'cc(3) | knn(3)', 'cc(32) | knn(1)', 'cc(32) | knn(3)']
     """
     tied: dict[Any, list[Path]] = {}
-    domains = slots(form)
+    domains = slots(template)
     for path, domain in domains.items():
         tied.setdefault(path if len(path) == 2 else (path[0], path[-1], domain), []).append(path)
     options = [spread(domains[paths[0]], points) for paths in tied.values()]
     every = [
-        filled(form, {path: value for paths, value in zip(tied.values(), values, strict=True) for path in paths})
+        filled(template, {path: value for paths, value in zip(tied.values(), values, strict=True) for path in paths})
         for values in product(*options)
     ]
     if len(every) <= most:
@@ -205,13 +180,13 @@ def grid(form: Form, points: int, most: int) -> list[Form]:
     return [every[int(i * len(every) / most)] for i in range(most)]
 
 
-def around(open_: Form, closed: Form) -> list[Form]:
-    """Closed forms near another one: each range in turn a little, more and much more to both sides.
+def around(open_: Template, closed: Template) -> list[Template]:
+    """Closed templates near another one: the value of each range in turn moved by three distances to both sides.
 
     Examples
     --------
     >>> from tamis.compose.recipe import parse
-    >>> [str(one) for one in around(*(Form.of(parse(f"cc({k}) | knn(3)")) for k in ("geom(1, 1000)", 20)))]
+    >>> [str(one) for one in around(*(Template.of(parse(f"cc({k}) | knn(3)")) for k in ("geom(1, 1000)", 20)))]
     ['cc(8) | knn(3)', 'cc(13) | knn(3)', 'cc(16) | knn(3)', 'cc(25) | knn(3)', 'cc(31) | knn(3)', 'cc(47) | knn(3)']
     """
     domains = slots(open_)
@@ -234,7 +209,7 @@ def _near(domain: Range, value: Any) -> Iterator[Any]:
 
 
 def spread(domain: Choice | Range, points: int) -> tuple[Any, ...]:
-    """A few values of a domain: all of a set, and of a range so many from inside it."""
+    """A few values of a domain: all options of a set, and some points inside a range."""
     if isinstance(domain, Choice):
         return domain.options
     inside = Range(domain.spacing, domain.low, domain.high, 2 * points + 1).values()
@@ -242,7 +217,7 @@ def spread(domain: Choice | Range, points: int) -> tuple[Any, ...]:
 
 
 def rounded(value: Any) -> Any:
-    """A number in few digits, for recipes are read by people; a whole one as it is.
+    """A number with few digits, for people who read the recipe; integers are unchanged.
 
     Examples
     --------

@@ -43,8 +43,10 @@ def mined_answer(
         choose from.
     """
     size = None if used is None else used.size
-    promised = {"mean": found.promised_.mean, "se": found.promised_.se}
-    return _answer(found.recipe_, found.validation_, data, size, commands, promised=promised, optimism=found.optimism_)
+    inner = {"mean": found.inner_estimate_.mean, "se": found.inner_estimate_.se}
+    return _answer(
+        found.recipe_, found.validation_, data, size, commands, inner_estimate=inner, optimism=found.optimism_
+    )
 
 
 def validated_answer(validation: Validation, data: Dataset, *, commands: Sequence[Mapping[str, str]]) -> dict[str, Any]:
@@ -65,7 +67,7 @@ def validated_answer(validation: Validation, data: Dataset, *, commands: Sequenc
     """
     own = _own(validation, data)
     used = None if own is None else round(float(np.mean([columns.size for columns in own])))
-    return _answer(validation.recipe, validation, data, used, commands, promised=None, optimism=None)
+    return _answer(validation.recipe, validation, data, used, commands, inner_estimate=None, optimism=None)
 
 
 def metric_facts(metric: Metric) -> dict[str, str]:
@@ -85,7 +87,7 @@ def _answer(
     data: Dataset,
     used: int | None,
     commands: Sequence[Mapping[str, str]],
-    **promises: Any,
+    **search: Any,
 ) -> dict[str, Any]:
     metric = validation.metrics[0]
     found: dict[str, Any] = plain(
@@ -94,7 +96,7 @@ def _answer(
             "sentence": sentence(recipe),
             "metric": metric_facts(metric),
             "honest": _honest(validation.estimates[metric.name], metric),
-            **promises,
+            **search,
             "n_used": used,
             "n_features": data.n_features,
             "false_features": _false_features(validation, data, used),

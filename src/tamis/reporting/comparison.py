@@ -36,7 +36,7 @@ def comparison(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, An
     >>> def run(name, mean):
     ...     metric = {"name": "ber", "title": "BER", "better": "low"}
     ...     honest = {"mean": mean, "se": 0.01, "low": mean - 0.0196, "high": mean + 0.0196}
-    ...     answer = {"recipe": "knn", "metric": metric, "honest": honest, "promised": None, "optimism": None}
+    ...     answer = {"recipe": "knn", "metric": metric, "honest": honest, "inner_estimate": None, "optimism": None}
     ...     answer |= {"n_used": 2, "n_features": 9}
     ...     return {"title": name, "answer": answer, "features": None, "made": {"seed": 0}}
     >>> comparison(run("first", 0.10), run("second", 0.20))["verdict"]
@@ -56,7 +56,7 @@ def comparison(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, An
     verdict, p = _verdict(titles, a, b)
     rows = [
         ("error on rows that were not seen", [_error(x) for x in (a, b)]),
-        ("promised by the search", [_promised(x) for x in (a, b)]),
+        ("inner estimate", [_inner(x) for x in (a, b)]),
         ("features used", [f"{x['n_used'] if x['n_used'] is not None else '?'} of {x['n_features']}" for x in (a, b)]),
         ("model", [x["recipe"] for x in (a, b)]),
         ("seed", [str(facts["made"]["seed"]) for facts in both]),
@@ -103,8 +103,8 @@ def _error(answer: Mapping[str, Any]) -> str:
     return f"{answer['metric']['title']} {mean} ({low} to {high})"
 
 
-def _promised(answer: Mapping[str, Any]) -> str:
-    return "-" if answer["promised"] is None else _number(answer["promised"]["mean"])
+def _inner(answer: Mapping[str, Any]) -> str:
+    return "-" if answer["inner_estimate"] is None else _number(answer["inner_estimate"]["mean"])
 
 
 def _number(value: float | None) -> str:

@@ -42,7 +42,7 @@ from tamis.validation.plain import plain
 from tamis.validation.result import Validation
 
 #: Of the layout of the facts.
-VERSION = 1
+VERSION = 2
 
 #: Kinds of selectors whose choices are held against each other.
 _SELECTORS = 8
@@ -90,7 +90,7 @@ def mined_facts(
         "features": features(data, used=used, kept=validation.selected, sets=sets),
         "rows": rows(data, validation.predictions, validation.classes, used=used),
         "honesty": honesty(
-            data, validation=validation, promised=found.promised_, leak=leak, permutation=None, used=used
+            data, validation=validation, inner_estimate=found.inner_estimate_, leak=leak, permutation=None, used=used
         ),
         "story": story(found, stages),
     }
@@ -124,7 +124,7 @@ def validated_facts(
         "features": features(data, used=None, kept=validation.selected, sets={}),
         "rows": rows(data, validation.predictions, validation.classes, used=used),
         "honesty": honesty(
-            data, validation=validation, promised=None, leak=validation.leak, permutation=permutation, used=used
+            data, validation=validation, inner_estimate=None, leak=validation.leak, permutation=permutation, used=used
         ),
         "story": None,
     }
@@ -138,7 +138,7 @@ def data_facts(data: Dataset, *, command: str | None = None) -> dict[str, Any]:
         "models": None,
         "features": features(data, used=None, kept=None, sets={}),
         "rows": rows(data, None, data.classes, used=None),
-        "honesty": honesty(data, validation=None, promised=None, leak=None, permutation=None),
+        "honesty": honesty(data, validation=None, inner_estimate=None, leak=None, permutation=None),
         "story": None,
     }
 

@@ -38,7 +38,7 @@ def honesty(
     data: Dataset,
     *,
     validation: Validation | None,
-    promised: Estimate | None,
+    inner_estimate: Estimate | None,
     leak: Validation | None,
     permutation: PermutationTest | None,
     used: np.ndarray | None = None,
@@ -50,8 +50,8 @@ def honesty(
     data : Dataset
     validation : Validation or None
         The honest estimate.
-    promised : Estimate or None
-        What the folds within the search say of the model they chose.
+    inner_estimate : Estimate or None
+        What the folds that chose the model say of it.
     leak : Validation or None
         The same with every step before the classifier fitted on all rows.
     permutation : PermutationTest or None
@@ -67,7 +67,7 @@ def honesty(
     Examples
     --------
     >>> data = Dataset(np.ones((9, 1)), np.array(["a"] * 6 + ["b"] * 3), np.array(["u"]))
-    >>> found = honesty(data, validation=None, promised=None, leak=None, permutation=None)
+    >>> found = honesty(data, validation=None, inner_estimate=None, leak=None, permutation=None)
     >>> [one["what"] for one in found["warnings"]][0]
     '9 rows have the values of a row of another class, row 1 and row 7 for example.'
     """
@@ -83,9 +83,9 @@ def honesty(
                 "leaky": {"mean": leaky.mean, "se": leaky.se},
                 "optimism": sign * (leaky.mean - honest.mean),
             }
-        if promised is not None:
-            optimism = sign * (promised.mean - honest.mean)
-            facts["search"] = {"promised": promised.mean, "honest": honest.mean, "optimism": optimism}
+        if inner_estimate is not None:
+            optimism = sign * (inner_estimate.mean - honest.mean)
+            facts["search"] = {"inner_estimate": inner_estimate.mean, "honest": honest.mean, "optimism": optimism}
     if permutation is not None:
         facts["permutation"] = {"value": permutation.observed, "p": permutation.pvalue, "null": permutation.null}
     found = [*_of_rows(data), *_of_columns(data), *_of_classes(data), *_of_model(data, validation, used)]
@@ -230,7 +230,7 @@ def _of_optimism(validation: Validation | None, facts: dict[str, Any]) -> Iterat
     if facts["search"] and facts["search"]["optimism"] > _OPTIMISM:
         one = facts["search"]
         yield (
-            f"The search promised {title} {one['promised']:.3f}; rows it never saw give {one['honest']:.3f}.",
+            f"The inner estimate of {title} is {one['inner_estimate']:.3f}; unseen rows give {one['honest']:.3f}.",
             f"The best of many models looks too good, here by {100 * one['optimism']:.1f} points; believe the latter.",
             "warning",
         )
@@ -238,8 +238,8 @@ def _of_optimism(validation: Validation | None, facts: dict[str, Any]) -> Iterat
         one = facts["leak"]
         leaky, nested = one["leaky"]["mean"], one["nested"]["mean"]
         yield (
-            f"Features chosen on all rows would have promised {title} {leaky:.3f} in place of {nested:.3f}.",
-            f"That is {100 * one['optimism']:.1f} points too good: never choose features before the rows are split.",
+            f"Features selected on all rows would give {title} {leaky:.3f} instead of {nested:.3f}.",
+            f"That is {100 * one['optimism']:.1f} points too good: never select features before the rows are split.",
             "note",
         )
 

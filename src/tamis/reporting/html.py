@@ -49,7 +49,7 @@ def page(facts: dict[str, Any]) -> str:
     >>> made = {"versions": {"tamis": "0.1.0"}, "seed": 0, "command": None, "date": None}
     >>> parts = dict.fromkeys(["answer", "models", "features", "rows", "story"])
     >>> honesty = {"leak": None, "permutation": None, "search": None, "warnings": []}
-    >>> facts = {"version": 1, "kind": "data", "title": "<b>", "made": made, "data": None, "honesty": honesty, **parts}
+    >>> facts = {"version": 2, "kind": "data", "title": "<b>", "made": made, "data": None, "honesty": honesty, **parts}
     >>> "<title>&lt;b&gt;" in page(facts)
     True
     """

@@ -79,10 +79,10 @@ def _answer(facts: dict[str, Any]) -> list[str]:
         f"The model: {prose(answer['sentence'], 2000)}. It {kept}.{_false(answer['false_features'])}",
         fence(answer["recipe"]),
     ]
-    if answer["promised"] is not None:
+    if answer["inner_estimate"] is not None:
         blocks.append(
-            f"The folds within the search promised {_give(answer['promised'])}{_by(answer['optimism'])}. "
-            "Quote the first figure."
+            f"The inner estimate, of the folds that chose the model, is {_give(answer['inner_estimate'])}"
+            f"{_by(answer['optimism'])}. Quote the first figure."
         )
     for one in answer["commands"]:
         blocks += [f"{prose(one['what'], 200)}:", fence(one["command"], "sh")]
@@ -285,8 +285,8 @@ def _honesty(facts: dict[str, Any]) -> list[str]:
     if known["search"] is not None:
         search = known["search"]
         lines.append(
-            f"The search promised {_number(search['promised'])} and reaches {_number(search['honest'])}: an optimism "
-            f"of {_number(search['optimism'])}."
+            f"The inner estimate of the search is {_number(search['inner_estimate'])}, the honest one "
+            f"{_number(search['honest'])}: an optimism of {_number(search['optimism'])}."
         )
     warned = [f"**{prose(w['level'])}**: {prose(w['what'], 600)} {prose(w['why'], 1000)}" for w in known["warnings"]]
     return [

@@ -7,7 +7,7 @@ import numpy as np
 
 from tamis.compose.recipe import parse
 from tamis.mining.mined import Mined
-from tamis.mining.template import Form
+from tamis.mining.template import Template
 from tamis.reporting.answer import metric_facts
 from tamis.validation.comparison.paired import corrected_t
 from tamis.validation.fold_result import FoldResult
@@ -90,7 +90,7 @@ def family(recipe: str) -> str:
     >>> family("standardize | cc(50) | svm(gaussian, C=10)"), family("knn(3)"), family("committee(9, cc(5) | knn)")
     ('cc | svm gaussian', 'knn', 'committee')
     """
-    return " | ".join(filter(None, Form.of(parse(recipe)).family))
+    return " | ".join(filter(None, Template.of(parse(recipe)).family))
 
 
 def _rows(found: Mined, metric: Metric) -> list[dict[str, Any]]:

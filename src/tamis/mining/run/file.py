@@ -1,4 +1,4 @@
-"""The file of a run: how it is made, opened and kept for one process, and what is said of one that cannot be used."""
+"""The file of a run: how it is created, opened and locked, and the errors for one that cannot be used."""
 
 import os
 import sqlite3
@@ -9,13 +9,13 @@ from typing import Literal
 
 from tamis.base.errors import TamisError
 
-#: What marks a SQLite file as a run, in its header.
+#: Marks a SQLite file as a run, in its header.
 APPLICATION = int.from_bytes(b"tami", "big")
 
 #: Version of the tables.
 LAYOUT = 2
 
-#: The tables, by name, as SQLite writes their making down; what they hold is told in `tamis.mining.run.store`.
+#: The tables by name, as SQLite stores their definitions; `tamis.mining.run.store` describes their contents.
 TABLES = {
     "identity": "CREATE TABLE identity (setting TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "versions": "CREATE TABLE versions (package TEXT, version TEXT, PRIMARY KEY (package, version))",
@@ -51,17 +51,11 @@ _REASONS = {
 
 
 class RunFile:
-    """A run file, there or yet to be made.
-
-    Parameters
-    ----------
-    path : Path
-        As the user names it, which is what messages say.
-    """
+    """A run file, existing or not; messages name it by the path that the user gave."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        # Whatever the name it goes by, one file has one lock.
+        # One file has one lock, whatever path leads to it.
         self._real = Path(os.path.realpath(path))
         if os.path.isdir(path):
             raise TamisError(f"{path}: is a folder; name a file")
@@ -72,16 +66,16 @@ class RunFile:
 
     @property
     def is_there(self) -> bool:
-        """Whether there is anything with this name."""
+        """Whether anything has this name."""
         return os.path.lexists(self._real)
 
     def lock(self) -> "Lock":
-        """Take the file for this process; refused while it is taken."""
+        """Lock the file for this process; an error if it is locked."""
         with self.explained():
             return Lock(self._beside("-lock"), self.path)
 
     def create(self, identity: Mapping[str, str]) -> None:
-        """Make the file, whole or not at all, with the settings of the run."""
+        """Create the file atomically, with the settings of the run."""
         new = self._beside("-new")
         try:
             new.unlink(missing_ok=True)
@@ -94,7 +88,7 @@ class RunFile:
                     connection.execute(table)
                 connection.executemany("INSERT INTO identity VALUES (?, ?)", identity.items())
                 connection.execute("COMMIT")
-            # SQLite would take what an older run left here, whose file was deleted alone, for a part of this one.
+            # SQLite would take what a deleted older run left here for a part of this one.
             for ending in ("-wal", "-shm", "-journal"):
                 self._beside(ending).unlink(missing_ok=True)
             new.replace(self._real)
@@ -105,15 +99,14 @@ class RunFile:
                 new.unlink(missing_ok=True)
 
     def read(self) -> sqlite3.Connection:
-        """A connection that reads the file, which has been found to be a run; nobody who writes it is disturbed."""
+        """A connection that reads the file, after a check that it is a run; a writer is not disturbed."""
         if not self.is_there:
             raise TamisError(f"{self.path}: there is no such run file")
         with self.explained():
             try:
                 return self._checked(_connect(self._real, "ro"))
             except sqlite3.OperationalError as error:
-                # In a folder that cannot be written to there can be no sign of readers, nor need there be one
-                # unless a writer left something behind.
+                # In a read-only folder SQLite cannot register readers, and need not unless a writer left something.
                 wal = self._beside("-wal")
                 if _code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) or (
                     wal.exists() and wal.stat().st_size
@@ -122,18 +115,18 @@ class RunFile:
             return self._checked(_connect(self._real, "ro&immutable=1"))
 
     def write(self) -> sqlite3.Connection:
-        """A connection that reads and writes the file; call it with the lock taken and after :meth:`read`."""
+        """A connection that reads and writes the file; call it after :meth:`lock` and :meth:`read`."""
         with self.explained():
             connection = _connect(self._real, "rw")
             try:
                 if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-                    # A kill while the mode changes must leave no journal behind that a reader cannot deal with.
+                    # A kill while the mode changes must leave no journal that a reader cannot handle.
                     connection.execute("PRAGMA journal_mode = MEMORY")
                     connection.execute("PRAGMA journal_mode = WAL")
-                # What was committed outlives the process, whatever ends that. A power cut may take the last few
-                # commits with it, never a part of one, and the file stays valid: they are computed again.
+                # A commit survives the end of the process. A power cut may undo the last few commits, each as a whole;
+                # they are computed again.
                 connection.execute("PRAGMA synchronous = NORMAL")
-                # A file that may only be read is known now, not after the first results.
+                # A read-only file is refused now, not after the first results.
                 connection.execute("DELETE FROM notes WHERE 0")
             except BaseException:
                 connection.close()
@@ -141,7 +134,7 @@ class RunFile:
             return connection
 
     def _checked(self, connection: sqlite3.Connection) -> sqlite3.Connection:
-        """The connection, when it is one to a run with the tables of this layout."""
+        """The connection, if it is to a run with the tables of this layout."""
         try:
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             (layout,) = connection.execute("PRAGMA user_version").fetchone()
@@ -152,7 +145,7 @@ class RunFile:
                     f"{self.path}: has layout {layout}, this version of tamis has layout {LAYOUT}; {REMEDY}"
                 )
             made = connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view')")
-            # A view in the place of a table, or a trigger, could keep SQLite busy for ever.
+            # A view in place of a table, or a trigger, could keep SQLite busy for ever.
             triggers = connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone()
             if {name: sql for name, sql in made if name in TABLES} != TABLES or triggers != (0,):
                 raise TamisError(f"{self.path}: is damaged (its tables are not those of a run); {REMEDY}")
@@ -163,12 +156,12 @@ class RunFile:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Say in a sentence what SQLite complains of inside the block."""
+        """Turn SQLite's errors inside the block into sentences."""
         try:
             yield
         except sqlite3.ProgrammingError:  # not the file's fault
             raise
-        except UnicodeDecodeError:  # what SQLite says quotes the file
+        except UnicodeDecodeError:  # SQLite quotes the file
             raise TamisError(f"{self.path}: is damaged (a text in it cannot be read); {REMEDY}") from None
         except sqlite3.Error as error:
             reason = _REASONS.get(_code(error), f"is damaged ({{error}}); {REMEDY}").format(error=printable(str(error)))
@@ -179,17 +172,9 @@ class RunFile:
 
 
 class Lock:
-    """A run file taken by this process, until it lets go or ends, in whatever way.
+    """A lock on a run, held until it is released or the process ends.
 
-    It is a lock of SQLite's, an exclusive transaction on an empty file beside the run, and so works wherever that
-    does.
-
-    Parameters
-    ----------
-    path : Path
-        The empty file.
-    run : Path
-        What to call the run in the refusal.
+    It is an exclusive SQLite transaction on an empty file `path` beside the run, so it works wherever SQLite does.
     """
 
     def __init__(self, path: Path, run: Path) -> None:
@@ -208,12 +193,11 @@ class Lock:
                 raise
             if path.exists():
                 return
-            # Whoever held it took the file away after we had opened and before we had locked it.
+            # Another process removed the file after we opened and before we locked it.
             self._connection.close()
 
     def release(self) -> None:
-        """Let go of it."""
-        with suppress(OSError):  # where a file that is open cannot be taken away it stays, which does no harm
+        with suppress(OSError):  # where an open file cannot be removed it stays, which does no harm
             self._path.unlink(missing_ok=True)
         self._connection.close()
 
@@ -222,14 +206,14 @@ def _connect(
     path: Path, mode: Literal["ro", "rw", "rwc", "ro&immutable=1"], patience: float = _PATIENCE
 ) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{path.as_uri()}?mode={mode}", uri=True, timeout=patience, isolation_level=None)
-    # A file that was made to do harm may call no functions from its tables; cells that overlap are found.
+    # The tables of a malicious file may call no functions; overlapping cells are found.
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
     return connection
 
 
 def printable(text: str) -> str:
-    """A text that comes from a file, fit to stand in a sentence.
+    """A text from a file with its control characters escaped, for use in a message.
 
     Examples
     --------
@@ -240,5 +224,5 @@ def printable(text: str) -> str:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """The plain code of an error, without the details that SQLite adds in higher bits; 0 when Python made it."""
+    """The primary code of an error, without the details in higher bits; 0 if Python raised it."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF

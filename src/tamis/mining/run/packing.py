@@ -1,10 +1,10 @@
 """One result as columns of the run file, and back: every number bit for bit, and nothing that could run code.
 
-An array is kept as its check sum (CRC-32), the number of its type and of the type it is written in, the number of its
-axes (one byte each), its shape (8 bytes an axis) and its values, all of them little-endian. Whole numbers are written
-in the shortest type that holds them. Used columns are an array of the steps from each to the next, from column 0 on, or
-when that is shorter an array of bytes with one bit a column, the first in the lowest bit. Where scores are the word
-"probabilities" they are the same; where used columns are the word "all" they are that.
+An array is stored as its checksum (CRC-32), the number of its type and of the type it is written in, the number of its
+axes (one byte each), its shape (8 bytes an axis) and its values, all little-endian. Integers are written in the
+shortest type that holds them. The used columns are an array of the steps from each to the next, starting at column 0,
+or if that is shorter an array of bytes with one bit per column, the first in the lowest bit. The word "probabilities"
+in place of scores, and "all" in place of used columns, say what they are.
 """
 
 import json
@@ -24,23 +24,23 @@ from tamis.base.types import Codes
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.metrics import FoldPredictions
 
-#: Types of arrays, by the number that stands for them.
+#: Types of arrays, by their number in the file.
 _TYPES = ("|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f2", "<f4", "<f8")
 _NUMBERS = {np.dtype(name): number for number, name in enumerate(_TYPES)}
 
-#: Columns that data may have at most: a damaged number must not ask for all of the memory.
+#: Most columns of data: a damaged number must not take all memory.
 _MOST_COLUMNS = 2**28
 
-#: In the place of scores that are the probabilities (of two classes those of the second), and of all columns.
+#: In place of scores that are the probabilities (of two classes those of the second), and of all columns.
 _THE_SAME = "probabilities"
 _ALL = "all"
 
-#: Where classes of warnings may come from: to look into any other module would run what a file names.
+#: Modules that classes of warnings may come from: importing another one would run code that the file names.
 _ROOMS = ("builtins", "sklearn.exceptions")
 
 
 class SplitColumns(NamedTuple):
-    """What the results of all recipes on one split have in common."""
+    """The columns that all recipes on one split share."""
 
     repeat: int
     fold: int
@@ -52,7 +52,7 @@ class SplitColumns(NamedTuple):
 
 
 class ResultColumns(NamedTuple):
-    """What one recipe came to on one split; all but the error are None for a recipe that failed."""
+    """The columns of one recipe on one split; for a recipe that failed all but the error are None."""
 
     error: str | None = None
     metrics: str | None = None
@@ -68,20 +68,16 @@ class ResultColumns(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """What the results on one split have in common, read from its columns."""
+    """The columns of a split, and its arrays unpacked."""
 
-    repeat: int
-    fold: int
-    n_train: int
-    n_features: int
-    n_classes: int
+    split: SplitColumns
     rows: np.ndarray
     truth: Codes
     columns: Codes
 
 
 def split_columns(result: FoldResult) -> SplitColumns:
-    """The columns that tell of the split of a result."""
+    """The columns of the split of a result."""
     answers = result.predictions
     return SplitColumns(
         int(result.repeat),
@@ -95,20 +91,16 @@ def split_columns(result: FoldResult) -> SplitColumns:
 
 
 def result_columns(finding: FoldResult | TamisError) -> ResultColumns:
-    """The columns that tell of a recipe: its result without what the split tells, or its error."""
+    """The columns of a recipe: its result without what the split has, or its error."""
     if isinstance(finding, TamisError):
-        # The name of a file in the message need not be proper text; the run file takes nothing else.
+        # A file name in the message need not be valid text, but the run file takes nothing else.
         return ResultColumns(error=str(finding).encode("utf-8", "backslashreplace").decode())
     answers, kept = finding.predictions, finding.selected
-    probabilities: bytes | None = None
-    scores: bytes | str | None = None
-    if answers.probabilities is not None:
-        probabilities = array_to_bytes(answers.probabilities)
-    if answers.scores is not None:
-        scores = array_to_bytes(answers.scores)
+    probabilities = None if answers.probabilities is None else array_to_bytes(answers.probabilities)
+    scores: bytes | str | None = None if answers.scores is None else array_to_bytes(answers.scores)
     if probabilities is not None and scores == array_to_bytes(_evidence(answers.probabilities, answers.n_classes)):
         scores = _THE_SAME
-    said = [(_name_of(category), text) for category, text in finding.warnings]
+    warned = [(_name_of(category), text) for category, text in finding.warnings]
     return ResultColumns(
         None,
         _metrics_to_text(finding.metrics),
@@ -116,7 +108,7 @@ def result_columns(finding: FoldResult | TamisError) -> ResultColumns:
         float(finding.fit_seconds),
         float(finding.predict_seconds),
         float(finding.alone_seconds),
-        json.dumps(said) if said else None,
+        json.dumps(warned) if warned else None,
         array_to_bytes(answers.labels),
         scores,
         probabilities,
@@ -125,25 +117,26 @@ def result_columns(finding: FoldResult | TamisError) -> ResultColumns:
 
 
 def shared_from(split: SplitColumns) -> Shared:
-    """What the columns of a split tell; errors are as for :func:`finding_from`."""
+    """Unpack the columns of a split; errors are as for :func:`finding_from`."""
     for number in split[:5]:
         _checked(number, int)
     if not 0 <= split.n_features <= _MOST_COLUMNS:
-        raise ValueError(f"there are no data with {split.n_features} columns")
+        raise ValueError(f"data cannot have {split.n_features} columns")
     rows, truth = (array_from_bytes(packed, "iu") for packed in (split.rows, split.truth))
-    return Shared(*split[:5], rows, _codes(truth, rows.size, split.n_classes), np.arange(split.n_features))
+    return Shared(split, rows, _codes(truth, rows.size, split.n_classes), np.arange(split.n_features))
 
 
-def finding_from(result: ResultColumns, split: Shared | None) -> FoldResult | TamisError:
-    """The finding that columns tell of.
+def finding_from(result: ResultColumns, shared: Shared | None) -> FoldResult | TamisError:
+    """The result or error in the columns.
 
-    They may come from a file that is damaged or was made to do harm: any exception means that they cannot be read.
+    They may come from a damaged or malicious file: any exception means that they cannot be read.
     """
     if result.error is not None:
         return TamisError(_checked(result.error, str))
-    if split is None:
-        raise ValueError("nothing is known of the split")
-    n, n_classes = split.rows.size, split.n_classes
+    if shared is None:
+        raise ValueError("the split is not in the file")
+    split, rows, truth, columns = shared
+    n, n_classes = rows.size, split.n_classes
     probabilities = scores = None
     if result.probabilities is not None:
         probabilities = _shaped(array_from_bytes(result.probabilities, "f"), (n, n_classes))
@@ -156,13 +149,11 @@ def finding_from(result: ResultColumns, split: Shared | None) -> FoldResult | Ta
     return FoldResult(
         repeat=split.repeat,
         fold=split.fold,
-        rows=split.rows,
+        rows=rows,
         n_train=split.n_train,
-        predictions=FoldPredictions(split.truth, labels, n_classes, scores, probabilities),
+        predictions=FoldPredictions(truth, labels, n_classes, scores, probabilities),
         metrics=_metrics_from_text(result.metrics),
-        selected=None
-        if result.selected is None
-        else _kept_from_bytes(result.selected, split.columns, result.n_selected),
+        selected=None if result.selected is None else _kept_from_bytes(result.selected, columns, result.n_selected),
         n_features=split.n_features,
         fit_seconds=_checked(result.fit_seconds, float),
         predict_seconds=_checked(result.predict_seconds, float),
@@ -190,41 +181,41 @@ def array_to_bytes(array: np.ndarray) -> bytes:
 
 
 def array_from_bytes(packed: Any, kinds: str) -> np.ndarray:
-    """The array that :func:`array_to_bytes` made bytes of, when its kind (numpy's letter) is one of `kinds`."""
+    """The array that :func:`array_to_bytes` packed, if its kind (numpy's letter) is one of `kinds`."""
     body = _checked(packed, bytes)[4:]
     if struct.pack("<I", zlib.crc32(body)) != packed[:4]:
-        raise ValueError("the check sum of an array is wrong")
+        raise ValueError("the checksum of an array is wrong")
     kind, written, axes = struct.unpack_from("<BBB", body)
     shape = struct.unpack_from(f"<{axes}Q", body, 3)
     to = np.dtype(_TYPES[kind])
     if to.kind not in kinds:
         raise ValueError(f"an array of {to} is out of place")
-    # A copy: what is read in place could not be written to and might lie badly in memory.
+    # A copy: an array read in place would be read-only and perhaps unaligned.
     return np.frombuffer(body, _TYPES[written], offset=3 + 8 * axes).reshape(shape).astype(to)
 
 
 def _evidence(probabilities: Any, n_classes: int) -> Any:
-    """What the scores are when they are the probabilities."""
+    """The scores, if they are the probabilities."""
     return probabilities[:, 1] if n_classes == 2 else probabilities
 
 
 def _codes(codes: np.ndarray, n: int, n_classes: int) -> Codes:
-    """The codes, when they are those of `n` rows and of so many classes."""
+    """The codes, if they are those of `n` rows and `n_classes` classes."""
     if n and not 0 <= codes.min() <= codes.max() < n_classes:
-        raise ValueError("there is no such class")
+        raise ValueError("a class code is out of range")
     return _shaped(codes, (n,))
 
 
 def _shaped(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     if array.shape != shape:
-        raise ValueError(f"an array has the shape {array.shape} in place of {shape}")
+        raise ValueError(f"an array has the shape {array.shape} instead of {shape}")
     return array
 
 
 def _checked(value: Any, kind: type) -> Any:
-    # SQLite takes any type in any column.
+    # SQLite accepts any type in any column.
     if type(value) is not kind:
-        raise TypeError(f"there is {type(value).__name__} in place of {kind.__name__}")
+        raise TypeError(f"got {type(value).__name__} instead of {kind.__name__}")
     return value
 
 
@@ -249,7 +240,7 @@ def _kept_from_bytes(packed: Any, columns: Codes, n_selected: Any) -> Codes:
         _shaped(found, ((columns.size + 7) // 8,))
         kept = np.flatnonzero(np.unpackbits(found, count=columns.size, bitorder="little").view(bool))
     else:
-        # No step is as long as the data are wide, so that their sum stays in the range of whole numbers.
+        # Every step is shorter than the number of columns, so that the sum cannot overflow.
         if found.size and not (found[0] >= 0 and found[1:].min(initial=1) > 0 and found.max() < columns.size):
             raise ValueError("the columns used do not ascend")
         kept = np.cumsum(found, dtype=np.intp)
@@ -263,7 +254,7 @@ def _metrics_to_text(metrics: Mapping[str, float]) -> str:
 
 
 def _number(value: float) -> str:
-    """A number in JSON that every program reads, which has no word for what does not exist or has no end."""
+    """A number in standard JSON, which has neither NaN nor infinity."""
     if math.isnan(value):
         return "null"
     return repr(value) if math.isfinite(value) else f"{'-' if value < 0 else ''}1e999"
@@ -275,19 +266,19 @@ def _metrics_from_text(text: Any) -> dict[str, float]:
 
 
 def _name_of(category: type[Warning]) -> str:
-    """The name of a class of warnings, or of the nearest one it stems from that can be found again."""
+    """The name of a class of warnings, or of its nearest base class that :func:`_category` finds."""
     names = ((f"{one.__module__}.{one.__qualname__}", one) for one in category.__mro__)
     return next((name for name, one in names if _category(name) is one), "builtins.UserWarning")
 
 
 def _warnings_from_text(text: Any) -> tuple[tuple[type[Warning], str], ...]:
     pairs = json.loads(_checked(text, str))
-    return tuple((_category(_checked(name, str)), _checked(said, str)) for name, said in pairs)
+    return tuple((_category(_checked(name, str)), _checked(message, str)) for name, message in pairs)
 
 
 @lru_cache(maxsize=256)
 def _category(name: str) -> type[Warning]:
-    """The class of warnings with a name; a plain one where there is none, which may be so in another version."""
+    """The class of warnings with a name; UserWarning if this version has none."""
     module, _, word = name.rpartition(".")
     found: Any = None
     if module in _ROOMS or module.startswith("tamis."):

@@ -1,29 +1,29 @@
-"""A run on disk: what came of every recipe on every split, kept in one SQLite file as soon as it is known.
+"""A run on disk: the result of every recipe on every split, stored in one SQLite file as soon as it is known.
 
-A run can be stopped at any moment, by ``kill -9`` too: what :meth:`Store.put` returned for is kept, and who opens the
-file again goes on from there. Any SQLite program can look into it; these are its tables.
+A run can be stopped at any moment, by ``kill -9`` too: what :meth:`Store.put` has stored stays, and a later session
+resumes from it. Any SQLite program can read the file. These are its tables:
 
 ============ ==========================================================================================================
-identity     `setting`, `value` (JSON): what the run was made of, from the data's fingerprint to the seed
-versions     `package`, `version`: what computed the results
-notes        `name`, `value` (JSON): small facts that the run keeps about itself
+identity     `setting`, `value` (JSON): what decides the results, from the data's fingerprint to the seed
+versions     `package`, `version`: the software that computed the results
+notes        `name`, `value` (JSON): small facts about the run
 splits       `search`, `split`: number of the search and name of the split in it; `repeat`, `fold` (from 0), `n_train`
              (training rows), `n_features` (columns of the data), `n_classes`; `rows` and `truth`, arrays: the test rows
              and their classes
 results      `search`, `split`, `recipe`; `error`: why there is no result, in which case all that follows is empty;
              `metrics` (JSON: name and value, null for NaN); `n_selected`: number of columns used; `fit_seconds`,
-             `predict_seconds`, where work that recipes share is divided among them; `alone_seconds`: the same in all
-             where nothing is shared; `warnings` (JSON: pairs of class and text); `labels`, `scores`, `probabilities`:
-             arrays of the predictions for the test rows; `selected`: the columns used, empty when unknown
+             `predict_seconds`, with work that recipes share divided among them; `alone_seconds`: their sum with shared
+             work in full; `warnings` (JSON: pairs of class and text); `labels`, `scores`, `probabilities`: arrays of
+             the predictions for the test rows; `selected`: the columns used, or empty if unknown
 ============ ==========================================================================================================
 
-Arrays are binary, as :mod:`tamis.mining.run.packing` tells. The mean error of the recipes, for example, those that were
-tried most often first::
+Arrays are binary (:mod:`tamis.mining.run.packing`). For example, the mean error of the recipes, those evaluated most
+often first::
 
     SELECT recipe, count(*), avg(json_extract(metrics, '$.ber')) FROM results GROUP BY recipe ORDER BY 2 DESC, 3
 
-While a run is being written there are files beside it with the endings ``-wal``, ``-shm`` and ``-lock``; the first
-belongs to it and must be copied with it. After an orderly end the run is one file again.
+While a run is written there are files beside it with the endings ``-wal``, ``-shm`` and ``-lock``; the first is part of
+the run and must be copied with it. After an orderly end the run is one file again.
 """
 
 import json
@@ -48,7 +48,7 @@ from tamis.mining.run.packing import (
 )
 from tamis.validation.fold_result import FoldResult
 
-#: What came of one recipe on one split.
+#: The outcome of one recipe on one split.
 Finding: TypeAlias = FoldResult | TamisError
 
 _RESULT = ", ".join(ResultColumns._fields)
@@ -58,11 +58,11 @@ _PUT_SPLIT = f"INSERT OR IGNORE INTO splits VALUES (?, ?{', ?' * len(SplitColumn
 
 
 class OtherVersions(UserWarning):
-    """A run has results that other versions computed."""
+    """A run has results computed by other versions."""
 
 
 class Store:
-    """A run on disk; make one with :meth:`open` or :meth:`read`, and use it from one thread.
+    """A run on disk, opened with :meth:`open` or :meth:`read`; use it from one thread.
 
     Examples
     --------
@@ -88,26 +88,23 @@ class Store:
         self._signed = False
 
     @classmethod
-    def open(cls, path: Path, identity: Mapping[str, Any]) -> Self:
-        """Open a run to go on with it, or begin one.
+    def open(cls, path: Path, identity: Mapping[str, Any] | None = None) -> Self:
+        """Open a run to continue it, or create one.
 
-        Parameters
-        ----------
-        path : Path
-            The run file, made when it is not there.
-        identity : mapping
-            What decides the results, as values for JSON: ``fingerprint`` and ``data``, the fingerprint and the name of
-            the data, and every setting such as the seed. A run that was made with another one is refused.
+        The identity is what decides the results, as values for JSON: ``fingerprint`` and ``data``, the fingerprint and
+        the name of the data, and every setting such as the seed. A run with another identity is refused. Without an
+        identity the run must exist, and may have any.
         """
         file = RunFile(path)
-        wanted = {setting: json.dumps(value, sort_keys=True) for setting, value in identity.items()}
+        wanted = {setting: json.dumps(value, sort_keys=True) for setting, value in (identity or {}).items()}
         lock = file.lock()
         try:
-            if not file.is_there:
+            if identity is not None and not file.is_there:
                 file.create(wanted)
             with closing(file.read()) as connection, file.explained():
-                _compare(path, dict(connection.execute("SELECT setting, value FROM identity")), wanted)
-                _warn_of_others(path, connection.execute("SELECT package, version FROM versions").fetchall())
+                if identity is not None:
+                    _compare(path, dict(connection.execute("SELECT setting, value FROM identity")), wanted)
+                    _warn_of_others(path, connection.execute("SELECT package, version FROM versions").fetchall())
             return cls(file, file.write(), lock)
         except BaseException:
             lock.release()
@@ -115,21 +112,9 @@ class Store:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Open a run to look at it, also while it is being written; nothing can be put into it."""
+        """Open a run for reading, even while it is being written."""
         file = RunFile(path)
         return cls(file, file.read(), None)
-
-    @classmethod
-    def amend(cls, path: Path) -> Self:
-        """Open a run that is there, to note something about it; what it was made of is not asked."""
-        file = RunFile(path)
-        lock = file.lock()
-        try:
-            file.read().close()
-            return cls(file, file.write(), lock)
-        except BaseException:
-            lock.release()
-            raise
 
     @property
     def path(self) -> Path:
@@ -146,28 +131,28 @@ class Store:
         return found
 
     def find(self, search: int, split: str, recipes: Sequence[str]) -> dict[str, Finding]:
-        """What is known of recipes on a split of a search, in their order; those of which nothing is are left out."""
+        """The outcomes of recipes on a split of a search, in their order; recipes without one are left out."""
         query = f"SELECT {_RESULT} FROM results WHERE search = ? AND split = ? AND recipe = ?"
-        # One transaction: whoever writes meanwhile puts a split and its first results in at the same time.
+        # One transaction: a writer stores a split and its first results at the same time.
         with self._transaction("DEFERRED"):
             columns = self._split(search, split)
             rows = [(recipe, self._connection.execute(query, (search, split, recipe)).fetchone()) for recipe in recipes]
         try:
             shared = None if columns is None else shared_from(columns)
             return {recipe: finding_from(ResultColumns(*row), shared) for recipe, row in rows if row is not None}
-        except Exception:  # whatever goes wrong in the reading, the file is at fault
+        except Exception:  # any failure to read means a damaged file
             what = f"a result in split {split} of search {search} cannot be read"
             raise TamisError(f"{self.path}: is damaged ({what}); {REMEDY}") from None
 
     def of(self, search: int, recipe: str) -> dict[str, Finding]:
-        """All that is known of a recipe in a search, by split."""
+        """All outcomes of a recipe in a search, by split."""
         query = "SELECT split FROM results WHERE search = ? AND recipe = ? ORDER BY rowid"
         with self._file.explained():
             splits = [split for (split,) in self._connection.execute(query, (search, recipe)).fetchall()]
         return {split: self.find(search, split, [recipe])[recipe] for split in splits}
 
     def put(self, search: int, split: str, findings: Mapping[str, Finding]) -> None:
-        """Keep what came of recipes on a split of a search, all of it or nothing; what is known already stays."""
+        """Store the outcomes of recipes on a split of a search in one transaction; stored ones are not replaced."""
         self._refuse_if_reading()
         shared = {split_columns(one) for one in findings.values() if isinstance(one, FoldResult)}
         rows = [(search, split, recipe, *result_columns(one)) for recipe, one in findings.items()]
@@ -182,28 +167,28 @@ class Store:
         self._signed = self._signed or bool(rows)
 
     def note(self, key: str, value: Any) -> None:
-        """Keep a small fact of the run, a value for JSON, in place of what was noted under the key before."""
+        """Store a small fact about the run, a value for JSON, in place of an earlier one with this key."""
         self._refuse_if_reading()
         with self._file.explained():
             self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, json.dumps(value)))
 
     def noted(self, key: str, default: Any = None) -> Any:
-        """The fact noted under a key."""
+        """The fact stored under a key."""
         with self._file.explained():
             row = self._connection.execute("SELECT value FROM notes WHERE name = ?", (key,)).fetchone()
         return default if row is None else self._value(key, row[0])
 
     def count(self) -> int:
-        """The number of findings kept."""
+        """The number of stored outcomes."""
         with self._file.explained():
             (number,) = self._connection.execute("SELECT count(*) FROM results").fetchone()
         return int(number)
 
     def close(self) -> None:
-        """Let go of the run; a second time does nothing."""
+        """Close the run; a second call does nothing."""
         lock, self._lock = self._lock, None
         if lock is not None:
-            # One file again, which can be read where nothing can be written; unless somebody is reading it now.
+            # One file again, which can be read in a read-only folder; unless somebody is reading it now.
             with suppress(sqlite3.Error):
                 self._connection.execute("PRAGMA busy_timeout = 0")
                 self._connection.execute("PRAGMA journal_mode = MEMORY")
@@ -247,20 +232,20 @@ class Store:
 
 
 def _compare(path: Path, had: Mapping[str, str], wanted: Mapping[str, str]) -> None:
-    """Refuse a run that was made with another setting; other data are told of before anything else."""
+    """Refuse a run that was made with another setting; other data are reported first."""
     if had.get("fingerprint") != wanted.get("fingerprint"):
-        named = [_said(settings.get("data")) for settings in (had, wanted)]
-        how = f"{named[0]} has changed since" if named[0] == named[1] else f"{named[0]}, not {named[1]}"
+        before, now = (_readable(settings.get("data")) for settings in (had, wanted))
+        how = f"{before} has changed since" if before == now else f"{before}, not {now}"
         raise TamisError(f"{path}: this run was made from other data ({how}); {REMEDY}")
     for setting in dict.fromkeys((*had, *wanted)):
-        before, now = had.get(setting), wanted.get(setting)
-        if before != now:
-            what = f"{printable(str(setting))} {_said(before)}, not {_said(now)}"
+        if had.get(setting) != wanted.get(setting):
+            before, now = (_readable(settings.get(setting)) for settings in (had, wanted))
+            what = f"{printable(str(setting))} {before}, not {now}"
             raise TamisError(f"{path}: this run was made with {what}; {REMEDY}")
 
 
-def _said(value: Any) -> str:
-    """A value in JSON as one writes it in a sentence."""
+def _readable(value: Any) -> str:
+    """A JSON value as it is written in a sentence."""
     if value is None:
         return "unset"
     try:
@@ -276,5 +261,5 @@ def _warn_of_others(path: Path, had: Sequence[tuple[str, str]]) -> None:
     if others:
         before = printable(", ".join(f"{package} {version}" for package, version in others))
         here = printable(", ".join(f"{package} {now.get(package, 'unknown')}" for package in dict(others)))
-        said = f"{path}: has results made with {before}; results made with {here} will be mixed with them"
-        warnings.warn(said, OtherVersions, stacklevel=3)
+        text = f"{path}: has results made with {before}; results made with {here} will be mixed with them"
+        warnings.warn(text, OtherVersions, stacklevel=3)
