@@ -17,8 +17,8 @@ import pytest
 from browser import chromium, needs_chromium, opened
 from sample_facts import HOSTILE, sample
 from tamis.reporting import html as view
+from tamis.reporting.display_names import shown as line
 from tamis.reporting.html import page
-from tamis.reporting.names import shown as line
 
 TEMPLATES = Path(view.__file__).with_name("templates")
 
@@ -395,7 +395,7 @@ def test_commands_are_copied_and_figures_saved(browser, report):
             seen.page.locator(".figure-roc .save").click()
         drawing = download.value.path().read_text(encoding="utf-8")
         assert drawing.startswith("<svg")
-        assert "rows of the class found" in html.unescape(re.sub("<[^>]*>", " ", drawing))
+        assert "true positive rate" in html.unescape(re.sub("<[^>]*>", " ", drawing))
         assert seen.errors == []
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tamis.compose.recipe import recipe as recipe
     from tamis.data.load import load as load
-    from tamis.reporting.build import report as report
-    from tamis.reporting.mine import mine as mine
+    from tamis.reporting.note_facts import mine as mine
+    from tamis.reporting.run_report import report as report
     from tamis.validation.whole import validate as validate
 
 __version__ = "0.1.0"
@@ -21,9 +21,9 @@ __version__ = "0.1.0"
 #: The functions at the door, and the files that hold them.
 _FUNCTIONS = {
     "load": "data.load",
-    "mine": "reporting.mine",
+    "mine": "reporting.note_facts",
     "recipe": "compose.recipe",
-    "report": "reporting.build",
+    "report": "reporting.run_report",
     "validate": "validation.whole",
 }
 

@@ -114,7 +114,7 @@ def mine(
         Called with a :class:`~tamis.mining.runner.Progress` whenever something was computed.
     finish : callable, optional
         Called when the search is over and its `run` file is still open, with the result, the experiment and the run.
-        ``tamis.mine`` notes there what ``tamis.report`` needs (:func:`tamis.reporting.mine.note_facts`).
+        ``tamis.mine`` notes there what ``tamis.report`` needs (:func:`tamis.reporting.note_facts.note_facts`).
 
     Examples
     --------
