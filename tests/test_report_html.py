@@ -195,7 +195,8 @@ def test_the_leaderboard_tells_the_equals_of_the_best_and_sorts_filters_and_grow
         words = column(seen, "models", 8)
         assert words[models["best"]].startswith("best")
         assert "smallest" in words[models["smallest"]]
-        assert [w.startswith(("best", "no significant difference")) for w in words] == [row["same"] for row in rows[:20]]
+        same = [word.startswith(("best", "no significant difference")) for word in words]
+        assert same == [row["same"] for row in rows[:20]]
         assert rows[models["smallest"]]["recipe"] in seen.page.locator("#models > p").nth(1).inner_text()
         button = header(seen, "models", "Features")
         button.focus()

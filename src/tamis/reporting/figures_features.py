@@ -140,7 +140,7 @@ def selectors(facts: dict[str, Any]) -> Figure | None:
         "selected and no other did. Beside each name: how many it selected in all.",
         (0.23 * max(len(sets), _COLUMNS), high),
         [
-            Panel(across, Axis("features of just these", "count"), [bars], _HIGH / high),
+            Panel(across, Axis("features of these alone", "count"), [bars], _HIGH / high),
             Panel(across, rows, dots, 1 - _HIGH / high),
         ],
     )

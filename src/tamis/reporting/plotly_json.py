@@ -38,7 +38,7 @@ TEMPLATE: dict[str, Any] = {
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": "system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif", "size": 13, "color": "ink"},
-        "margin": {"l": 60, "r": 16, "t": 24, "b": 48},
+        "margin": dict(zip("lrtb", (60, 16, 24, 48), strict=True)),
         "showlegend": False,
         "hovermode": "closest",
         "hoverlabel": {"bgcolor": "panel", "bordercolor": "faint", "font": {"color": "ink"}, "align": "left"},
