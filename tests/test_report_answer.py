@@ -16,10 +16,10 @@ from tamis.compose.chain import Call
 from tamis.data.dataset import Dataset
 from tamis.mining.mined import Mined
 from tamis.mining.search import mine
-from tamis.reporting.answer import _honest, mined_answer, validated_answer
+from tamis.reporting.answer import interval, mined_answer, validated_answer
 from tamis.reporting.sentence import sentence
+from tamis.validation.json_values import plain
 from tamis.validation.metrics import Metric, all_metrics
-from tamis.validation.plain import plain
 from tamis.validation.result import Estimate
 from tamis.validation.whole import validate
 
@@ -123,19 +123,16 @@ def test_what_is_no_recipe_is_said_as_it_is() -> None:
     ],
 )
 def test_intervals_end_where_the_measure_does(name: str, mean: float, se: float, expected: tuple[float, float]) -> None:
-    told = _honest(Estimate(mean, 0.1, se), all_metrics[name])
-    assert (told["low"], told["high"]) == pytest.approx(expected)
+    assert interval(Estimate(mean, 0.1, se), all_metrics[name]) == pytest.approx(expected)
 
 
 def test_of_a_measure_from_elsewhere_no_ends_are_known() -> None:
     profit = Metric("profit", "profit", "high", "labels", lambda answers: 7.0)
-    told = _honest(Estimate(7.0, 1.0, 5.0), profit)
-    assert (told["low"], told["high"]) == pytest.approx((-2.8, 16.8))
+    assert interval(Estimate(7.0, 1.0, 5.0), profit) == pytest.approx((-2.8, 16.8))
 
 
 def test_an_estimate_without_error_has_no_interval() -> None:
-    told = plain(_honest(Estimate(0.25, float("nan"), float("nan")), all_metrics["ber"]))
-    assert told == {"mean": 0.25, "se": None, "low": None, "high": None}
+    assert plain(interval(Estimate(0.25, float("nan"), float("nan")), all_metrics["ber"])) == [None, None]
 
 
 @pytest.mark.parametrize("name", sorted(catalog()))

@@ -14,8 +14,8 @@ import pytest
 
 from browser import Opened, chromium, needs_chromium, opened
 from tamis.data.named import names
-from tamis.reporting.build import report
 from tamis.reporting.html import page
+from tamis.reporting.run_report import report
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), needs_chromium]
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import tamis
 from tamis.base.errors import TamisError
 from tamis.data.load import load
-from tamis.reporting.build import report
+from tamis.reporting.run_report import report
 from tamis.validation.whole import validate
 
 QUICK: dict[str, Any] = {"trials": 8, "folds": 3, "inner_folds": 3, "engine": "serial", "only": ["cc | knn"]}
@@ -81,7 +81,7 @@ def test_the_leak_check_is_that_of_a_validation(flowers: Path, run: Path) -> Non
 def test_the_door_writes_pages_text_and_figures(run: Path, tmp_path: Path) -> None:
     found = tamis.report(run, out=tmp_path / "page.html", compare=run)
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    assert found.facts["comparison"]["verdict"].startswith("They cannot be told apart")
+    assert found.facts["comparison"]["verdict"].startswith("No significant difference")
     assert found.to_markdown().startswith("# ")
     pytest.importorskip("matplotlib", reason="matplotlib is absent: pip install tamis[figures]")
     assert {"roc", "projection"} <= {path.stem for path in found.to_figures(tmp_path / "figures")}
@@ -118,7 +118,7 @@ def test_a_search_that_was_stopped_has_no_report_until_it_is_finished(flowers: P
 
     with pytest.raises(KeyboardInterrupt):
         tamis.mine(data, run=path, progress=stop, **QUICK)
-    with pytest.raises(TamisError, match=r"holds no finished search; .* goes on where it stopped"):
+    with pytest.raises(TamisError, match=r"holds no finished search; .* resumes where it stopped"):
         report(path)
     tamis.mine(data, run=path, **QUICK)
     assert report(path).facts["kind"] == "mine"

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from sample_facts import HOSTILE, sample
 from tamis.base.errors import TamisError
-from tamis.reporting import canvas, figures_features, figures_models, figures_rows
-from tamis.reporting.figure import Axis, Figure, Panel, Series
+from tamis.reporting import figures_features, figures_models, figures_rows
+from tamis.reporting import matplotlib_drawing as canvas
+from tamis.reporting.figure_description import Axis, Figure, Panel, Series
 from tamis.reporting.figures import FORMATS, draw, figures
 from tamis.reporting.plotly_json import plotly_json
 
@@ -159,8 +160,8 @@ def test_error_against_features_is_the_curves_of_the_facts():
         expected = [(point["features"], point["mean"]) for point in curve["points"]]
         np.testing.assert_allclose(lines[curve["family"]].get_xydata(), expected)
     chosen, smallest = models["rows"][models["best"]], models["rows"][models["smallest"]]
-    np.testing.assert_allclose(lines["the choice"].get_xydata(), [[chosen["features"], chosen["mean"]]])
-    np.testing.assert_allclose(lines["the smallest as good"].get_xydata(), [[smallest["features"], smallest["mean"]]])
+    np.testing.assert_allclose(lines["chosen"].get_xydata(), [[chosen["features"], chosen["mean"]]])
+    np.testing.assert_allclose(lines["smallest as good"].get_xydata(), [[smallest["features"], smallest["mean"]]])
     assert f"{len(curves) - 6} others" in lines
     assert len({(line.get_color(), line.get_marker()) for line in list(lines.values())[:6]}) == 6
 
@@ -171,8 +172,8 @@ def test_the_choice_is_the_row_that_was_chosen():
     models["chosen"] = models["smallest"] = 1
     (axes,) = axes_of(figures_models.error_features(facts))
     row = models["rows"][1]
-    np.testing.assert_allclose(labelled(axes)["the choice"].get_xydata(), [[row["features"], row["mean"]]])
-    assert "the smallest as good" not in labelled(axes)
+    np.testing.assert_allclose(labelled(axes)["chosen"].get_xydata(), [[row["features"], row["mean"]]])
+    assert "smallest as good" not in labelled(axes)
 
 
 def test_bands_are_one_standard_error_wide():

@@ -17,8 +17,8 @@ import pytest
 from browser import chromium, needs_chromium, opened
 from sample_facts import HOSTILE, sample
 from tamis.reporting import html as view
+from tamis.reporting.display_names import shown as line
 from tamis.reporting.html import page
-from tamis.reporting.names import shown as line
 
 TEMPLATES = Path(view.__file__).with_name("templates")
 
@@ -150,7 +150,7 @@ def test_many_classes_have_a_list_of_confusions():
 
 def test_clusters_hold_every_feature_once():
     redundancy = sample()["features"]["redundancy"]
-    clusters = view._clusters({"redundancy": redundancy})
+    clusters = view.clusters({"redundancy": redundancy})
     alone = [c for c in redundancy["cluster"] if redundancy["cluster"].count(c) == 1]
     assert sorted(name for names in clusters for name in names) == sorted(
         name for name, c in zip(redundancy["names"], redundancy["cluster"], strict=True) if c not in alone
@@ -197,7 +197,8 @@ def test_the_leaderboard_tells_the_equals_of_the_best_and_sorts_filters_and_grow
         words = column(seen, "models", 8)
         assert words[models["best"]].startswith("best")
         assert "smallest" in words[models["smallest"]]
-        assert [w.startswith(("best", "not told apart")) for w in words] == [row["same"] for row in rows[:20]]
+        same = [word.startswith(("best", "no significant difference")) for word in words]
+        assert same == [row["same"] for row in rows[:20]]
         assert rows[models["smallest"]]["recipe"] in seen.page.locator("#models > p").nth(1).inner_text()
         button = header(seen, "models", "Features")
         button.focus()
@@ -254,7 +255,7 @@ def test_the_features_sort_and_come_as_csv(browser, report):
         header(seen, "features", "Rank").click()
         header(seen, "features", "Rank").click()
         assert column(seen, "features", 1) == [str(rank) for rank in sorted(table["rank"], reverse=True)[:20]]
-        header(seen, "features", "Chosen").click()
+        header(seen, "features", "Selected").click()
         shares = [int(text.split()[0]) for text in column(seen, "features", 4)]
         assert shares == sorted((round(100 * share) for share in table["chosen"]), reverse=True)[:20]
         with seen.page.expect_download() as download:
@@ -397,7 +398,7 @@ def test_commands_are_copied_and_figures_saved(browser, report):
             seen.page.locator(".figure-roc .save").click()
         drawing = download.value.path().read_text(encoding="utf-8")
         assert drawing.startswith("<svg")
-        assert "rows of the class found" in html.unescape(re.sub("<[^>]*>", " ", drawing))
+        assert "true positive rate" in html.unescape(re.sub("<[^>]*>", " ", drawing))
         assert seen.errors == []
 
 

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from sample_facts import HOSTILE, sample
-from tamis.reporting.markdown import text
-from tamis.reporting.markup import cell, fence, name, prose, table
-from tamis.reporting.names import shown
+from tamis.reporting.display_names import shown
+from tamis.reporting.markdown import align, cell, fence, name, prose, text
 
 READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 MARKS = str.maketrans("", "", "\N{FIRST STRONG ISOLATE}\N{POP DIRECTIONAL ISOLATE}")
@@ -63,7 +62,8 @@ def test_any_name_is_read_as_it_is(given_name):
 
 @given(NAMES, NAMES)
 def test_any_name_fills_one_cell(one, other):
-    written = table(["first", cell(other), "n"], [[cell(one), cell(other), "1"], ["x", cell(one), "2"]], "llr")
+    rows = [["first", cell(other), "n"], ["---", "---", "--:"], [cell(one), cell(other), "1"], ["x", cell(one), "2"]]
+    written = align("".join(f"| {' | '.join(row)} |\n" for row in rows))
     one, other = shown(one), shown(other)
     assert tables(written) == [[["first", other, "n"], [one, other, "1"], ["x", one, "2"]]]
 
@@ -141,7 +141,7 @@ def test_panels_that_are_none_are_left_out():
     for heading in ("The answer", "Models", "Rows", "How far to trust it", "How the search went"):
         assert f"## {heading}" not in data
     assert "## Warnings" in data
-    assert "chosen" not in data
+    assert "selected" not in data
 
 
 def test_the_answer_comes_first():
@@ -175,11 +175,14 @@ def test_models_as_good_as_the_best_are_counted():
     facts = sample()
     same = [row for row in facts["models"]["rows"] if row["same"]]
     smallest = facts["models"]["rows"][facts["models"]["smallest"]]
-    said = f"The smallest as good uses {smallest['features']:.0f} features: `{smallest['recipe']}`."
-    assert f"60 models were judged; {len(same) - 1} cannot be told from the best (=). {said}" in text(facts)
+    said = f"The smallest of these uses {smallest['features']:.0f} features: `{smallest['recipe']}`."
+    assert (
+        f"60 models were evaluated; {len(same) - 1} are not significantly different from the best (=). {said}"
+        in text(facts)
+    )
     for row in same[1:]:
         row["same"] = False
-    assert "60 models were judged; the best can be told from all others.\n" in text(facts)
+    assert "60 models were evaluated; no other was found to be as good as the best.\n" in text(facts)
 
 
 def test_features_in_use_are_listed_with_their_score_and_how_often_they_were_chosen():
@@ -213,14 +216,14 @@ def test_without_folds_features_are_listed_by_rank():
 
 def test_the_confusion_matrix_is_the_one_of_the_facts():
     rows = sample(n_classes=9)["rows"]
-    head, *lines = table_with(text(sample(n_classes=9)), "truth, answer:")
+    head, *lines = table_with(text(sample(n_classes=9)), "truth, prediction:")
     assert head[1:] == [line[0] for line in lines] == rows["classes"]
     assert [[int(count) for count in line[1:]] for line in lines] == rows["confusion"]
 
 
 def test_of_many_classes_the_mistakes_are_listed():
     rows = sample(n_classes=30)["rows"]
-    _, *lines = table_with(text(sample(n_classes=30)), "truth", "answer")
+    _, *lines = table_with(text(sample(n_classes=30)), "truth", "prediction")
     place = {label: number for number, label in enumerate(rows["classes"])}
     counts = [int(line[2]) for line in lines]
     assert counts == [rows["confusion"][place[line[0]]][place[line[1]]] for line in lines]
@@ -233,7 +236,7 @@ def test_honesty_warnings_and_story_are_told():
     facts = sample()
     markdown = text(facts)
     honesty, story = facts["honesty"], facts["story"]
-    assert f"claimed {honesty['leak']['leaky']['mean']:.3f}" in markdown
+    assert f"would have given {honesty['leak']['leaky']['mean']:.3f}" in markdown
     assert "200 times: p = 0.00498" in markdown
     assert f"an optimism of {honesty['search']['optimism']:.3f}" in markdown
     for warning in honesty["warnings"]:
@@ -261,8 +264,8 @@ def test_what_is_not_known_is_not_told():
     facts["made"] |= {"command": None, "seed": None, "date": None}
     markdown = text(facts)
     assert "None" not in markdown
-    assert f"**BER {facts['answer']['honest']['mean']:.3f}** on rows that the model has not seen." in markdown
-    assert "keeps no list of features" in markdown
+    assert f"**BER {facts['answer']['honest']['mean']:.3f}** on unseen rows." in markdown
+    assert "does not report the features it uses" in markdown
 
 
 def test_bars_of_a_table_stand_below_each_other():

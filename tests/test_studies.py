@@ -82,7 +82,7 @@ def test_the_command_prints_every_table(tiny, tamis, monkeypatch, tmp_path):
     code, out, error = tamis("reproduce", "mrmr")
     assert code == 0
     assert [line.rsplit(" in ", 1)[0] for line in error.splitlines()] == ["1/3 own", "2/3 tiny: count"]
-    for text in ("A small study (Nobody 2005)", "A table", "tiny", "a remark", "Not at hand: absent."):
+    for text in ("A small study (Nobody 2005)", "A table", "tiny", "a remark", "Not available: absent."):
         assert text in out
     code, out, error = tamis("reproduce", "mrmr", "--markdown", "--data", "tiny")
     assert (code, error) == (0, "")
@@ -100,7 +100,7 @@ def test_the_command_prints_every_table(tiny, tamis, monkeypatch, tmp_path):
         (("mrmr", "--data", "iris"), "mrmr has nothing on 'iris'; it has: nci60_mrmr"),
         (("contrasts", "--data", "iris"), "contrasts makes its own data"),
         (("fr-svm", "--json", "--markdown"), "exclude each other"),
-        (("mrmr",), "not at hand: nci60_mrmr"),
+        (("mrmr",), "not available: nci60_mrmr"),
         (("nobody",), "no study is called 'nobody'; there are binning, "),
     ],
 )
@@ -193,8 +193,8 @@ def test_contrasts_find_the_strong_columns_of_a_linear_target(monkeypatch):
     assert all(found["kept"][-4:])
     assert (found["probes"], found["false"] <= 1) == (10, True)
     gaussian = contrasts._gaussians(1)
-    assert len(gaussian[0]) == len(gaussian[1])
-    assert len(gaussian[0]) + gaussian[3] == 20
+    assert len(gaussian["strength"]) == len(gaussian["kept"])
+    assert len(gaussian["strength"]) + gaussian["probes"] == 20
 
 
 def test_tables_of_contrasts_count_what_was_found():

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from tamis.compose.rank import rank as rank
     from tamis.compose.recipe import recipe as recipe
     from tamis.data.load import load as load
-    from tamis.reporting.build import report as report
-    from tamis.reporting.mine import mine as mine
+    from tamis.reporting.note_facts import mine as mine
+    from tamis.reporting.run_report import report as report
     from tamis.validation.predict import predict as predict
     from tamis.validation.whole import validate as validate
 
@@ -23,11 +23,11 @@ __version__ = "0.1.0"
 #: The functions at the door, and the files that hold them.
 _FUNCTIONS = {
     "load": "data.load",
-    "mine": "reporting.mine",
+    "mine": "reporting.note_facts",
     "predict": "validation.predict",
     "rank": "compose.rank",
     "recipe": "compose.recipe",
-    "report": "reporting.build",
+    "report": "reporting.run_report",
     "validate": "validation.whole",
 }
 

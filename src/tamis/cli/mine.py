@@ -82,8 +82,8 @@ def mine(
 
     The search itself is evaluated on unseen rows. Stop it at any moment; the same command resumes it.
     """
-    from tamis.reporting.build import report as build
-    from tamis.reporting.mine import mine as search
+    from tamis.reporting.note_facts import mine as search
+    from tamis.reporting.run_report import report as build
 
     dataset = load_data(data, target)
     if group is not None:
@@ -151,7 +151,7 @@ def _save(path: Path, found: "Mined", dataset: "Dataset") -> bool:
 def _note_commands(run: Path, model: Path | None) -> None:
     """Store the typed command in the run, and the command that predicts with the model."""
     from tamis.mining.run.store import Store
-    from tamis.reporting.mine import COMMANDS
+    from tamis.reporting.note_facts import COMMANDS
 
     predict = [] if model is None else [shlex.join(["tamis", "predict", str(model), "NEW_DATA"])]
     following = [{"what": "predict new rows", "command": command} for command in predict]

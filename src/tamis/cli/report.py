@@ -27,7 +27,7 @@ def report(
     json: Json = False,
 ) -> None:
     """Write the report of RUN as one HTML file that works offline, or as text, figures or JSON."""
-    from tamis.reporting.build import report as build
+    from tamis.reporting.run_report import report as build
 
     found = build(run, compare=compare)
     if json:

@@ -115,7 +115,7 @@ def mine(
         Called with a :class:`~tamis.mining.runner.Progress` whenever something was computed.
     finish : callable, optional
         Called with the result, the experiment and the store when the search is over and its `run` file is still open.
-        ``tamis.mine`` stores there what ``tamis.report`` needs (:func:`tamis.reporting.mine.note_facts`).
+        ``tamis.mine`` stores there what ``tamis.report`` needs (:func:`tamis.reporting.note_facts.note_facts`).
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Two reports side by side: what differs, what both found, and whether the difference is more than chance."""
+"""Two reports side by side: what differs, what both found, and whether the difference is significant."""
 
 from collections.abc import Mapping
 from math import erfc, hypot, sqrt
@@ -6,7 +6,7 @@ from typing import Any
 
 from tamis.base.errors import TamisError
 
-#: Level below which a difference is called one.
+#: Level below which a difference is significant.
 _LEVEL = 0.05
 
 #: Features in common that are named.
@@ -14,15 +14,10 @@ _NAMED = 50
 
 
 def comparison(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Hold the facts of one run against those of another.
+    """Compare the facts of one run with those of another; both must have a model.
 
     The two errors are compared as independent estimates, which they are unless the runs share rows; where they do, the
-    test is too timid rather than too bold.
-
-    Parameters
-    ----------
-    one, other : mappings
-        Facts with an answer.
+    test is conservative.
 
     Returns
     -------
@@ -43,32 +38,33 @@ def comparison(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, An
     'first is better: BER 0.100 against 0.200 (p < 0.001).'
     """
     both = [one, other]
-    answers = [facts.get("answer") for facts in both]
-    if None in answers:
+    answers = [facts["answer"] for facts in both if facts.get("answer") is not None]
+    if len(answers) < 2:
         raise TamisError("only runs with a model can be compared, not data alone")
-    a, b = (answer for answer in answers if answer is not None)
     titles = [str(facts["title"]) for facts in both]
     if titles[0] == titles[1]:
         titles = [f"{titles[0]} (1)", f"{titles[1]} (2)"]
-    used = [_used(facts) for facts in both]
-    shared = None if None in used else [name for name in used[0] or () if name in set(used[1] or ())]
-    either = None if shared is None else len(set(used[0] or ()) | set(used[1] or ()))
-    verdict, p = _verdict(titles, a, b)
-    rows = [
-        ("error on rows that were not seen", [_error(x) for x in (a, b)]),
-        ("inner estimate", [_inner(x) for x in (a, b)]),
-        ("features used", [f"{x['n_used'] if x['n_used'] is not None else '?'} of {x['n_features']}" for x in (a, b)]),
-        ("model", [x["recipe"] for x in (a, b)]),
-        ("seed", [str(facts["made"]["seed"]) for facts in both]),
-    ]
+    ours, theirs = (_used(facts) for facts in both)
+    known = ours is not None and theirs is not None
+    shared = [name for name in ours or () if name in set(theirs or ())]
+    verdict, p = _verdict(titles, *answers)
+    inner = ["-" if x["inner_estimate"] is None else _number(x["inner_estimate"]["mean"]) for x in answers]
+    used = [f"{'?' if x['n_used'] is None else x['n_used']} of {x['n_features']}" for x in answers]
+    rows = {
+        "error on unseen rows": [_error(x) for x in answers],
+        "inner estimate of the search": inner,
+        "features used": used,
+        "model": [x["recipe"] for x in answers],
+        "seed": [str(facts["made"]["seed"]) for facts in both],
+    }
     return {
         "titles": titles,
-        "rows": [{"what": what, "values": values} for what, values in rows],
+        "rows": [{"what": what, "values": values} for what, values in rows.items()],
         "verdict": verdict,
         "p": p,
-        "shared": None if shared is None else shared[:_NAMED],
-        "n_shared": None if shared is None else len(shared),
-        "n_either": either,
+        "shared": shared[:_NAMED] if known else None,
+        "n_shared": len(shared) if known else None,
+        "n_either": len({*(ours or ()), *(theirs or ())}) if known else None,
     }
 
 
@@ -80,15 +76,12 @@ def _verdict(titles: list[str], a: Mapping[str, Any], b: Mapping[str, Any]) -> t
         return "They cannot be compared: an error is not known.", None
     gap, spread = a["honest"]["mean"] - b["honest"]["mean"], hypot(a["honest"]["se"], b["honest"]["se"])
     p = erfc(abs(gap) / spread / sqrt(2)) if spread > 0 else float(gap == 0)
-    figures = [f"{x['honest']['mean']:.3f}" for x in (a, b)]
+    means = [f"{x['honest']['mean']:.3f}" for x in (a, b)]
     if p >= _LEVEL:
-        return f"They cannot be told apart: {metric['title']} {figures[0]} and {figures[1]} (p = {p:.2f}).", p
+        return f"No significant difference: {metric['title']} {means[0]} and {means[1]} (p = {p:.2f}).", p
     better = int((gap > 0) == (metric["better"] == "low"))
-    said = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-    return (
-        f"{titles[better]} is better: {metric['title']} {figures[better]} against {figures[1 - better]} ({said}).",
-        p,
-    )
+    level = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    return f"{titles[better]} is better: {metric['title']} {means[better]} against {means[1 - better]} ({level}).", p
 
 
 def _used(facts: Mapping[str, Any]) -> list[str] | None:
@@ -101,10 +94,6 @@ def _used(facts: Mapping[str, Any]) -> list[str] | None:
 def _error(answer: Mapping[str, Any]) -> str:
     mean, low, high = (_number(answer["honest"][key]) for key in ("mean", "low", "high"))
     return f"{answer['metric']['title']} {mean} ({low} to {high})"
-
-
-def _inner(answer: Mapping[str, Any]) -> str:
-    return "-" if answer["inner_estimate"] is None else _number(answer["inner_estimate"]["mean"])
 
 
 def _number(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""How the values of a feature are spread in each class."""
+"""The distribution of a feature's values in each class."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,18 +8,18 @@ import polars as pl
 
 from tamis.base.types import Codes, FloatArray, Mask
 from tamis.data.dataset import Dataset
-from tamis.validation.plain import plain
+from tamis.validation.json_values import plain
 
 __all__ = ["distributions", "numbers"]
 
 #: Features drawn, bins of a numeric one, and distinct values up to which each has a bin of its own.
 _FEATURES, _BINS, _FEW = 60, 24, 12
-#: Levels of a nominal feature, and classes, that are told apart; the rest are "other".
+#: Most levels of a nominal feature, and most classes; the rest are "other".
 _LEVELS, _CLASSES = 20, 12
 
 
 class _Bins(NamedTuple):
-    """Which rows are known, the bin of each of them, how many bins there are, and what they are."""
+    """The rows with a known value, the bin of each, the number of bins, and their edges or levels."""
 
     known: Mask
     places: Codes
@@ -32,15 +32,9 @@ def distributions(data: Dataset, columns: Sequence[int] | np.ndarray) -> list[di
     """Count the rows of each class in bins of each feature.
 
     A numeric feature has 24 bins of equal width from its 1st to its 99th percentile (from its lowest to its highest
-    value where these two are the same); the outermost bins take what lies beyond. One of at most 12 distinct values
-    has a bin for each, halfway to its neighbours. The levels of a nominal feature come with the commonest first; of
-    more than 20 the others are put together as "other". Of more than 12 classes the 11 largest are told apart.
-
-    Parameters
-    ----------
-    data : Dataset
-    columns : sequence of int
-        The first 60 are taken.
+    value where these two are the same); the outermost bins hold what lies beyond. With at most 12 distinct values it
+    has a bin for each, halfway to its neighbours. A nominal feature has its most frequent level first; those after the
+    20th are "other", and so are all classes but the 11 largest of more than 12. Only the first 60 columns are counted.
 
     Returns
     -------
@@ -79,7 +73,7 @@ def distributions(data: Dataset, columns: Sequence[int] | np.ndarray) -> list[di
 
 
 def numbers(data: Dataset, columns: np.ndarray) -> FloatArray:
-    """A few numeric columns side by side, NaN where missing; of a sparse matrix no others are filled."""
+    """A few numeric columns as a dense matrix, NaN where missing."""
     if not columns.size:
         return np.empty((data.n_rows, 0))
     if data.is_sparse:
@@ -90,7 +84,7 @@ def numbers(data: Dataset, columns: np.ndarray) -> FloatArray:
 
 
 def _classes(y: np.ndarray) -> tuple[list[str], Codes]:
-    """What the classes are called, and the number of each row's class."""
+    """The names of the classes, and the number of each row's class."""
     classes, codes = np.unique(y, return_inverse=True)
     words = [str(label) for label in classes.tolist()]
     if len(words) <= _CLASSES:
@@ -119,12 +113,9 @@ def _numeric(values: FloatArray) -> _Bins:
 def _around(distinct: FloatArray) -> FloatArray:
     """Edges halfway between neighbouring values, and as far beyond the outermost ones."""
     between = distinct[:-1] / 2 + distinct[1:] / 2
-    # A value by itself gets a bin that is wide enough to be seen among numbers of its size.
-    first, last = (
-        (distinct[1] - distinct[0], distinct[-1] - distinct[-2])
-        if distinct.size > 1
-        else (max(1.0, abs(distinct[0]) / 1000),) * 2
-    )
+    # A single value gets a bin that can be seen among numbers of its size.
+    gaps = np.diff(distinct) if distinct.size > 1 else np.array([max(1.0, abs(distinct[0]) / 1000)])
+    first, last = gaps[0], gaps[-1]
     return np.concatenate([[distinct[0] - first / 2], between, [distinct[-1] + last / 2]])
 
 

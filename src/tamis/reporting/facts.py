@@ -1,20 +1,19 @@
-"""What a report tells, as one plain dict: the views draw it, and ``--json`` prints it.
+"""The content of a report as one plain dict: the views draw it, and ``--json`` prints it.
 
-The dict holds nothing but text, numbers, truth values, None, lists and dicts, so that any program can read it. Names
-are those of the data, as they are; who shows them must escape them. These are its entries; one that does not apply is
-None.
+The dict holds text, numbers, booleans, None, lists and dicts only. Names are those of the data, unchanged; a view must
+escape them. These are its entries; one that does not apply is None.
 
 =========== ============================================================================================================
 version     of this layout
 kind        "mine", "validate" or "data"
-title       what the data is called
-made        the versions of all that decides the figures, the seed, the command, and the date
+title       name of the data
+made        versions of all that decides the figures, the seed, the command and the date
 data        the data in numbers (:func:`tamis.data.describe.describe`)
 answer      the model, its honest error and the features it uses (:mod:`tamis.reporting.answer`)
 models      all models that were tried, and error against number of features (:mod:`tamis.reporting.models`)
-features    the features in order, how often chosen, how redundant (:mod:`tamis.reporting.features`)
-rows        the rows in two dimensions, and the answers against the truth (:mod:`tamis.reporting.rows`)
-honesty     how far the error can be believed (:mod:`tamis.reporting.honesty`)
+features    the features in order, how often selected, how redundant (:mod:`tamis.reporting.features`)
+rows        the rows in two dimensions, and predictions against the truth (:mod:`tamis.reporting.rows`)
+honesty     how far the error can be trusted (:mod:`tamis.reporting.honesty`)
 story       how the search went, and what the model looks like inside (:mod:`tamis.reporting.story`)
 =========== ============================================================================================================
 """
@@ -37,14 +36,14 @@ from tamis.reporting.models import family, models
 from tamis.reporting.rows import rows
 from tamis.reporting.story import story
 from tamis.validation.fold_result import FoldResult
+from tamis.validation.json_values import plain
 from tamis.validation.permutation import PermutationTest
-from tamis.validation.plain import plain
 from tamis.validation.result import Validation
 
-#: Of the layout of the facts.
+#: Version of the layout of the facts.
 VERSION = 2
 
-#: Kinds of selectors whose choices are held against each other.
+#: Kinds of selectors whose selected features are compared.
 _SELECTORS = 8
 
 Commands = Sequence[Mapping[str, str]]
@@ -68,30 +67,28 @@ def mined_facts(
     data : Dataset
         What was searched.
     results : callable
-        ``results(recipe)``: what came of a recipe on the folds of the search; empty when nothing is known.
+        ``results(recipe)``: the results of a recipe on the folds of the search; empty when there are none.
     stages : sequence of mappings with "stage" and "begin"
         When each stage began, in seconds.
     leak : Validation, optional
-        What an estimate would claim if the steps before the classifier saw all rows.
+        The estimate with the steps before the classifier fitted on all rows.
     command : str, optional
-        What was run.
+        The command that was run.
     commands : sequence of mappings with "what" and "command"
-        What to run next.
+        Commands to run next.
     """
     validation = found.validation_
     mask = used_features(found.model, found.n_features_in_)
     used = None if mask is None else np.flatnonzero(mask)
-    told = models(found, results)
-    sets = _picked_by_selectors(told["rows"], results)
+    tried = models(found, results)
+    sets = _selected_by_selectors(tried["rows"], results)
     return {
         **_head("mine", data, validation.seed, command),
         "answer": mined_answer(found, data, used=used, commands=commands),
-        "models": told,
+        "models": tried,
         "features": features(data, used=used, kept=validation.selected, sets=sets),
         "rows": rows(data, validation.predictions, validation.classes, used=used),
-        "honesty": honesty(
-            data, validation=validation, inner_estimate=found.inner_estimate_, leak=leak, permutation=None, used=used
-        ),
+        "honesty": honesty(data, validation=validation, inner_estimate=found.inner_estimate_, leak=leak, used=used),
         "story": story(found, stages),
     }
 
@@ -104,28 +101,16 @@ def validated_facts(
     command: str | None = None,
     commands: Commands = (),
 ) -> dict[str, Any]:
-    """The facts of a validation.
-
-    Parameters
-    ----------
-    validation : Validation
-    data : Dataset
-        What it was validated on.
-    permutation : PermutationTest, optional
-    command, commands
-        As for :func:`mined_facts`.
-    """
+    """The facts of a validation; `command` and `commands` as for :func:`mined_facts`."""
     often = None if validation.selected is None else most_often(validation.selected)
     used = None if often is None else often[often < data.n_features]
     return {
         **_head("validate", data, validation.seed, command),
         "answer": validated_answer(validation, data, commands=commands),
         "models": None,
-        "features": features(data, used=None, kept=validation.selected, sets={}),
+        "features": features(data, kept=validation.selected),
         "rows": rows(data, validation.predictions, validation.classes, used=used),
-        "honesty": honesty(
-            data, validation=validation, inner_estimate=None, leak=validation.leak, permutation=permutation, used=used
-        ),
+        "honesty": honesty(data, validation=validation, leak=validation.leak, permutation=permutation, used=used),
         "story": None,
     }
 
@@ -136,15 +121,15 @@ def data_facts(data: Dataset, *, command: str | None = None) -> dict[str, Any]:
         **_head("data", data, None, command),
         "answer": None,
         "models": None,
-        "features": features(data, used=None, kept=None, sets={}),
+        "features": features(data),
         "rows": rows(data, None, data.classes, used=None),
-        "honesty": honesty(data, validation=None, inner_estimate=None, leak=None, permutation=None),
+        "honesty": honesty(data),
         "story": None,
     }
 
 
 def most_often(sets: Sequence[np.ndarray]) -> np.ndarray:
-    """As many columns as the sets have on average, those first that are in most of them.
+    """The columns that are in most of the sets, as many as the sets have on average.
 
     Examples
     --------
@@ -157,28 +142,24 @@ def most_often(sets: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _head(kind: str, data: Dataset, seed: int | None, command: str | None) -> dict[str, Any]:
+    date = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
     return {
         "version": VERSION,
         "kind": kind,
         "title": data.name,
-        "made": {
-            "versions": made_with(),
-            "seed": seed,
-            "command": command,
-            "date": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
-        },
+        "made": {"versions": made_with(), "seed": seed, "command": command, "date": date},
         "data": plain(describe(data)),
     }
 
 
-def _picked_by_selectors(
+def _selected_by_selectors(
     ranked: Sequence[Mapping[str, Any]], results: Callable[[str], Sequence[FoldResult]]
 ) -> dict[str, np.ndarray]:
-    """For the best model of each kind of selector the columns that it keeps most often."""
+    """The columns that the best model of each kind of selector selects most often."""
     found: dict[str, np.ndarray] = {}
     for row in ranked:
-        selector = family(row["recipe"]).partition(" | ")[0]
-        if selector in found or len(found) == _SELECTORS or " | " not in family(row["recipe"]):
+        selector, bar, _ = family(row["recipe"]).partition(" | ")
+        if selector in found or len(found) == _SELECTORS or not bar:
             continue
         columns = [one.selected for one in results(row["recipe"]) if one.selected is not None]
         if columns:

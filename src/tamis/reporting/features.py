@@ -1,4 +1,4 @@
-"""Panel 4, the features: which of them the model uses, how surely, and what selectors agree on."""
+"""The features: which of them the model uses, how stable the selection is, and what selectors agree on."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,27 +11,27 @@ from tamis.compose.catalog import score_for
 from tamis.data.dataset import Dataset
 from tamis.reporting.distributions import distributions
 from tamis.reporting.redundancy import redundancy
-from tamis.validation.plain import plain
+from tamis.validation.json_values import plain
 from tamis.validation.stability import stability
 
 __all__ = ["best", "features", "has_classes", "scores"]
 
 #: Features that are listed for their score alone, and the most that are listed at all.
 _BY_SCORE, _LISTED = 1000, 20_000
-#: Combinations of selectors that are told apart.
+#: Combinations of selectors that are counted.
 _COMBINATIONS = 30
-#: Rows up to which any number of classes is believed.
+#: Rows up to which any number of classes is accepted.
 _FEW_ROWS = 20
 
 
 def features(
     data: Dataset,
     *,
-    used: np.ndarray | None,
-    kept: Sequence[np.ndarray] | None,
-    sets: Mapping[str, np.ndarray],
+    used: np.ndarray | None = None,
+    kept: Sequence[np.ndarray] | None = None,
+    sets: Mapping[str, np.ndarray] | None = None,
 ) -> dict[str, Any]:
-    """Put the features in order: those of the final model first, then by how often they were chosen, then by score.
+    """Sort the features: those of the final model first, then by how often they were selected, then by score.
 
     Columns numbered beyond those of the data are probes that validation added: they count for the stability and are
     not listed.
@@ -39,39 +39,41 @@ def features(
     Parameters
     ----------
     data : Dataset
-    used : int array or None
-        Columns of the final model; None when it cannot be told.
-    kept : sequence of int arrays, or None
+    used : int array, optional
+        Columns of the final model, where they are known.
+    kept : sequence of int arrays, optional
         Columns used in each outer fold.
-    sets : mapping of str to int array
-        For the best model of each kind of selector the columns it keeps.
+    sets : mapping of str to int array, optional
+        The columns that the best model of each kind of selector uses.
 
     Returns
     -------
     dict
-        ``n``, ``table`` (its columns as lists, at most 20000 features long), ``left_out`` (features that were chosen
-        and are not in the table), ``score_name`` (empty when there are no classes to score by), ``stability``,
-        ``selectors``, ``redundancy``, ``distributions``.
+        ``n``, ``table`` (its columns as lists, at most 20000 features long), ``left_out`` (selected features that are
+        not in the table), ``score_name`` (empty when there are no classes to score by), ``stability``, ``selectors``,
+        ``redundancy``, ``distributions``.
 
     Examples
     --------
     >>> X = np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0]])
     >>> data = Dataset(X, np.array(["a", "a", "b", "b"]), np.array(["u", "v"]))
-    >>> found = features(data, used=np.array([1]), kept=[np.array([1]), np.array([0, 1])], sets={})
+    >>> found = features(data, used=np.array([1]), kept=[np.array([1]), np.array([0, 1])])
     >>> found["table"]["name"], found["table"]["chosen"], found["table"]["score"]
     (['v', 'u'], [1.0, 0.5], [0.0, 1.0])
     """
     n = data.n_features
     score_name, values = scores(data)
     rank = np.empty(n, dtype=np.intp)
-    rank[_ranked(values)] = np.arange(1, n + 1)
-    chosen = np.full(n, np.nan) if not kept else _shares(kept, n)
+    rank[np.argsort(-values, kind="stable")] = np.arange(1, n + 1)
+    chosen = np.full(n, np.nan)
+    if kept:
+        chosen = np.bincount(np.concatenate([_own(columns, n) for columns in kept]), minlength=n) / len(kept)
     often = np.nan_to_num(chosen)
     in_use = np.zeros(n, dtype=bool)
     if used is not None:
         in_use[_own(used, n)] = True
-    worth_listing = np.flatnonzero(in_use | (often > 0) | (rank <= _BY_SCORE))
-    order = worth_listing[np.lexsort((rank[worth_listing], -often[worth_listing], ~in_use[worth_listing]))]
+    candidates = np.flatnonzero(in_use | (often > 0) | (rank <= _BY_SCORE))
+    order = candidates[np.lexsort((rank[candidates], -often[candidates], ~in_use[candidates]))]
     order, rest = order[:_LISTED], order[_LISTED:]
     probes = data.probes
     return {
@@ -87,17 +89,17 @@ def features(
         "left_out": int((in_use[rest] | (often[rest] > 0)).sum()),
         "score_name": score_name,
         "stability": None if not kept else _stability(kept, n),
-        "selectors": _agreement(sets),
+        "selectors": _agreement(sets or {}),
         "redundancy": redundancy(data, order),
         "distributions": distributions(data, order),
     }
 
 
 def scores(data: Dataset) -> tuple[str, FloatArray]:
-    """What a score is called and its value for every column, on all labelled rows.
+    """The name of a score and its value for every column, on all labelled rows.
 
-    There is one score for data of known numbers, and one that takes nominal columns and missing values. Without classes
-    to score by, or with values that are infinite, the name is empty and the values are NaN.
+    The score is another one for nominal columns and missing values. Without classes to score by, or with infinite
+    values, the name is empty and the values are NaN.
     """
     nothing = "", np.full(data.n_features, np.nan)
     if not has_classes(data):
@@ -110,14 +112,14 @@ def scores(data: Dataset) -> tuple[str, FloatArray]:
 
 
 def best(data: Dataset, most: int) -> np.ndarray:
-    """The columns, in order of their numbers; the `most` of them with the best scores where there are more."""
+    """The columns in order; where there are more than `most`, those with the best scores."""
     if data.n_features <= most:
         return np.arange(data.n_features)
-    return np.sort(_ranked(scores(data)[1])[:most])
+    return np.sort(np.argsort(-scores(data)[1], kind="stable")[:most])
 
 
 def has_classes(data: Dataset) -> bool:
-    """Whether the labels are two classes or more, rather than a number to predict or a name for every row."""
+    """Whether the labels are two classes or more, and not numbers to predict or names of the rows."""
     y, n = data.y, data.n_rows
     if n == 0 or (y.dtype.kind == "f" and bool((y != np.round(y)).any())):
         return False
@@ -125,19 +127,9 @@ def has_classes(data: Dataset) -> bool:
     return classes >= 2 and (n <= _FEW_ROWS or classes <= n // 2)
 
 
-def _ranked(values: FloatArray) -> np.ndarray:
-    """Columns with the largest value first, equals in their order."""
-    return np.argsort(-values, kind="stable")
-
-
 def _own(columns: np.ndarray, n: int) -> np.ndarray:
     columns = np.asarray(columns, dtype=np.intp)
     return columns[columns < n]
-
-
-def _shares(kept: Sequence[np.ndarray], n: int) -> FloatArray:
-    """Share of the folds that use each column."""
-    return np.bincount(np.concatenate([_own(columns, n) for columns in kept]), minlength=n) / len(kept)
 
 
 def _stability(kept: Sequence[np.ndarray], n: int) -> dict[str, float] | None:
@@ -150,7 +142,7 @@ def _stability(kept: Sequence[np.ndarray], n: int) -> dict[str, float] | None:
 
 
 def _agreement(sets: Mapping[str, np.ndarray]) -> dict[str, Any] | None:
-    """How many features were chosen by exactly which selectors; nothing to agree on for fewer than two of them."""
+    """How many features each combination of selectors selected, and no other selector."""
     if len(sets) < 2:
         return None
     chosen = [np.unique(np.asarray(columns, dtype=np.intp)) for columns in sets.values()]
@@ -170,5 +162,5 @@ def _agreement(sets: Mapping[str, np.ndarray]) -> dict[str, Any] | None:
 
 
 def _short(value: float) -> float | None:
-    """Six digits: a table of thousands of features must not be heavy."""
+    """Six digits keep a table of thousands of features small."""
     return float(f"{value:.6g}") if np.isfinite(value) else None

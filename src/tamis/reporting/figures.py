@@ -1,4 +1,4 @@
-"""All figures of a report: described once from the facts, and drawn into single files for a paper or a slide."""
+"""All figures of a report: described once from the facts, and drawn to single files for a paper or a slide."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from tamis.base.errors import TamisError
-from tamis.reporting.canvas import drawn, style
-from tamis.reporting.figure import Figure
+from tamis.reporting.figure_description import Figure
 from tamis.reporting.figures_features import chosen, redundancy, selectors
 from tamis.reporting.figures_models import error_features, stability, stages
 from tamis.reporting.figures_rows import calibration, confusion, permutation, projection, roc, threshold
+from tamis.reporting.matplotlib_drawing import drawn, style
 
 __all__ = ["FORMATS", "draw", "figures"]
 
-#: What is written into the files besides the picture; no date, so that the same facts give the same file.
+#: Metadata of the files; no date, so that the same facts give the same file.
 _METADATA: dict[str, dict[str, Any]] = {
     "svg": {"Date": None, "Creator": "tamis"},
     "png": {"Software": "tamis"},
@@ -23,20 +23,9 @@ _METADATA: dict[str, dict[str, Any]] = {
 
 FORMATS = tuple(_METADATA)
 
-_FIGURES: tuple[Callable[[dict[str, Any]], Figure | None], ...] = (
-    error_features,
-    stability,
-    chosen,
-    redundancy,
-    selectors,
-    projection,
-    confusion,
-    roc,
-    threshold,
-    calibration,
-    permutation,
-    stages,
-)
+_FIGURES: tuple[Callable[[dict[str, Any]], Figure | None], ...]
+_FIGURES = (error_features, stability, chosen, redundancy, selectors, projection)
+_FIGURES += (confusion, roc, threshold, calibration, permutation, stages)
 
 
 def figures(facts: dict[str, Any]) -> dict[str, Figure]:
@@ -46,23 +35,21 @@ def figures(facts: dict[str, Any]) -> dict[str, Figure]:
 
 
 def draw(facts: dict[str, Any], folder: Path, *, format: str = "svg") -> list[Path]:
-    """Draw every figure for which there are facts, each into a file of its own.
-
-    The files are called error_features, stability, features, redundancy, selectors, projection, confusion, roc,
-    threshold, calibration, permutation and stages. The same facts give the same bytes.
+    """Draw every figure for which there are facts to a file of its own; the same facts give the same bytes.
 
     Parameters
     ----------
     facts : dict
-        As :mod:`tamis.reporting.facts` makes it. Panels that are None are not drawn.
+        The content of the report (:mod:`tamis.reporting.facts`).
     folder : Path
-        Made when it does not exist; files of the same names are replaced.
+        Created when it does not exist; files of the same names are replaced.
     format : {"svg", "png", "pdf"}, default="svg"
 
     Returns
     -------
     list of Path
-        The files that were written.
+        The files: error_features, stability, features, redundancy, selectors, projection, confusion, roc, threshold,
+        calibration, permutation and stages.
     """
     if format not in FORMATS:
         raise TamisError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")

@@ -1,25 +1,23 @@
-"""Figures of the features: how often they are selected, which say the same, what selectors agree on, their values."""
+"""Figures of the features: how often selected, which are redundant, what selectors agree on, and their values."""
 
 from itertools import pairwise
 from typing import Any
 
-from tamis.reporting.figure import Axis, Bars, Colour, Figure, Heat, Panel, Series
-from tamis.reporting.names import escaped
+from tamis.reporting.display_names import escaped
+from tamis.reporting.figure_description import Axis, Bars, Colour, Figure, Heat, Panel, Series
 
 __all__ = ["chosen", "distributions", "redundancy", "selectors"]
 
-#: Features with a bar, and combinations of selectors with one.
-_BARS, _SETS = 30, 20
-#: Combinations for which there is room at the least.
-_COLUMNS = 8
-#: Classes up to which the areas below their lines are filled so that they are easily seen.
+#: Most features with a bar, most combinations of selectors, and combinations for which there is always room.
+_BARS, _SETS, _COLUMNS = 30, 20, 8
+#: Most classes with clearly visible areas below their lines.
 _FEW = 3
 #: Inches of the bars of combinations, and of a line of dots below them.
 _HIGH, _DOTS = 1.7, 0.22
 
 
 def chosen(facts: dict[str, Any]) -> Figure | None:
-    """The features by how often the folds use them; by their score where there were no folds."""
+    """The features by how often the folds use them, or by score where there were no folds."""
     if facts["features"] is None:
         return None
     table = facts["features"]["table"]
@@ -52,7 +50,7 @@ def _used(role: str | None) -> str:
 
 
 def distributions(facts: dict[str, Any]) -> list[Figure]:
-    """The values of each feature that has them, by class: steps for a numeric one, bars for a nominal one."""
+    """The distribution of each feature by class: steps for a numeric one, bars for a nominal one."""
     if facts["features"] is None:
         return []
     classes = [] if facts["rows"] is None else facts["rows"]["classes"]
@@ -65,20 +63,19 @@ def _distribution(one: dict[str, Any], classes: list[str]) -> Figure:
     for place, own in enumerate(one["classes"]):
         label, counts = own["class"], own["counts"]
         shares = [round(count / max(1, sum(counts)), 4) for count in counts]
-        # One class, one colour: its place among the classes, where it is there.
-        named = {"colour": classes.index(label) if label in classes else place, "label": label}
+        # A class has the same colour in all figures.
+        look = {"colour": classes.index(label) if label in classes else place, "label": label}
         if edges is None:
             at = [level + (place - (n - 1) / 2) * 0.75 / n for level in range(len(shares))]
             detail = [f"{escaped(level)}<br>{count:,} rows" for level, count in zip(levels, counts, strict=True)]
-            told = f"<b>{escaped(label)}</b><br>%{{customdata}}"
-            marks.append(Bars(at, shares, width=0.75 / n, hover=told, detail=detail, **named))
+            hover = f"<b>{escaped(label)}</b><br>%{{customdata}}"
+            marks.append(Bars(at, shares, width=0.75 / n, hover=hover, detail=detail, **look))
         else:
-            told = f"<b>{escaped(label)}</b><br>%{{x:.4g}} to %{{customdata[0]:.4g}}<br>%{{customdata[1]:,}} rows"
+            hover = f"<b>{escaped(label)}</b><br>%{{x:.4g}} to %{{customdata[0]:.4g}}<br>%{{customdata[1]:,}} rows"
             ends = list(zip(edges[1:], counts, strict=True))
             # The last step needs an end.
-            steps: dict[str, Any] = {"y": [*shares, shares[-1]], "detail": [*ends, ends[-1]], "steps": True}
-            fill = 0.18 if n <= _FEW else 0.06
-            marks.append(Series(edges, line=True, fill=fill, hover=told, **steps, **named))
+            steps: dict[str, Any] = {"detail": [*ends, ends[-1]], "steps": True, "fill": 0.18 if n <= _FEW else 0.06}
+            marks.append(Series(edges, [*shares, shares[-1]], line=True, hover=hover, **steps, **look))
     rows = sum(sum(own["counts"]) for own in one["classes"])
     return Figure(
         "distribution",
@@ -90,8 +87,8 @@ def _distribution(one: dict[str, Any], classes: list[str]) -> Figure:
 
 
 def redundancy(facts: dict[str, Any]) -> Figure | None:
-    """How much the top features say the same: their correlations, and clusters framed."""
-    known = None if facts["features"] is None else facts["features"]["redundancy"]
+    """The absolute correlations of the top features, with frames around clusters."""
+    known = (facts["features"] or {}).get("redundancy")
     if known is None or not known["order"]:
         return None
     order = known["order"]
@@ -104,21 +101,21 @@ def redundancy(facts: dict[str, Any]) -> Figure | None:
     side = 0.135 * max(len(order), 18)
     return Figure(
         "redundancy",
-        "Features that tell the same",
-        f"Absolute correlation of the first {len(order)} features, neighbours alike; frames hold clusters.",
+        "Similar features",
+        f"Absolute correlation of the first {len(order)} features, similar ones side by side; frames are clusters.",
         (side, side),
         [Panel(names, names, [heat], square=True)],
     )
 
 
 def selectors(facts: dict[str, Any]) -> Figure | None:
-    """What selectors agree on, as an UpSet plot: for every combination the features that just these selectors chose.
+    """What selectors agree on, as an UpSet plot: the features that each combination of selectors selected.
 
     References
     ----------
     Lex et al., "UpSet: Visualization of Intersecting Sets", IEEE TVCG 20 (2014).
     """
-    known = None if facts["features"] is None else facts["features"]["selectors"]
+    known = (facts["features"] or {}).get("selectors")
     if known is None or not known["sets"]:
         return None
     sets, names = known["sets"][:_SETS], known["names"]
@@ -140,10 +137,10 @@ def selectors(facts: dict[str, Any]) -> Figure | None:
         "selectors",
         "Where selections agree",
         "Each column is a group of selectors, marked by the dots below it; its bar counts the features that these "
-        "chose and no other did. Beside each name: how many it chose in all.",
+        "selected and no other did. Beside each name: how many it selected in all.",
         (0.23 * max(len(sets), _COLUMNS), high),
         [
-            Panel(across, Axis("features of just these", "count"), [bars], _HIGH / high),
+            Panel(across, Axis("features of these alone", "count"), [bars], _HIGH / high),
             Panel(across, rows, dots, 1 - _HIGH / high),
         ],
     )

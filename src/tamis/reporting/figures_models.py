@@ -1,17 +1,17 @@
-"""Figures of the models: error against features, with the stability of these, and the search on a time line."""
+"""Figures of the models: error against number of features, stability, and the stages of the search."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from tamis.reporting.figure import Axis, Bars, Figure, Panel, Series
-from tamis.reporting.names import escaped
+from tamis.reporting.display_names import escaped
+from tamis.reporting.figure_description import Axis, Bars, Figure, Panel, Series
 
 __all__ = ["error_features", "stability", "stages"]
 
-#: Families that are shown at first; the others stand back.
+#: Families that are shown at first; the others are hidden.
 _FAMILIES = 6
 
-#: Sizes that differ by more than this factor are on a logarithmic axis, up to the other one with the steps 1, 2 and 5.
+#: Factor from which sizes are on a logarithmic axis, and from which it has ticks at powers of ten alone.
 _WIDE, _STEPS = 20, 3000
 
 #: Units of time and the seconds in each, the longest first.
@@ -44,7 +44,7 @@ def error_features(facts: dict[str, Any]) -> Figure | None:
 
 
 def stability(facts: dict[str, Any]) -> Figure | None:
-    """The same models, coloured by how much their features agree between folds."""
+    """The same models, coloured by the stability of their features."""
     known = [(name, [p for p in points if p["stability"] is not None]) for name, points in _curves(facts)]
     values = [point["stability"] for _, points in known for point in points]
     if not values:
@@ -54,15 +54,15 @@ def stability(facts: dict[str, Any]) -> Figure | None:
     return Figure(
         "stability",
         f"{metric}, size and stability",
-        "Each point is a model of the figure above; the colour tells how much the features agree between folds (1: "
-        "always the same). Below, to the left and light is best.",
+        "Each point is a model of the figure above; the colour is the stability of its features over the folds (1: "
+        "always the same). Low, left and light is best.",
         (4.6, 3.0),
         [Panel(_sizes(known), Axis(metric), [dots])],
     )
 
 
 def _curves(facts: dict[str, Any]) -> list[Curve]:
-    """The families, the best first; a model without features has no place on a logarithmic axis."""
+    """The families, the best first, without models of no features, which a logarithmic axis cannot show."""
     models = facts["models"]
     found = [] if models is None else [(curve["family"], curve["points"]) for curve in models["curves"]]
     known = [(name, [p for p in points if p["features"] > 0 and p["mean"] is not None]) for name, points in found]
@@ -71,15 +71,15 @@ def _curves(facts: dict[str, Any]) -> list[Curve]:
 
 
 def _points(curves: Sequence[Curve], metric: str) -> dict[str, Any]:
-    """Where the points of some families are, and what is told of them."""
+    """Coordinates and hover texts of the points of some families."""
     points = [(name, point) for name, own in curves for point in own]
     x, y = ([point[key] for _, point in points] for key in ("features", "mean"))
-    told = []
+    detail = []
     for name, point in points:
         error, agreement = ("\N{EN DASH}" if point[key] is None else f"{point[key]:.3f}" for key in ("se", "stability"))
-        told.append([f"<b>{escaped(name)}</b><br>{escaped(point['recipe'], 70)}", error, agreement])
+        detail.append([f"<b>{escaped(name)}</b><br>{escaped(point['recipe'], 70)}", error, agreement])
     words = f"{metric} %{{y:.3f}} ± %{{customdata[1]}}, %{{x:,}} features<br>stability %{{customdata[2]}}"
-    return {"x": x, "y": y, "hover": f"%{{customdata[0]}}<br>{words}", "detail": told}
+    return {"x": x, "y": y, "hover": f"%{{customdata[0]}}<br>{words}", "detail": detail}
 
 
 def _sizes(curves: Sequence[Curve]) -> Axis:
@@ -92,40 +92,40 @@ def _sizes(curves: Sequence[Curve]) -> Axis:
 
 
 def _rings(models: dict[str, Any]) -> list[Series]:
-    """A ring around the model that was chosen, and a square around the smallest that is not told from it."""
+    """A ring around the chosen model, and a square around the smallest that is as good as the best."""
     chosen, smallest = models.get("chosen", models["best"]), models["smallest"]
     found: list[Series] = []
-    marked = (chosen, "the choice", "circle-open", 16.0), (smallest, "the smallest as good", "square-open", 12.0)
+    marked = (chosen, "chosen", "circle-open", 16.0), (smallest, "smallest as good", "square-open", 12.0)
     for number, label, shape, size in marked:
         row = None if number is None or (found and number == chosen) else models["rows"][number]
         if row is not None and row["features"] and row["mean"] is not None:
-            told: dict[str, Any] = {"label": label, "hover": f"<b>{label}</b><br>{escaped(row['recipe'], 70)}"}
-            at = [row["features"]], [row["mean"]]
-            found.append(Series(*at, points=True, shape=shape, size=size, colour="ink", **told))
+            look: dict[str, Any] = {"shape": shape, "size": size, "colour": "ink", "label": label}
+            hover = f"<b>{label}</b><br>{escaped(row['recipe'], 70)}"
+            found.append(Series([row["features"]], [row["mean"]], points=True, hover=hover, **look))
     return found
 
 
 def stages(facts: dict[str, Any]) -> Figure | None:
     """When each stage of the search ran, how many recipes it tried, and the best error among them."""
-    known = [] if facts["story"] is None else facts["story"]["stages"]
+    known = (facts["story"] or {}).get("stages")
     if not known:
         return None
     metric = "error" if facts["models"] is None else facts["models"]["metric"]["title"]
     names = list(dict.fromkeys(one["stage"] for one in known))
     end = max(one["end"] for one in known)
     unit, seconds = next((unit for unit in _UNITS if end > 2 * unit[1]), _UNITS[-1])
-    # Every visit to a stage tells of all of them: it is written behind the last.
+    # The numbers of a stage are those of all visits to it, so they are written behind the last visit.
     last = {one["stage"]: i for i, one in enumerate(known)}
-    told = [_yield(one, metric) for one in known]
+    texts = [_tried(one, metric) for one in known]
     bars = Bars(
         at=[names.index(one["stage"]) for one in known],
         length=[(one["end"] - one["begin"]) / seconds for one in known],
         base=[one["begin"] / seconds for one in known],
         width=0.6,
         across=True,
-        text=[text if last[one["stage"]] == i else "" for i, (one, text) in enumerate(zip(known, told, strict=True))],
+        text=[text if last[one["stage"]] == i else "" for i, (one, text) in enumerate(zip(known, texts, strict=True))],
         hover=f"%{{customdata}}<br>%{{base:.3g}} to %{{x:.3g}} {unit}",
-        detail=[f"<b>{escaped(one['stage'])}</b><br>{text}" for one, text in zip(known, told, strict=True)],
+        detail=[f"<b>{escaped(one['stage'])}</b><br>{text}" for one, text in zip(known, texts, strict=True)],
     )
     return Figure(
         "stages",
@@ -136,6 +136,6 @@ def stages(facts: dict[str, Any]) -> Figure | None:
     )
 
 
-def _yield(one: dict[str, Any], metric: str) -> str:
+def _tried(one: dict[str, Any], metric: str) -> str:
     tried = f"{one['recipes']:,} recipe" + ("s" if one["recipes"] != 1 else "")
     return tried if one["best"] is None else f"{tried}, best {metric} {one['best']:.3f}"

@@ -5,34 +5,31 @@ from typing import Any
 
 import numpy as np
 
-from tamis.reporting.figure import Axis, Bars, Figure, Heat, Panel, Series
-from tamis.reporting.names import escaped
+from tamis.reporting.display_names import escaped
+from tamis.reporting.figure_description import Axis, Bars, Figure, Heat, Panel, Series
 
 __all__ = ["calibration", "confusion", "permutation", "projection", "roc", "threshold"]
 
-#: Classes up to which the cells of a confusion matrix hold their counts; the inches of such a cell, and of others.
+#: Most classes of a confusion matrix with counts in its cells; the inches of such a cell, and of others.
 _COUNTED, _CELL, _SMALL = 20, 0.36, 0.2
 
-#: Rows up to which they are drawn large.
+#: Most rows that are drawn large.
 _LARGE = 500
 
 
 def projection(facts: dict[str, Any]) -> Figure | None:
     """The rows along the first two principal components of the selected features, by class."""
-    rows = facts["rows"]
-    known = None if rows is None else rows["projection"]
-    if known is None or not known["x"]:
+    known = (facts["rows"] or {}).get("projection")
+    if not known or not known["x"]:
         return None
+    size = 8.0 if len(known["x"]) <= _LARGE else 6.0
     marks = []
-    for number, name in enumerate(rows["classes"]):
+    for number, name in enumerate(facts["rows"]["classes"]):
         own = [i for i, code in enumerate(known["class"]) if code == number]
         x, y, row = ([known[key][i] for i in own] for key in ("x", "y", "row"))
-        told: dict[str, Any] = {
-            "hover": f"%{{customdata}}<br><b>{escaped(name)}</b>",
-            "detail": [escaped(one, 60) for one in row],
-        }
-        size = 8.0 if len(known["x"]) <= _LARGE else 6.0
-        marks.append(Series(x, y, points=True, size=size, colour=number, label=name, **told))
+        look: dict[str, Any] = {"size": size, "colour": number, "label": name}
+        hover, detail = f"%{{customdata}}<br><b>{escaped(name)}</b>", [escaped(one, 60) for one in row]
+        marks.append(Series(x, y, points=True, hover=hover, detail=detail, **look))
     first, second = (
         Axis(f"{name} component ({100 * (share or 0.0):.3g} % of the variance)")
         for name, share in zip(("first", "second"), known["explained"], strict=True)
@@ -50,8 +47,8 @@ def projection(facts: dict[str, Any]) -> Figure | None:
 
 
 def confusion(facts: dict[str, Any]) -> Figure | None:
-    """The rows of each class by what they were taken for: shares as shades, counts as numbers."""
-    counts = None if facts["rows"] is None else facts["rows"]["confusion"]
+    """The rows of each class by prediction: shares as shades, counts as numbers."""
+    counts = (facts["rows"] or {}).get("confusion")
     if counts is None:
         return None
     n, names = len(counts), facts["rows"]["classes"]
@@ -69,7 +66,7 @@ def confusion(facts: dict[str, Any]) -> Figure | None:
 
 
 def _shares(x: str, y: str, marks: Sequence[Series]) -> list[Panel]:
-    """Axes of shares with the diagonal: chance, or a probability that means what it says."""
+    """Axes of shares with the diagonal: chance, or a calibrated probability."""
     diagonal = Series([0.0, 1.0], [0.0, 1.0], line=True, dotted=True, colour="muted")
     across, up = (Axis(title, "share", limits=(-0.02, 1.02)) for title in (x, y))
     return [Panel(across, up, [diagonal, *marks], square=True)]
@@ -77,8 +74,8 @@ def _shares(x: str, y: str, marks: Sequence[Series]) -> list[Panel]:
 
 def _by_class(facts: dict[str, Any], panel: str) -> list[tuple[int, str, dict[str, Any]]]:
     """The number and the name of each class with a curve, and the curve."""
-    rows = facts["rows"]
-    curves = [] if rows is None or rows[panel] is None else rows[panel]["curves"]
+    rows = facts["rows"] or {}
+    curves = (rows.get(panel) or {"curves": ()})["curves"]
     return [(rows["classes"].index(curve["class"]), curve["class"], curve) for curve in curves]
 
 
@@ -86,18 +83,18 @@ def roc(facts: dict[str, Any]) -> Figure | None:
     """True against false positives for every threshold; of more than two classes, each against the rest."""
     marks = []
     for number, name, curve in _by_class(facts, "roc"):
-        # The area first: a name that is written from right to left would turn what comes after it.
+        # The area first: a name written from right to left would turn what comes after it.
         label = name if curve["auc"] is None else f"AUC {curve['auc']:.3f} {name}"
-        told = f"<b>{escaped(name)}</b><br>found %{{y:.0%}}, others taken for it %{{x:.0%}}"
-        marks.append(Series(curve["fpr"], curve["tpr"], line=True, colour=number, label=label, hover=told))
+        hover = f"<b>{escaped(name)}</b><br>true positives %{{y:.0%}}, false positives %{{x:.0%}}"
+        marks.append(Series(curve["fpr"], curve["tpr"], line=True, colour=number, label=label, hover=hover))
     if not marks:
         return None
     return Figure(
         "roc",
         "ROC",
-        "Share of the class that is found against the share of others taken for it; the dotted line is chance.",
+        "True positive rate against false positive rate of each class; the dotted line is chance.",
         (3.2, 3.2),
-        _shares("rows of other classes taken for the class", "rows of the class found", marks),
+        _shares("false positive rate", "true positive rate", marks),
     )
 
 
@@ -105,27 +102,27 @@ def calibration(facts: dict[str, Any]) -> Figure | None:
     """How often a class occurs where the model gives it some probability, in bins of the same number of rows."""
     marks = []
     for number, name, curve in _by_class(facts, "calibration"):
-        told = f"<b>{escaped(name)}</b><br>predicted %{{x:.0%}}, observed %{{y:.0%}} of %{{customdata:,}} rows"
-        look: dict[str, Any] = {"colour": number, "label": name, "hover": told, "detail": curve["count"]}
+        hover = f"<b>{escaped(name)}</b><br>predicted %{{x:.0%}}, observed %{{y:.0%}} of %{{customdata:,}} rows"
+        look: dict[str, Any] = {"colour": number, "label": name, "hover": hover, "detail": curve["count"]}
         marks.append(Series(curve["predicted"], curve["observed"], line=True, points=True, **look))
     if not marks:
         return None
     return Figure(
         "calibration",
         "Calibration",
-        "Ten bins of equal size; on the dotted line a probability means what it says.",
+        "Ten bins of equal size; on the dotted line probabilities are calibrated.",
         (3.2, 3.2),
-        _shares("predicted probability (mean of the bin)", "rows of the class in the bin", marks),
+        _shares("predicted probability (mean of the bin)", "observed share of the class", marks),
     )
 
 
 def threshold(facts: dict[str, Any]) -> Figure | None:
     """The balanced error against the share of rows that are predicted to be positive."""
-    known = None if facts["rows"] is None else facts["rows"]["threshold"]
+    known = (facts["rows"] or {}).get("threshold")
     if known is None:
         return None
-    told = "BER %{y:.3f} with %{x:.0%} predicted"
-    marks = [Series(known["share"], known["ber"], line=True, hover=told)]
+    hover = "BER %{y:.3f} with %{x:.0%} predicted"
+    marks = [Series(known["share"], known["ber"], line=True, hover=hover)]
     used, best = ("used", "as the model decides", 5, "circle"), ("best", "best, known afterwards", 2, "diamond-open")
     for key, words, number, shape in (used, best):
         at = known[key]
@@ -136,7 +133,7 @@ def threshold(facts: dict[str, Any]) -> Figure | None:
                 "colour": number,
                 "label": f"{words}: {at['ber']:.3f}",
             }
-            marks.append(Series([at["share"]], [at["ber"]], points=True, hover=f"{words}<br>{told}", **look))
+            marks.append(Series([at["share"]], [at["ber"]], points=True, hover=f"{words}<br>{hover}", **look))
     share = Axis(f"rows predicted to be {facts['rows']['classes'][1]}", "share", limits=(-0.02, 1.02))
     return Figure(
         "threshold",
@@ -150,7 +147,7 @@ def threshold(facts: dict[str, Any]) -> Figure | None:
 
 def permutation(facts: dict[str, Any]) -> Figure | None:
     """The error with the true classes beside the errors with permuted classes."""
-    known = None if facts["honesty"] is None else facts["honesty"]["permutation"]
+    known = (facts["honesty"] or {}).get("permutation")
     if known is None or known["value"] is None:
         return None
     null = [value for value in known["null"] if value is not None]
@@ -161,8 +158,8 @@ def permutation(facts: dict[str, Any]) -> Figure | None:
     counts, edges = np.histogram(null, bins=max(5, min(30, len(null) // 6)))
     middles, width = ((edges[1:] + edges[:-1]) / 2).tolist(), float(edges[1] - edges[0])
     bars = Bars(middles, counts.tolist(), width=width, colour="faint", hover="%{x:.3f}: %{y:,}")
-    told = f"true classes: {metric} {value:.3f}, p = {p:.2g}"
-    reached = Series([value, value], [0, int(max(1, counts.max()))], line=True, colour=5, label=told, hover=told)
+    label = f"true classes: {metric} {value:.3f}, p = {p:.2g}"
+    reached = Series([value, value], [0, int(max(1, counts.max()))], line=True, colour=5, label=label, hover=label)
     errors = Axis(f"{metric} with permuted classes", limits=(low - room, high + room))
     return Figure(
         "permutation",

@@ -1,6 +1,6 @@
-"""Panel 6, honesty: what would have made the error look smaller than it is, and what makes it doubtful."""
+"""What would have made the error look smaller than it is, and what makes it uncertain."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,57 +18,56 @@ from tamis.data.duplicates import equal_rows, too_large
 from tamis.reporting.answer import interval
 from tamis.reporting.distributions import numbers
 from tamis.reporting.features import has_classes, scores
+from tamis.validation.json_values import plain
 from tamis.validation.metrics import all_metrics
 from tamis.validation.permutation import PermutationTest
-from tamis.validation.plain import plain
 from tamis.validation.result import Estimate, Validation
 
 __all__ = ["constant_columns", "honesty", "separators"]
 
-#: From here on a figure is worth a warning: classes out of balance, rows of a class, width of an interval, rows of
-#: one test set, optimism, balanced error of one column alone.
+#: Limits for warnings: ratio of class sizes, rows of a class, width of an interval, rows of one test set, optimism,
+#: balanced error of one column alone.
 _IMBALANCE, _CLASS_ROWS, _WIDTH, _TEST_ROWS, _OPTIMISM, _SEPARATES = 5.0, 5, 0.2, 100, 0.05, 0.02
-#: Names that a sentence gives, and columns that are tried as separators of many classes, or counted as separators.
+#: Names in a sentence, columns that are tried as separators of many classes, and separators that are counted.
 _NAMED, _TRIED, _COUNTED = 5, 50, 100
-#: Chance of a separating column above which it is put down to chance.
+#: Expected number of separating columns above which they are put down to chance.
 _CHANCE = 0.05
 
 
 def honesty(
     data: Dataset,
     *,
-    validation: Validation | None,
-    inner_estimate: Estimate | None,
-    leak: Validation | None,
-    permutation: PermutationTest | None,
+    validation: Validation | None = None,
+    inner_estimate: Estimate | None = None,
+    leak: Validation | None = None,
+    permutation: PermutationTest | None = None,
     used: np.ndarray | None = None,
 ) -> dict[str, Any]:
-    """Say how far the error can be believed.
+    """How far the error can be trusted.
 
     Parameters
     ----------
     data : Dataset
-    validation : Validation or None
+    validation : Validation, optional
         The honest estimate.
-    inner_estimate : Estimate or None
-        What the folds that chose the model say of it.
-    leak : Validation or None
-        The same with every step before the classifier fitted on all rows.
-    permutation : PermutationTest or None
+    inner_estimate : Estimate, optional
+        The inner estimate of a search.
+    leak : Validation, optional
+        The estimate with every step before the classifier fitted on all rows.
+    permutation : PermutationTest, optional
     used : int array, optional
-        Columns of the final model; what the folds used stands in for it.
+        Columns of the final model; by default those that the folds used.
 
     Returns
     -------
     dict
         ``leak``, ``permutation``, ``search``, each None when it is not known, and ``warnings``: a sentence of what was
-        found, ``why`` it matters, and a ``level``: "warning" when it makes a number doubtful, else "note".
+        found, ``why`` it matters, and a ``level``: "warning" when a number cannot be trusted, else "note".
 
     Examples
     --------
     >>> data = Dataset(np.ones((9, 1)), np.array(["a"] * 6 + ["b"] * 3), np.array(["u"]))
-    >>> found = honesty(data, validation=None, inner_estimate=None, leak=None, permutation=None)
-    >>> [one["what"] for one in found["warnings"]][0]
+    >>> [one["what"] for one in honesty(data)["warnings"]][0]
     '9 rows have the values of a row of another class, row 1 and row 7 for example.'
     """
     facts: dict[str, Any] = {"leak": None, "permutation": None, "search": None}
@@ -89,19 +88,19 @@ def honesty(
     if permutation is not None:
         facts["permutation"] = {"value": permutation.observed, "p": permutation.pvalue, "null": permutation.null}
     found = [*_of_rows(data), *_of_columns(data), *_of_classes(data), *_of_model(data, validation, used)]
-    found += [*_of_numbers(validation), *_of_optimism(validation, facts)]
+    found += [] if validation is None else _of_estimate(validation, facts)
     order = sorted(found, key=lambda one: one[2] != "warning")
     facts["warnings"] = [{"what": what, "why": why, "level": level} for what, why, level in order]
     return dict(plain(facts))
 
 
-#: What was found, why it matters, and whether it is a "warning" or a "note".
-_Said = tuple[str, str, str]
+#: What was found, why it matters, and its level.
+_Warning = tuple[str, str, str]
 
 
-def _of_rows(data: Dataset) -> Iterator[_Said]:
+def _of_rows(data: Dataset) -> Iterator[_Warning]:
     if too_large(data.X):
-        yield "Equal rows were not looked for.", "The data is so large that it would take long.", "note"
+        yield "Equal rows were not looked for.", "The data is too large for that.", "note"
         return
     group = equal_rows(data.X)
     if not group.size:
@@ -115,7 +114,7 @@ def _of_rows(data: Dataset) -> Iterator[_Said]:
         example = f"row {first + 1} and row {other + 1} for example"
         yield (
             f"{mixed.sum()} rows have the values of a row of another class, {example}.",
-            "No model can be right about all: labels may be wrong, or the column that tells them apart is missing.",
+            "No model can predict all of them: labels may be wrong, or the column that separates them is missing.",
             "warning",
         )
     # Copies within one group stay together in every split.
@@ -129,45 +128,44 @@ def _of_rows(data: Dataset) -> Iterator[_Said]:
         )
 
 
-def _of_columns(data: Dataset) -> Iterator[_Said]:
+def _of_columns(data: Dataset) -> Iterator[_Warning]:
     if not data.n_rows:
         return
     constant = np.flatnonzero(constant_columns(data))
     if constant.size:
+        quoted = _some([f'"{data.feature_names[c]}"' for c in constant.tolist()])
         yield (
-            f"{_counted(constant.size, 'column holds', 'columns hold')} one value only: {_listed(data, constant)}.",
-            "They tell nothing of the classes and can be left out.",
+            f"{_counted(constant.size, 'column holds', 'columns hold')} one value only: {quoted}.",
+            "They have no information on the classes and can be left out.",
             "note",
         )
     columns, errors = separators(data)
     if not columns.size:
         return
     by_chance = data.n_features * _chance_of_separation(data.y)
-    named = [f"{_quoted(data, c)} ({e:.1%})" for c, e in zip(columns[:_NAMED].tolist(), errors.tolist(), strict=False)]
-    more = "" if columns.size <= _NAMED else f" and {columns.size - _NAMED} more"
+    named = [f'"{data.feature_names[c]}" ({e:.1%})' for c, e in zip(columns.tolist(), errors.tolist(), strict=True)]
     number = f"{_COUNTED} or more columns" if columns.size == _COUNTED else _counted(columns.size, "column", "columns")
     each = "separates" if columns.size == 1 else "each separate"
     yield (
-        f"{number} alone {each} the classes with a balanced error of 2 % or less: {', '.join(named)}{more}.",
+        f"{number} alone {each} the classes with a balanced error of 2 % or less: {_some(named)}.",
         "Suspicious: is it the target in disguise? A value that is known only once the class is known makes every "
-        "error worthless."
+        "error meaningless."
         if by_chance <= _CHANCE
-        else f"With so few rows chance alone makes about {by_chance:.2g} columns like this, so it need not mean much.",
+        else f"With few rows about {by_chance:.2g} columns like this are expected by chance, so it need not mean much.",
         "warning" if by_chance <= _CHANCE else "note",
     )
 
 
-def _of_classes(data: Dataset) -> Iterator[_Said]:
+def _of_classes(data: Dataset) -> Iterator[_Warning]:
     if not has_classes(data):
         return
     classes, counts = np.unique(data.y, return_counts=True)
     few = np.flatnonzero(counts < _CLASS_ROWS)
     if few.size:
-        named = ", ".join(f'"{classes[c]}" ({counts[c]})' for c in few[:_NAMED].tolist())
-        more = "" if few.size <= _NAMED else f" and {few.size - _NAMED} more"
+        named = _some([f'"{classes[c]}" ({counts[c]})' for c in few.tolist()])
         yield (
-            f"{_counted(few.size, 'class has', 'classes have')} fewer than {_CLASS_ROWS} rows: {named}{more}.",
-            "Some folds have no such row to learn from or none to be tested on, so its error is hardly known.",
+            f"{_counted(few.size, 'class has', 'classes have')} fewer than {_CLASS_ROWS} rows: {named}.",
+            "Some folds have no such row in training or in test, so its error is hardly known.",
             "warning",
         )
     least, most = int(counts.argmin()), int(counts.argmax())
@@ -176,20 +174,20 @@ def _of_classes(data: Dataset) -> Iterator[_Said]:
     if times > _IMBALANCE:
         yield (
             f'Class "{large}" has {counts[most]} rows, {times:.1f} times the {counts[least]} of class "{small}".',
-            "Accuracy flatters a model that always answers the large class; look at the balanced error (BER).",
+            "Accuracy is high for a model that always predicts the large class; look at the balanced error (BER).",
             "note",
         )
 
 
-def _of_model(data: Dataset, validation: Validation | None, used: np.ndarray | None) -> Iterator[_Said]:
+def _of_model(data: Dataset, validation: Validation | None, used: np.ndarray | None) -> Iterator[_Warning]:
     size = len(used) if used is not None else None if validation is None else validation.mean_selected
     if size is not None and size > data.n_rows > 0:
         yield (
             f"The model uses {size:.10g} columns and was made from {data.n_rows} rows.",
-            "With more columns than rows some model fits any labels; only rows it has not seen can judge it.",
+            "With more columns than rows some model fits any labels; only unseen rows can evaluate it.",
             "note",
         )
-    why = "Of the other features some may be as useless: they were chosen by the same rule."
+    why = "Some of the other features may be as useless: they were selected by the same rule."
     own = None if used is None else np.asarray(used, dtype=np.intp)
     if data.probes is not None and own is not None:
         probes = int(data.probes[own[own < data.n_features]].sum())
@@ -201,51 +199,41 @@ def _of_model(data: Dataset, validation: Validation | None, used: np.ndarray | N
         yield f"Over the folds {share} of the features used are probes, known to be useless.", why, "note"
 
 
-def _of_numbers(validation: Validation | None) -> Iterator[_Said]:
-    if validation is None:
-        return
+def _of_estimate(validation: Validation, facts: dict[str, Any]) -> Iterator[_Warning]:
     metric = validation.metrics[0]
     honest = validation.estimates[metric.name]
-    # Only measures that lie between 0 and 1 have a width that can be called large.
+    # Only of metrics between 0 and 1 is it known which width is large.
     if metric.name in all_metrics and metric.needs != "probabilities" and np.isfinite(honest.se):
         low, high = interval(honest, metric)
         if high - low > _WIDTH:
             yield (
                 f"The {metric.title} is only known to lie between {low:.3f} and {high:.3f}.",
-                "There are too few rows, or the folds differ too much, to say more; another sample may look different.",
+                "There are too few rows, or the folds differ too much, to know more; another sample may differ.",
                 "warning",
             )
     if validation.n_test.size == 1 and validation.n_test[0] < _TEST_ROWS:
         yield (
             f"The error rests on one test set of {validation.n_test[0]} rows.",
-            f"One row more or less answered rightly changes the accuracy by {1 / validation.n_test[0]:.1%}.",
+            f"One correct prediction more or less changes the accuracy by {1 / validation.n_test[0]:.1%}.",
             "warning",
         )
-
-
-def _of_optimism(validation: Validation | None, facts: dict[str, Any]) -> Iterator[_Said]:
-    if validation is None:
-        return
-    title = validation.metrics[0].title
-    if facts["search"] and facts["search"]["optimism"] > _OPTIMISM:
-        one = facts["search"]
+    if (one := facts["search"]) and one["optimism"] > _OPTIMISM:
         yield (
-            f"The inner estimate of {title} is {one['inner_estimate']:.3f}; unseen rows give {one['honest']:.3f}.",
-            f"The best of many models looks too good, here by {100 * one['optimism']:.1f} points; believe the latter.",
+            f"The inner estimate of {metric.title} is {one['inner_estimate']:.3f}; unseen rows: {one['honest']:.3f}.",
+            f"The best of many models looks too good, here by {100 * one['optimism']:.1f} points; trust the latter.",
             "warning",
         )
-    if facts["leak"] and facts["leak"]["optimism"] > _OPTIMISM:
-        one = facts["leak"]
+    if (one := facts["leak"]) and one["optimism"] > _OPTIMISM:
         leaky, nested = one["leaky"]["mean"], one["nested"]["mean"]
         yield (
-            f"Features selected on all rows would give {title} {leaky:.3f} instead of {nested:.3f}.",
+            f"Features selected on all rows would have given {metric.title} {leaky:.3f} in place of {nested:.3f}.",
             f"That is {100 * one['optimism']:.1f} points too good: never select features before the rows are split.",
             "note",
         )
 
 
 def constant_columns(data: Dataset) -> Mask:
-    """Which columns of data that has rows hold one distinct known value, or none."""
+    """Mask of the columns with at most one distinct known value; the data must have rows."""
     X = data.X
     if isinstance(X, pl.DataFrame):
         return np.array([column.drop_nulls().n_unique() <= 1 for column in X.iter_columns()], dtype=bool)
@@ -260,14 +248,13 @@ def separators(data: Dataset) -> tuple[np.ndarray, FloatArray]:
     """Columns that separate the classes by themselves with a balanced error of at most 2 %, and their errors.
 
     For two classes it is the error of the best single threshold, or of the best set of levels. For more classes a
-    column may have as many intervals as there are classes, or any classing of its levels; the 50 columns of the
-    highest scores are tried. Of every class half the rows must be known. Nominal columns with fewer than five rows to
-    a level are left out: names of rows separate everything. The best come first.
+    column has an interval for each class, or any class for each level; the 50 columns with the highest scores are
+    tried. Half the rows of every class must be known. Nominal columns with fewer than five rows per level are left
+    out: names of rows separate everything. The best come first.
     """
     none = np.empty(0, dtype=np.intp), np.empty(0)
     if not has_classes(data):
         return none
-    nominal = data.nominal
     classes, codes = np.unique(data.y, return_inverse=True)
     if classes.size == 2:
         errors = (1.0 - score_for("separation")(data.X, data.y)) / 2
@@ -276,21 +263,21 @@ def separators(data: Dataset) -> tuple[np.ndarray, FloatArray]:
     else:
         errors = np.full(data.n_features, np.inf)
         found = np.argsort(-scores(data)[1], kind="stable")[:_TRIED]
-    values = _as_numbers(data, found)
-    keep = []
-    for column, own in zip(found.tolist(), values.T, strict=True):
-        if not _well_known(own, codes, bool(nominal[column])):
+    separating = []
+    for column, own in zip(found.tolist(), _as_numbers(data, found).T, strict=True):
+        nominal = bool(data.nominal[column])
+        if not _well_known(own, codes, nominal):
             continue
         if classes.size > 2:
-            errors[column] = _interval_error(own, codes, bool(nominal[column]))
+            errors[column] = _interval_error(own, codes, nominal)
         if errors[column] <= _SEPARATES + 1e-12:
-            keep.append(column)
-    found = np.array(sorted(keep, key=lambda column: errors[column]), dtype=np.intp)
+            separating.append(column)
+    found = np.array(sorted(separating, key=lambda column: errors[column]), dtype=np.intp)
     return found, errors[found]
 
 
 def _as_numbers(data: Dataset, columns: np.ndarray) -> FloatArray:
-    """Some columns as numbers, NaN where missing; the levels of a nominal one by their place in order."""
+    """Some columns as numbers, NaN where missing; levels of a nominal one by rank."""
     values = np.empty((data.n_rows, columns.size))
     nominal = data.nominal[columns]
     values[:, ~nominal] = numbers(data, columns[~nominal])
@@ -308,7 +295,7 @@ def _well_known(values: FloatArray, codes: Codes, nominal: bool) -> bool:
 
 
 def _interval_error(values: FloatArray, codes: Codes, nominal: bool) -> float:
-    """Balanced error on its own rows of a tree with a leaf for every class, or for every level."""
+    """Balanced training error of a tree with a leaf for every class, or for every level."""
     known = ~np.isnan(values)
     X, truth = values[known, None], codes[known]
     leaves = int(np.unique(X).size if nominal else np.unique(truth).size)
@@ -317,10 +304,7 @@ def _interval_error(values: FloatArray, codes: Codes, nominal: bool) -> float:
 
 
 def _chance_of_separation(y: np.ndarray) -> float:
-    """Chance that the classes lie one after another when the rows are put in an order that has nothing to do with them.
-
-    With K classes of n_1, ..., n_K rows it is K! n_1! ... n_K! / n!.
-    """
+    """Chance that a random order of the rows has the classes one after another: K! n_1! ... n_K! / n!."""
     counts = np.unique(y, return_counts=True)[1]
     return float(np.exp(gammaln(counts.size + 1) + gammaln(counts + 1).sum() - gammaln(counts.sum() + 1)))
 
@@ -329,10 +313,5 @@ def _counted(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
-def _quoted(data: Dataset, column: int) -> str:
-    return f'"{data.feature_names[column]}"'
-
-
-def _listed(data: Dataset, columns: np.ndarray) -> str:
-    more = "" if columns.size <= _NAMED else f" and {columns.size - _NAMED} more"
-    return ", ".join(_quoted(data, column) for column in columns[:_NAMED].tolist()) + more
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")

@@ -1,23 +1,23 @@
-"""Figures of the page: a description as plotly's data and layout, in colours that the page mixes itself.
+"""Figures of the page: a description as plotly's data and layout.
 
 A colour is the number of a class or family, or a tone ("ink", "muted", ...), with its opacity behind a slash where it
-is transparent ("3/0.16"). The page puts in the colours of its light or dark mode.
+is transparent ("3/0.16"). The page fills in the colours of its light or dark mode.
 """
 
 from typing import Any
 
-from tamis.reporting.figure import Axis, Bars, Figure, Heat, Mark, Panel, Series
-from tamis.reporting.names import escaped
+from tamis.reporting.display_names import escaped
+from tamis.reporting.figure_description import Axis, Bars, Figure, Heat, Mark, Panel, Series
 from tamis.trees.figure import COLOURS
 
-__all__ = ["SHAPES", "TEMPLATE", "plotly_json"]
+__all__ = ["SHAPES", "TEMPLATE", "plotly_json", "rounded"]
 
-#: Shapes of points: fewer than the colours by one, so that pairs repeat late.
+#: Shapes of points: one fewer than colours, so that pairs of both repeat late.
 SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "hourglass")
 
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
-#: Pixels of an inch of a figure, and of what stands around its axes.
+#: Pixels of an inch of a figure, and of the labels around its axes.
 _INCH, _AROUND = 120, 60
 
 #: Letters of a name in a legend, beside a heat map, and along any other axis.
@@ -38,7 +38,7 @@ TEMPLATE: dict[str, Any] = {
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": "system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif", "size": 13, "color": "ink"},
-        "margin": {"l": 60, "r": 16, "t": 24, "b": 48},
+        "margin": dict(zip("lrtb", (60, 16, 24, 48), strict=True)),
         "showlegend": False,
         "hovermode": "closest",
         "hoverlabel": {"bgcolor": "panel", "bordercolor": "faint", "font": {"color": "ink"}, "align": "left"},
@@ -49,7 +49,7 @@ TEMPLATE: dict[str, Any] = {
 
 
 def plotly_json(figure: Figure) -> dict[str, Any]:
-    """Draw a figure: ``data`` and ``layout`` for plotly, and its words and ``height`` in pixels for the page."""
+    """A figure as ``data`` and ``layout`` for plotly, with ``title``, ``caption`` and ``height`` for the page."""
     data: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"shapes": []}
     top = 1.0
@@ -63,11 +63,11 @@ def plotly_json(figure: Figure) -> dict[str, Any]:
         for group, mark in enumerate(panel.marks):
             own = {"xaxis": f"x{place}", "yaxis": f"y{place}", "legendgroup": str(group)}
             data += [{**trace, **own} for trace in _traces(mark, layout)]
-    # Bands lie below all lines.
+    # Bands are drawn below all lines.
     data.sort(key=lambda trace: trace.get("fill") != "toself")
     caption = f"{figure.caption} {figure.note}." if figure.note else figure.caption
     height = round(_INCH * figure.size[1]) + _AROUND
-    return _short({"title": figure.title, "caption": caption, "height": height, "data": data, "layout": layout})
+    return rounded({"title": figure.title, "caption": caption, "height": height, "data": data, "layout": layout})
 
 
 def _axes(panel: Panel, place: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -101,7 +101,7 @@ def _axis(axis: Axis, heat: bool) -> dict[str, Any]:
 
 
 def _traces(mark: Mark, layout: dict[str, Any]) -> list[dict[str, Any]]:
-    """The traces of a mark; what is not a trace goes into the layout."""
+    """The traces of a mark; frames go into the layout."""
     if isinstance(mark, Series):
         return _series(mark)
     if isinstance(mark, Bars):
@@ -110,13 +110,13 @@ def _traces(mark: Mark, layout: dict[str, Any]) -> list[dict[str, Any]]:
         ends = {"x0": low - 0.5, "x1": high - 0.5, "y0": low - 0.5, "y1": high - 0.5}
         layout["shapes"].append({"type": "rect", **ends, "line": {"color": "ink", "width": 1.5}})
     scale = {"zmin": 0, "zmax": 1, "colorscale": [[0, "panel"], [1, "accent"]], "colorbar": _scale(mark.scale)}
-    return [{"type": "heatmap", "z": mark.values, **scale, **_told(mark)}]
+    return [{"type": "heatmap", "z": mark.values, **scale, **_labels(mark)}]
 
 
 def _series(mark: Series) -> list[dict[str, Any]]:
     colour = str(mark.colour)
     mode = "+".join(word for word, drawn in (("lines", mark.line), ("markers", mark.points)) if drawn)
-    trace: dict[str, Any] = {"x": mark.x, "y": mark.y, "mode": mode, **_told(mark)}
+    trace: dict[str, Any] = {"x": mark.x, "y": mark.y, "mode": mode, **_labels(mark)}
     if mark.line:
         dash = "dot" if mark.dotted else _DASHES[mark.number // len(COLOURS) % len(_DASHES)]
         trace["line"] = {"color": colour, "dash": dash, "width": 2, "shape": "hv" if mark.steps else "linear"}
@@ -124,7 +124,7 @@ def _series(mark: Series) -> list[dict[str, Any]]:
         trace |= {"fill": "tozeroy", "fillcolor": f"{colour}/{mark.fill}"}
     if mark.points:
         shape = _shape(mark)
-        # The line of an open shape has its colour by itself.
+        # Without a colour the line of an open shape has that of the marker.
         edge = {"width": 2.0} if shape.endswith("open") else {"width": 0.6, "color": "panel"}
         trace["marker"] = {"symbol": shape, "size": mark.size, "color": colour, "line": edge}
     if mark.values is not None:
@@ -145,32 +145,32 @@ def _bars(mark: Bars) -> dict[str, Any]:
     place = {"width": mark.width, "offset": -mark.width / 2, **({} if mark.base is None else {"base": mark.base})}
     text = {"text": mark.text, "textposition": "outside", "cliponaxis": False} if mark.text else {}
     look = {"orientation": way, "marker": {"color": str(mark.colour)}, "outsidetextfont": {"color": "ink"}}
-    return {"type": "bar", "x": x, "y": y, **look, **place, **text, **_told(mark)}
+    return {"type": "bar", "x": x, "y": y, **look, **place, **text, **_labels(mark)}
 
 
 def _shape(mark: Mark) -> str:
     return (isinstance(mark, Series) and mark.shape) or SHAPES[mark.number % len(SHAPES)]
 
 
-def _told(mark: Mark) -> dict[str, Any]:
-    """What is told of each point, and the entry in the legends: the page's own, and that of a saved picture."""
-    told = {"hovertemplate": f"{mark.hover}<extra></extra>"} if mark.hover else {"hoverinfo": "skip"}
+def _labels(mark: Mark) -> dict[str, Any]:
+    """The hover text, and the entry in the legends: the page's own, and that of a saved picture."""
+    hover = {"hovertemplate": f"{mark.hover}<extra></extra>"} if mark.hover else {"hoverinfo": "skip"}
     detail = {"customdata": mark.detail} if mark.detail else {}
     if mark.label is None:
-        return {**told, **detail, "showlegend": False}
+        return {**hover, **detail, "showlegend": False}
     hidden = isinstance(mark, Series) and mark.hidden
     meta = {"label": mark.label, "colour": str(mark.colour), "shape": _shape(mark), "hidden": hidden}
-    return {**told, **detail, "name": escaped(mark.label, _LEGEND), "meta": meta}
+    return {**hover, **detail, "name": escaped(mark.label, _LEGEND), "meta": meta}
 
 
 def _scale(title: str) -> dict[str, Any]:
     return {"title": {"text": title, "side": "right"}, "thickness": 14, "outlinewidth": 0}
 
 
-def _short(value: Any) -> Any:
-    """Lists and dicts alone, and no more digits of a number than anyone can see."""
+def rounded(value: Any) -> Any:
+    """The value with lists for all sequences and six digits of each number."""
     if isinstance(value, dict):
-        return {key: _short(inner) for key, inner in value.items()}
+        return {key: rounded(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | range):
-        return [_short(inner) for inner in value]
+        return [rounded(inner) for inner in value]
     return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -1,4 +1,4 @@
-"""Which of the top features say the same: their correlations, and clusters of them."""
+"""Which of the top features are redundant: their correlations, and clusters of them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,34 +11,26 @@ from tamis.base.parallel import one_thread
 from tamis.base.types import FloatArray
 from tamis.data.dataset import Dataset
 from tamis.reporting.distributions import numbers
-from tamis.validation.plain import plain
+from tamis.validation.json_values import plain
 
-__all__ = ["redundancy"]
+__all__ = ["clusters", "redundancy"]
 
 #: Features compared, and the distance 1 - |r| at which clusters are cut apart.
 _FEATURES, _CUT = 40, 0.3
-#: Part of its size by which a sum may be off: a variance below it is no variance.
+#: Relative rounding error of a sum: a variance below it counts as zero.
 _ROUNDING = 1e-12
 
 
 def redundancy(data: Dataset, columns: Sequence[int] | np.ndarray) -> dict[str, Any] | None:
-    """Put the features that say the same beside each other.
+    """Cluster the first 40 numeric columns by their absolute Pearson correlation, over rows in which both are known.
 
-    The likeness of two features is the absolute value of Pearson's correlation, over the rows in which both are
-    known. A constant feature is like no other. Clusters are those of average linkage with the distance 1 - |r|, cut
-    at 0.3; they are numbered in the order of the leaves of the dendrogram.
-
-    Parameters
-    ----------
-    data : Dataset
-    columns : sequence of int
-        The first 40 that are numeric are taken.
+    A constant feature has no correlation. Clusters are those of average linkage with the distance 1 - |r|, cut at 0.3.
 
     Returns
     -------
     dict or None
-        ``names``, ``correlation``, ``cluster`` and ``order`` (the leaves), all but the last in the order of
-        `columns`. None for fewer than two numeric features.
+        ``names``, ``correlation``, ``cluster`` (numbered in the order of the leaves) and ``order`` (the leaves), all
+        but the last in the order of `columns`. None for fewer than two numeric features.
 
     Examples
     --------
@@ -51,7 +43,7 @@ def redundancy(data: Dataset, columns: Sequence[int] | np.ndarray) -> dict[str, 
     shown = shown[~data.nominal[shown]][:_FEATURES]
     if shown.size < 2:
         return None
-    # Threads that wait for each other on a busy machine take longer than one does for so small a task.
+    # On a busy machine several threads take longer than one for a small task.
     with one_thread():
         correlation = _correlation(numbers(data, shown))
     distance = squareform(1.0 - correlation, checks=False)
@@ -69,6 +61,15 @@ def redundancy(data: Dataset, columns: Sequence[int] | np.ndarray) -> dict[str, 
     }
 
 
+def clusters(features: dict[str, Any] | None) -> list[list[str]]:
+    """Names of the features of each cluster of two or more, in the order of the dendrogram."""
+    known = (features or {}).get("redundancy") or {"order": ()}
+    found: dict[int, list[str]] = {}
+    for i in known["order"]:
+        found.setdefault(known["cluster"][i], []).append(known["names"][i])
+    return [names for names in found.values() if len(names) > 1]
+
+
 def _correlation(X: FloatArray) -> FloatArray:
     """Absolute correlation of every two columns over the rows in which both are finite; 1 on the diagonal."""
     known = np.isfinite(X)
@@ -76,7 +77,7 @@ def _correlation(X: FloatArray) -> FloatArray:
     counted = known.astype(np.float64)
     count = counted.T @ counted
     own = np.maximum(np.diag(count), 1.0)
-    # First by the largest value: squares of very large numbers do not exist.
+    # Scaled first, as squares of very large numbers overflow.
     X = X / np.where((size := np.abs(X).max(axis=0, initial=0.0)) > 0, size, 1.0)
     X = np.where(known, X - X.sum(axis=0) / own, 0.0)
     deviation = np.sqrt((X**2).sum(axis=0) / own)

@@ -1,4 +1,4 @@
-"""Panel 5, the rows: in two dimensions, the answers of the honest folds against the truth."""
+"""The rows in two dimensions, and the predictions of the honest folds against the truth."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,41 +15,34 @@ from tamis.compose.catalog import part_for
 from tamis.data.dataset import Dataset
 from tamis.reporting.distributions import numbers
 from tamis.reporting.features import best
-from tamis.validation.plain import plain
+from tamis.validation.json_values import plain
 from tamis.validation.result import Predictions
 
-__all__ = ["rows"]
+__all__ = ["confusions", "rows"]
 
-#: Rows drawn, and values of a dense matrix up to which so many are; a wide one has fewer, but not below `_LEAST`.
+#: Most rows drawn, most values of them in a dense matrix, and rows that are drawn in any case.
 _ROWS, _VALUES, _LEAST = 3000, 10_000_000, 300
-#: Columns that are looked at when it is not known which are used.
+#: Columns of the projection when it is not known which are used.
 _COLUMNS = 200
 #: Points of a curve, bins of a calibration curve, and classes that have curves.
 _POINTS, _BINS, _CLASSES = 200, 10, 12
-#: Evidence beyond this is taken for it: there must be numbers above it.
+#: Scores are cut here, so that there are larger numbers.
 _LARGEST = 1e300
 
 
 def rows(data: Dataset, predictions: Predictions | None, classes: Any, *, used: np.ndarray | None) -> dict[str, Any]:
-    """Draw the rows in two dimensions, and hold the answers against the truth.
+    """The entry "rows" of the facts; without `predictions` the projection alone.
 
-    Parameters
-    ----------
-    data : Dataset
-    predictions : Predictions or None
-        The answers of the honest folds, all repeats together; None gives the projection alone.
-    classes : array
-        The class labels, sorted.
-    used : int array or None
-        Columns of the model. By default all, or the 200 with the best scores where there are more.
+    `predictions` are those of the honest folds, all repeats together; `classes` are sorted; `used` are the columns of
+    the model, by default all, or the 200 with the best scores.
 
     Returns
     -------
     dict
         ``projection`` (the first two principal components of the standardised columns; None where there is nothing to
-        project), ``classes``, ``confusion`` (truth by answer), ``roc``, ``threshold`` (two classes: the balanced error
-        when the rows with a ``score`` at or above each value are called the second class, ``share`` of all rows; the
-        ``best`` such value, and what the model's own labels ``used``), ``calibration``. What does not exist is None.
+        project), ``classes``, ``confusion`` (truth by prediction), ``roc``, ``threshold`` (two classes: the balanced
+        error when the rows with at least some ``score`` are predicted as the second class, the ``share`` of them, the
+        ``best`` threshold, and the one that the model ``used``), ``calibration``. What does not exist is None.
 
     Examples
     --------
@@ -65,22 +58,31 @@ def rows(data: Dataset, predictions: Predictions | None, classes: Any, *, used: 
     }
     if predictions is None:
         return found
-    truth, said = _codes(predictions.truth, words), _codes(predictions.label, words)
+    truth, predicted = _codes(predictions.truth, words), _codes(predictions.label, words)
     k = len(words)
-    found["confusion"] = plain(np.bincount(truth * k + said, minlength=k * k).reshape(k, k))
+    found["confusion"] = plain(np.bincount(truth * k + predicted, minlength=k * k).reshape(k, k))
     scores, probabilities = predictions.scores, predictions.probabilities
     if scores is not None and not np.isnan(scores).any():
         scores = np.clip(scores, -_LARGEST, _LARGEST)
         curves = [{"class": words[c], **_roc(truth == c, own)} for c, own in _by_class(truth, scores, k)]
         found["roc"] = {"curves": curves} if curves else None
-        found["threshold"] = _threshold(truth, said, scores) if k == 2 and curves else None
+        found["threshold"] = _threshold(truth, predicted, scores) if k == 2 and curves else None
     if probabilities is not None:
-        found["calibration"] = {
-            "curves": [
-                {"class": words[c], **_calibration(truth == c, own)} for c, own in _by_class(truth, probabilities, k)
-            ]
-        }
+        shares = _by_class(truth, probabilities, k)
+        found["calibration"] = {"curves": [{"class": words[c], **_calibration(truth == c, own)} for c, own in shares]}
     return found
+
+
+def confusions(known: dict[str, Any]) -> list[tuple[str, str, int]]:
+    """True class, predicted class and number of rows of every mistake, the most frequent first."""
+    classes = known["classes"]
+    wrong = [
+        (classes[i], classes[j], count)
+        for i, counts in enumerate(known["confusion"] or ())
+        for j, count in enumerate(counts)
+        if i != j and count
+    ]
+    return sorted(wrong, key=lambda one: -one[2])
 
 
 def _codes(labels: np.ndarray, words: list[str]) -> Codes:
@@ -102,7 +104,7 @@ def _projection(data: Dataset, codes: Codes, columns: np.ndarray) -> dict[str, A
     X = part.X[:, columns].tocsr() if data.is_sparse else numbers(part, columns)
     X = part_for("imputation").make(strategy="mean").fit_transform(X)
     X = part_for("feature_scaling").make().fit_transform(X)
-    # Threads that wait for each other on a busy machine take longer than one does for so small a task.
+    # On a busy machine several threads take longer than one for a small task.
     with one_thread():
         pca = part_for("projection").make(2).fit(X)
     place, explained = np.zeros((shown.size, 2)), np.zeros(2)
@@ -120,7 +122,7 @@ def _projection(data: Dataset, codes: Codes, columns: np.ndarray) -> dict[str, A
 
 
 def _drawn(codes: Codes, most: int) -> np.ndarray:
-    """Rows, at most so many, with about the same share of every class and at least one of each while there is room."""
+    """At most `most` rows with about the same share of every class, and one of each class where possible."""
     n = codes.size
     if n <= most:
         return np.arange(n)
@@ -134,7 +136,7 @@ def _drawn(codes: Codes, most: int) -> np.ndarray:
 
 
 def _by_class(truth: Codes, values: FloatArray, n_classes: int) -> Iterator[tuple[int, FloatArray]]:
-    """The classes that have a curve, with the values that speak for them: the second of two, else the largest."""
+    """The classes with a curve and the scores of each: the second of two classes, otherwise the largest."""
     sizes = np.bincount(truth, minlength=n_classes)
     shown = [1] if n_classes == 2 else np.sort(np.argsort(-sizes, kind="stable")[:_CLASSES]).tolist()
     for c in shown:
@@ -146,21 +148,21 @@ def _roc(positive: Mask, scores: FloatArray) -> dict[str, Any]:
     fpr, tpr, _ = roc_curve(positive, scores)
     area = float(auc(fpr, tpr))
     if fpr.size > _POINTS:
-        # Points at equal distances along the curve, which misses no bend by more than one of them.
-        walked = fpr + tpr
+        # Points at equal distances along the curve show all its bends.
+        length = fpr + tpr
         stops = np.linspace(0.0, 2.0, _POINTS)
-        fpr, tpr = np.interp(stops, walked, fpr), np.interp(stops, walked, tpr)
+        fpr, tpr = np.interp(stops, length, fpr), np.interp(stops, length, tpr)
     return {"fpr": plain(fpr.round(5)), "tpr": plain(tpr.round(5)), "auc": area}
 
 
-def _threshold(truth: Codes, said: Codes, scores: FloatArray) -> dict[str, Any]:
-    """The balanced error for every number of rows called positive."""
+def _threshold(truth: Codes, predicted: Codes, scores: FloatArray) -> dict[str, Any]:
+    """The balanced error for every number of rows that are predicted positive."""
     fpr, tpr, cut = roc_curve(truth == 1, scores, drop_intermediate=False)
-    cut[0] = np.nextafter(cut[1], np.inf)  # where no row is called positive
+    cut[0] = np.nextafter(cut[1], np.inf)  # where no row is predicted positive
     ber = (fpr + 1.0 - tpr) / 2
     share = fpr * (truth == 0).mean() + tpr * (truth == 1).mean()
-    own = float((said == 1).mean())
-    # Of equally good values the one that changes least.
+    own = float((predicted == 1).mean())
+    # Of equally good thresholds the one nearest to that of the model.
     good = np.flatnonzero(ber <= ber.min() + 1e-12)
     lowest = int(good[np.argmin(np.abs(share[good] - own))])
     nearest = int(np.argmin(np.abs(share - own)))
@@ -171,12 +173,12 @@ def _threshold(truth: Codes, said: Codes, scores: FloatArray) -> dict[str, Any]:
         "share": plain(share[shown].round(6)),
         "ber": plain(ber[shown].round(6)),
         "best": plain({"score": cut[lowest], "share": share[lowest], "ber": ber[lowest]}),
-        "used": plain({"score": cut[nearest], "share": own, "ber": 1.0 - balanced_accuracy(truth, said)}),
+        "used": plain({"score": cut[nearest], "share": own, "ber": 1.0 - balanced_accuracy(truth, predicted)}),
     }
 
 
 def _calibration(positive: Mask, probability: FloatArray) -> dict[str, Any]:
-    """Mean probability and share of the class in ten bins of the same number of rows; equals share a bin."""
+    """Mean probability and share of the class in ten bins of the same number of rows; ties share a bin."""
     n = probability.size
     place = ((rankdata(probability) - 0.5) * _BINS / n).astype(np.intp)
     count = np.bincount(place, minlength=_BINS)

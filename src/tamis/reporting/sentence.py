@@ -13,19 +13,15 @@ from tamis.compose.recipe import parse
 
 __all__ = ["sentence"]
 
-#: What says nothing about the model.
+#: Parameters that do not describe the model.
 _SILENT = ("n_jobs", "random_state")
 
 
 def sentence(recipe: str) -> str:
-    """Say a recipe in English: what is done to the features, step by step, and the classifier at the end.
+    """A recipe in English: what is done to the features, step by step, and the classifier at the end.
 
-    Parts that have no phrase of their own are said by the first line of their documentation.
-
-    Parameters
-    ----------
-    recipe : str
-        A text that is no single recipe, such as the ``repr`` of an estimator from elsewhere, is given back as it is.
+    A part without a phrase on its card is described by the first line of its documentation. A text that is no single
+    recipe, such as the ``repr`` of an estimator from elsewhere, is returned unchanged.
 
     Examples
     --------
@@ -49,7 +45,7 @@ def _chain(chain: Chain) -> str:
 
 
 def _clauses(value: Any) -> Any:
-    """An argument with the recipes in it said in English."""
+    """An argument with the recipes in it in English."""
     if isinstance(value, Chain):
         return Clause(_chain(value), len(value.parts))
     return tuple(map(_clauses, value)) if isinstance(value, tuple) else value
@@ -61,20 +57,20 @@ def _part(call: Call) -> str:
     arguments = {name: _clauses(given.get(name, one.default)) for name, one in known.parameters.items()}
     phrase, summary = known.card.phrase, ""
     if callable(phrase):
-        said = phrase(arguments)
+        words = phrase(arguments)
     elif known.score is not None:
-        said = f"ranks the features by {phrase or call.name} and keeps {cut_phrase(arguments, 'those above zero')}"
+        words = f"ranks the features by {phrase or call.name} and keeps {cut_phrase(arguments, 'those above zero')}"
     elif phrase:
         named = [name for _, name, _, _ in Formatter().parse(phrase) if name]
-        said = phrase.format(**{name: arguments.pop(name) for name in named})
+        words = phrase.format(**{name: arguments.pop(name) for name in named})
     else:
-        said = f"the {known.kind} {call.name}"
+        words = f"the {known.kind} {call.name}"
         summary = known.summary.rstrip(".").replace("`", "")
-    # What the recipe spells out and the phrase has not said; defaults go without saying.
+    # Arguments of the recipe that are neither in the phrase nor defaults.
     left = {name: value for name, value in given.items() if name in arguments and name not in _SILENT}
     extras = [_extra(name, value) for name, value in left.items() if value != known.parameters[name].default]
-    said += f" ({', '.join(extras)})" if extras else ""
-    return f"{said} [{summary[:1].lower()}{summary[1:]}]" if summary else said
+    words += f" ({', '.join(extras)})" if extras else ""
+    return f"{words} [{summary[:1].lower()}{summary[1:]}]" if summary else words
 
 
 def _extra(name: str, value: Any) -> str:

@@ -1,4 +1,4 @@
-"""How a model came about: the stages of its search, what failed on the way, and what it is made of."""
+"""How a model was found: the stages of its search, which recipes failed, and what the model is made of."""
 
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,16 +16,16 @@ from tamis.compose.recipe import parse, to_text
 from tamis.mining.mined import Mined
 from tamis.trees.figure import figure
 from tamis.trees.rules import HasTree, rules
-from tamis.validation.plain import plain
+from tamis.validation.json_values import plain
 
 __all__ = ["story"]
 
-#: Failures told, trees shown, their rules, and the leaves up to which a tree is drawn.
+#: Most failures, trees, rules of a tree, and leaves of a tree that is drawn.
 _FAILED, _TREES, _RULES, _LEAVES = 200, 6, 60, 60
 
 
-class _Found(NamedTuple):
-    """A tree inside a model: where, behind which steps, and the columns that reach it."""
+class _Tree(NamedTuple):
+    """A tree inside a model: its place, the steps that end in it, and the names of its columns."""
 
     place: str
     steps: tuple[Any, ...]
@@ -33,51 +33,31 @@ class _Found(NamedTuple):
 
 
 def story(found: Mined, stages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Tell how a search went and what the model it chose is made of.
+    """The entry "story" of the facts: how a search went and what the model it chose is made of.
 
-    Parameters
-    ----------
-    found : Mined
-    stages : sequence of mappings with "stage" and "begin"
-        The stages in order, and the seconds after which each began.
-
-    Returns
-    -------
-    dict
-        The entry "story" of the facts. A search comes back to some stages: "recipes" and "best" are those of all
-        visits to the stage. "best" is among the recipes of the stage that were judged on most folds. Each tree also has
-        "leaves", their number, for not all rules of a large one are told.
+    `stages` have the name of each ("stage") and when it began in seconds ("begin"). A search may return to a stage:
+    "recipes" and "best" are those of all visits. "best" is among the recipes of the stage with the most folds.
     """
-    told = {
-        "stages": _stages(found, stages),
+    ends = [*(one["begin"] for one in stages[1:]), found.run_.seconds]
+    facts: dict[str, Any] = {
+        "stages": [
+            {"stage": one["stage"], "begin": one["begin"], "end": max(one["begin"], end), **_tried(found, one["stage"])}
+            for one, end in zip(stages, ends, strict=False)
+        ],
         "choices": found.run_.choices,
-        "trees": [_told(one) for one in islice(_trees_of(found), _TREES)],
+        "trees": [_tree_facts(one) for one in islice(_trees_of(found), _TREES)],
         "members": _members(found),
         "failed": [{"recipe": text, "why": why} for text, why in list(found.run_.failed.items())[:_FAILED]],
     }
-    facts: dict[str, Any] = plain(told)
-    return facts
+    return dict(plain(facts))
 
 
-def _stages(found: Mined, stages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    ends = [*(one["begin"] for one in stages[1:]), found.run_.seconds]
-    return [
-        {
-            "stage": one["stage"],
-            "begin": one["begin"],
-            "end": max(one["begin"], end),
-            **_yield(found, one["stage"]),
-        }
-        for one, end in zip(stages, ends, strict=False)
-    ]
-
-
-def _yield(found: Mined, stage: str) -> dict[str, Any]:
-    """How many recipes a stage brought, and the best value among those judged on most folds."""
+def _tried(found: Mined, stage: str) -> dict[str, Any]:
+    """How many recipes a stage tried, and the best value among those with the most folds."""
     metric = found.validation_.metrics[0]
     rows = found.leaderboard_.filter(pl.col("stage") == stage)
-    judged = rows.filter(pl.col("folds") == pl.col("folds").max())[metric.name].drop_nans().drop_nulls()
-    return {"recipes": rows.height, "best": judged.min() if metric.better == "low" else judged.max()}
+    values = rows.filter(pl.col("folds") == pl.col("folds").max())[metric.name].drop_nans().drop_nulls()
+    return {"recipes": rows.height, "best": values.min() if metric.better == "low" else values.max()}
 
 
 def _members(found: Mined) -> list[dict[str, Any]]:
@@ -100,19 +80,19 @@ def _members(found: Mined) -> list[dict[str, Any]]:
     return [{"recipe": text, "weight": weight} for text, weight in zip(texts, weights, strict=True)]
 
 
-def _trees_of(found: Mined) -> Iterator[_Found]:
+def _trees_of(found: Mined) -> Iterator[_Tree]:
     names = getattr(found, "feature_names_in_", None)
     if names is None:
         names = np.array([f"x{j}" for j in range(found.n_features_in_)])
     return _trees(found.model, "", np.asarray(names, dtype=object))
 
 
-def _trees(model: Any, place: str, names: np.ndarray) -> Iterator[_Found]:
+def _trees(model: Any, place: str, names: np.ndarray) -> Iterator[_Tree]:
     """The trees of a fitted model, from its first step to its last."""
     steps = _steps(model)
     for number, step in enumerate(steps):
         if isinstance(step, HasTree):
-            yield _Found(place, tuple(steps[: number + 1]), names)
+            yield _Tree(place, tuple(steps[: number + 1]), names)
         elif hasattr(step, "estimators_"):
             for member, one in enumerate(step.estimators_, 1):
                 yield from _trees(one, f"{place}member {member} of {step.part.name}: ", names)
@@ -120,7 +100,7 @@ def _trees(model: Any, place: str, names: np.ndarray) -> Iterator[_Found]:
             names = step.get_feature_names_out(names)
 
 
-def _told(found: _Found) -> dict[str, Any]:
+def _tree_facts(found: _Tree) -> dict[str, Any]:
     tree = found.steps[-1]
     nodes, wording = tree.tree_, tree.wording(found.names)
     leaves = int(nodes.is_leaf.sum())
@@ -133,15 +113,15 @@ def _told(found: _Found) -> dict[str, Any]:
 
 
 def _scale(steps: Sequence[Any]) -> str:
-    """In which values the splits are, where these are not those of the data."""
+    """The transforms before the tree, where its splits are not in values of the data."""
     known = [one for one in map(entry_of, steps) if one is not None and one.kind == "transform"]
-    # These leave the values they get as they are, or name what they make.
+    # These do not change values, or name their output.
     changed = [one.name for one in known if one.card.role not in ("imputation", "encoding")]
     return f" (in values after {', '.join(changed)})" if changed else ""
 
 
 def _unpacked(value: Any) -> Any:
-    """A figure with its numbers as arrays, which plotly packs into text: a reader of the facts should see numbers."""
+    """A figure with arrays of numbers, which plotly packs into text."""
     if isinstance(value, dict):
         if value.keys() >= {"dtype", "bdata"}:
             packed = b64decode(value["bdata"])
@@ -155,7 +135,7 @@ def _steps(model: Any) -> list[Any]:
 
 
 def _recipe(estimator: Any) -> str:
-    """A part as a recipe, without the seeds that it was given before it was fitted."""
+    """A part as a recipe, without the seeds that were set for its fit."""
     bare = clone(estimator)
     seeds = [name for name in bare.get_params(deep=True) if name.split("__")[-1] == "random_state"]
     return to_text(bare.set_params(**dict.fromkeys(seeds)))

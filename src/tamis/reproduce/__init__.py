@@ -1,4 +1,4 @@
-"""Published experiments, run again on the data at hand: one file a paper's study, found by looking through the room.
+"""Published experiments, run again: one file for the study of each paper, found by looking through the folder.
 
 A study is a module with a constant ``STUDY``; what studies share is in :mod:`tamis.reproduce.framework`.
 """

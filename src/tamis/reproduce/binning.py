@@ -19,7 +19,7 @@ _SEED = 59137
 _MODULUS = 2**31 - 1
 _MULTIPLIER = 397204094
 
-#: The least number of rows in a bin, with which the default cost gives the printed bins; it is not printed.
+#: Minimum rows of a bin; it is not printed, and with the default cost this one gives the printed bins.
 MIN_ROWS = 8
 
 #: -2 log L; rows of class 0 predicted as 0 and 1, rows of class 1 predicted as 0 and 1.
@@ -40,7 +40,7 @@ _WORDS = {
 _CUTS = (0.17, 0.34889, 0.56909, 0.82960, 1.10963, 1.41077, 1.67263, 1.82933)
 _SHARES = (0.77778, 0.0, 0.90909, 0.0, 0.85714, 0.06667, 0.84615, 0.0, 0.88889)
 
-#: Ways to make b that are compared on fresh rows.
+#: Parameters of b that are compared on fresh rows.
 _WAYS: dict[str, dict[str, Any]] = {
     "8 rows a bin": {"min_rows": 8},
     "10 rows a bin": {"min_rows": 10},
@@ -54,7 +54,7 @@ DRAWS = 200
 
 
 def ranuni(seed: int, count: int) -> FloatArray:
-    """The first numbers of SAS's ``ranuni``.
+    """Return the first numbers of SAS's ``ranuni``.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def ranuni(seed: int, count: int) -> FloatArray:
 
 
 def example(draws: FloatArray) -> tuple[FloatArray, FloatArray, np.ndarray]:
-    """Predictor x, truth y and target d of the printed program, for its 101 random numbers."""
+    """Return predictor x, truth y and target d of the printed program, for its 101 random numbers."""
     x: FloatArray = 0.02 * np.arange(101.0)
     y = np.cos(2 * np.pi * x) ** 2
     d = np.where(y >= 0.8, 1, np.where((y > 0.2) & (draws >= 0.5), 1, 0))
@@ -77,9 +77,9 @@ def example(draws: FloatArray) -> tuple[FloatArray, FloatArray, np.ndarray]:
 
 
 def chi_square_bins(d: np.ndarray, depth: int = 3, least: float = 0.05) -> list[int]:
-    """Split where chi-square is largest, again on either side, `depth` times at most and while it is significant.
+    """Split where chi-square is largest, and again on either side while it is significant, at most `depth` times.
 
-    Gives the places at which bins begin. The depth is not printed; three levels give the printed figures.
+    Returns the places at which bins begin. The depth is not printed; three levels give the printed figures.
     """
     n, ones = d.size, d.sum()
     if depth == 0 or ones in (0, n):
@@ -102,7 +102,7 @@ def _table(task: Task) -> dict[str, Any]:
     shares = np.array([d[group == g].mean() for g in range(group.max() + 1)])
     predicted = {
         "x": _logistic(x, d),
-        # As a variable of classes: the regression then predicts the shares.
+        # As a nominal variable: the regression then predicts the shares.
         "c": shares[group],
         "y": _logistic(y, d),
         "b": _logistic(model.transform(x[:, None]).ravel(), d),
@@ -131,7 +131,7 @@ def _fresh(task: Task, draws: int = DRAWS) -> dict[str, Any]:
 
 
 def _logistic(predictor: FloatArray, d: np.ndarray) -> FloatArray:
-    """What a regression without penalty predicts on its own rows."""
+    """Predictions of a regression without penalty on its training rows."""
     model = LogisticRegression(C=np.inf, max_iter=10_000, tol=1e-10).fit(predictor[:, None], d)
     return np.asarray(model.predict_proba(predictor[:, None])[:, 1])
 

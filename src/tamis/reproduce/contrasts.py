@@ -1,8 +1,6 @@
-"""Figure 1 of Tuv and Torkkola (2005), "Feature filtering with ensembles using artificial contrasts", and what the
-text says of linear targets.
-"""
+"""Figure 1 and the linear targets of Tuv and Torkkola (2005), "Feature filtering with ensembles ..."."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,55 +18,53 @@ from tamis.select.contrasts.trial import Trial
 #: Generated problems of Figure 1 and of each linear line, and how many make a piece.
 _SETS, _LINEAR_SETS, _TOGETHER = 50, 20, 10
 
-#: Shares of the functions by which Figure 1 is read: from, up to.
+#: Ranges of the shares of functions in Figure 1.
 _SHARES = ((0.0, 0.1), (0.1, 0.2), (0.2, 0.3), (0.3, 0.4), (0.4, 1.01))
 
-#: Variances that the inputs of a linear target have in it, as multiples of the noise's.
+#: Variances of the inputs in a linear target, as multiples of the variance of the noise.
 _RATIOS = np.linspace(0.3, 3.0, 10)
 
-#: From this ratio on the paper found all inputs with 500 rows, and 65 % of those at it with 200.
+#: Ratio from which the paper found all inputs with 500 rows, and 65 % of those at it with 200.
 _STRONG = 1.5
-
-#: What is found of a problem: for each input its strength and whether it was selected; selected probes; probes.
-Found = tuple[list[float], list[bool], int, int]
 
 
 def _trial() -> Trial:
-    """The paper's ensemble, 500 gradient boosted trees; six repeats, and the best contrast to be beaten."""
+    """The paper's ensemble, 500 gradient boosted trees; six repeats, against the best contrast."""
     return Trial(Engine("boost", 500), n_repeats=6, quantile=1.0, alpha=0.05, own=False, batch=5000)
 
 
-def _gaussians(seed: int) -> Found:
+def _gaussians(seed: int) -> dict[str, Any]:
     data = friedman(500, task="regression", seed=seed)
     kept = contrasts_of(data.X, np.asarray(data.y, dtype=np.float64), _trial(), seed=seed).kept
-    return _sorted(friedman_participation(seed=seed), kept)
+    return _findings(friedman_participation(seed=seed), kept)
 
 
-def _linear(rows: int, seed: int) -> Found:
+def _linear(rows: int, seed: int) -> dict[str, Any]:
     random = generator(seed, 2)
     X = random.standard_normal((rows, 20))
     strength = np.concatenate([_RATIOS, np.zeros(10)])
     target = X @ np.sqrt(strength) + random.standard_normal(rows)
-    return _sorted(strength, contrasts_of(X, target, _trial(), seed=seed).kept)
+    return _findings(strength, contrasts_of(X, target, _trial(), seed=seed).kept)
 
 
-def _sorted(strength: FloatArray, kept: np.ndarray) -> Found:
+def _findings(strength: FloatArray, kept: np.ndarray) -> dict[str, Any]:
+    """The strength of each input and whether it was selected; the number of selected probes and of all probes."""
     real = strength > 0
-    return strength[real].tolist(), kept[real].tolist(), int(kept[~real].sum()), int((~real).sum())
+    inputs = {"strength": strength[real].tolist(), "kept": kept[real].tolist()}
+    return {**inputs, "false": int(kept[~real].sum()), "probes": int((~real).sum())}
 
 
-def _sets(problem: Callable[[int], Found], seeds: Sequence[int], task: Task) -> dict[str, Any]:
-    found = run_all(problem, [(task.seed + seed,) for seed in seeds], task.n_jobs)
-    return {
-        "strength": [value for one in found for value in one[0]],
-        "kept": [value for one in found for value in one[1]],
-        "false": sum(one[2] for one in found),
-        "probes": sum(one[3] for one in found),
-    }
+def _joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    lists = {key: [value for part in parts for value in part[key]] for key in ("strength", "kept")}
+    return {**lists, **{key: sum(part[key] for part in parts) for key in ("false", "probes")}}
+
+
+def _sets(problem: Callable[[int], dict[str, Any]], seeds: Sequence[int], task: Task) -> dict[str, Any]:
+    return _joined(run_all(problem, [(task.seed + seed,) for seed in seeds], task.n_jobs))
 
 
 def _pieces() -> tuple[Piece, ...]:
-    kinds: dict[str, tuple[Callable[[int], Found], int]] = {
+    kinds: dict[str, tuple[Callable[[int], dict[str, Any]], int]] = {
         "sums of Gaussians, 500 rows": (_gaussians, _SETS),
         "linear, 500 rows": (partial(_linear, 500), _LINEAR_SETS),
         "linear, 200 rows": (partial(_linear, 200), _LINEAR_SETS),
@@ -82,7 +78,10 @@ def _pieces() -> tuple[Piece, ...]:
 
 
 def _tables(findings: Findings) -> list[Table]:
-    gaussians, many, few = (_together(findings, kind) for kind in ("sums", "linear, 500", "linear, 200"))
+    gaussians, many, few = (
+        _joined([found for (_, name), found in findings.items() if name.startswith(kind)])
+        for kind in ("sums", "linear, 500", "linear, 200")
+    )
     lines: list[list[str | None]] = []
     for low, high in _SHARES:
         printed = "more than 70 %" if low >= 0.2 else None
@@ -99,20 +98,10 @@ def _tables(findings: Findings) -> list[Table]:
     return [first, Table("Linear targets: a column whose variance in it is", columns, lines)]
 
 
-def _together(findings: Findings, kind: str) -> dict[str, Any]:
-    parts = [found for (_, name), found in findings.items() if name.startswith(kind)]
-    return {
-        "strength": np.array([value for part in parts for value in part["strength"]]),
-        "kept": np.array([value for part in parts for value in part["kept"]], dtype=bool),
-        "false": sum(part["false"] for part in parts),
-        "probes": sum(part["probes"] for part in parts),
-    }
-
-
 def _rate(found: dict[str, Any], low: float, high: float) -> list[str | None]:
     # Shares are multiples of one twentieth, which rounding may put on either side of a limit.
-    among = (found["strength"] > low - 1e-9) & (found["strength"] < high - 1e-9)
-    return [str(int(among.sum())), f"{100 * found['kept'][among].mean():.0f} %" if among.any() else None]
+    among = [kept for kept, one in zip(found["kept"], found["strength"], strict=True) if low <= one + 1e-9 < high]
+    return [str(len(among)), f"{100 * np.mean(among):.0f} %" if among else None]
 
 
 def _false(found: dict[str, Any]) -> list[str | None]:

@@ -1,7 +1,7 @@
 """Table I of Kovács and Kocsor (2005): convex networks of few basis functions on eight UCI data sets.
 
-What the paper does not say was settled on its column of all basis functions, which is found again with the logistic
-loss on standardised columns; not with columns as they are (glass 36, diabetes 68), nor scaled to their range.
+Settings that the paper does not print were chosen by its column of all basis functions, which is found again with the
+logistic loss on standardised columns; not on raw columns (glass 36, diabetes 68), nor on columns scaled to their range.
 """
 
 import warnings
@@ -47,15 +47,7 @@ _PRINTED: dict[str, tuple[tuple[float, ...], ...]] = {
 
 
 class BestNetwork(ClassifierMixin, BaseEstimator):
-    """The paper's neural network: one hidden layer of three units a class, the best of some trainings on its own rows.
-
-    Parameters
-    ----------
-    trainings : int, default=5
-    max_iter : int, default=500
-        Passes over the rows.
-    random_state : int, Generator or None, default=None
-    """
+    """The paper's neural network: one hidden layer of three units per class, the best of some trainings."""
 
     def __init__(self, trainings: int = 5, max_iter: int = 500, random_state: Any = None) -> None:
         self.trainings = trainings
@@ -121,7 +113,7 @@ def _pieces() -> Iterator[Piece]:
 
 
 class _Cell(NamedTuple):
-    """A cell of the table that was run: where it stands, what is printed there and what was found, in percent."""
+    """A cell of the table that was run: its place, the printed figure and ours, in percent."""
 
     data: str
     name: str
@@ -152,11 +144,11 @@ def _cells(findings: Findings) -> Iterator[_Cell]:
 
 def _tables(findings: Findings) -> list[Table]:
     cells = list(_cells(findings))
-    columns = tuple(dict.fromkeys([*(f"{100 * share:.0f} %" for share in _SHARES), "100 %", "ANN", "SVM"]))
+    columns = (*(f"{100 * share:.0f} %" for share in _SHARES), "100 %", "ANN", "SVM")
     lines: list[list[str | None]] = []
     for data in _PRINTED:
         for place, search in enumerate(_SEARCHES):
-            # What no search is made for stands in the first line of its data set, as in print.
+            # Models without a search are in the first line of their data set, as in print.
             own = {
                 c.column: c
                 for c in cells

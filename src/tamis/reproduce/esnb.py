@@ -1,8 +1,8 @@
-"""The selective naive Bayes rows of the NIPS 2003 challenge: Boulle's ESNB, beside what it is an enhancement of.
+"""The selective naive Bayes rows of the NIPS 2003 challenge: Boulle's ESNB, beside the models that it enhances.
 
-Of the entry "ESNB+NN" of 8 December 2003 the overall line alone is printed: BER 12.42, AUC 93.12, 1.04 % of the
-features and 1.43 % probes among them. It was a mixture: its name says that a neural network had a part in it. Here
-every data set has naive Bayes.
+Of the entry "ESNB+NN" of 8 December 2003 only the overall line is printed: BER 12.42, AUC 93.12, 1.04 % of the
+features and 1.43 % probes among them. Its name says that a neural network was a part of it; here it is naive Bayes
+on every data set.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,12 +20,7 @@ from tamis.validation.whole import validate
 _DATA = ("arcene", "dexter", "dorothea", "gisette_surrogate", "madelon")
 
 #: From all columns to the paper's own.
-_MODELS = {
-    "nb": "nb(states, bins=modl)",
-    "snb": "snb",
-    "esnb": "esnb",
-    "esnb, averaged": "esnb(average=true)",
-}
+_MODELS = {"nb": "nb(states, bins=modl)", "snb": "snb", "esnb": "esnb", "esnb, averaged": "esnb(average=true)"}
 
 _FOLDS = 10
 _KEYS = ("ber", "auc")
@@ -35,8 +30,8 @@ _COLUMNS = ("", "BER valid", "AUC valid", "BER folds", "AUC folds", "% used", "%
 _PRINTED = ["ESNB+NN, overall, printed", None, None, "12.42", "93.12", "1.04", "1.43", None, None]
 
 
-def _answers(recipe: str, task: Task) -> dict[str, Any]:
-    """Errors on the valid rows and over folds of both, and what a fit on both uses."""
+def _measure(recipe: str, task: Task) -> dict[str, Any]:
+    """Errors on the valid rows and over folds of train and valid rows, and the features of a fit on both."""
     data: Dataset = task.data
     work: dict[str, Any] = {"metrics": _KEYS, "seed": task.seed, "n_jobs": task.n_jobs}
     official = validate(recipe, data, split="official", **work)
@@ -46,13 +41,12 @@ def _answers(recipe: str, task: Task) -> dict[str, Any]:
     both = data.rows(np.isin(np.asarray(data.split), ("train", "valid")))
     model = parse(recipe).build().fit(both.X, both.y)
     used = np.flatnonzero(getattr(model, "used_", np.ones(data.n_features, dtype=bool)))
-    probes = None if data.probes is None or not used.size else float(data.probes[used].mean())
     return {
         "official": _figures(official),
         "pooled": _figures(pooled),
         "features": int(used.size),
         "share": used.size / data.n_features,
-        "probes": probes,
+        "probes": None if data.probes is None or not used.size else float(data.probes[used].mean()),
         "threshold": getattr(model, "threshold_", None),
     }
 
@@ -79,9 +73,8 @@ def _tables(findings: Findings) -> list[Table]:
 
 def _line(data: str, found: Mapping[str, Any]) -> list[str | None]:
     cells = []
-    for way in ("official", "pooled"):
-        figures = found[way]
-        cells += [f"{100 * figures['ber']:.2f} ({100 * figures['se']:.2f})", f"{100 * figures['auc']:.2f}"]
+    for own in (found["official"], found["pooled"]):
+        cells += [f"{100 * own['ber']:.2f} ({100 * own['se']:.2f})", f"{100 * own['auc']:.2f}"]
     probes, threshold = found["probes"], found["threshold"]
     return [
         *(data, *cells, f"{100 * found['share']:.2f}", None if probes is None else f"{100 * probes:.2f}"),
@@ -96,17 +89,13 @@ def _mean(found: Sequence[Mapping[str, Any]]) -> list[str | None]:
     return ["mean", *(f"{value:.2f}" for value in both), f"{share:.2f}", None, None, None]
 
 
-def _pieces() -> tuple[Piece, ...]:
-    return tuple(
-        Piece(data, name, partial(_answers, recipe), _FOLDS + 2) for data in _DATA for name, recipe in _MODELS.items()
-    )
-
-
 STUDY = Study(
     "ESNB",
     "Boulle 2006",
     "selective naive Bayes and its enhancement on the five challenge sets",
-    _pieces(),
+    tuple(
+        Piece(data, name, partial(_measure, recipe), _FOLDS + 2) for data in _DATA for name, recipe in _MODELS.items()
+    ),
     _tables,
     remarks=(
         "BER and AUC in percent, the standard error of the BER in brackets.",

@@ -25,7 +25,6 @@ _MNIST_ROWS, _MNIST_FEW = 10_000, 2_000
 #: Training rows of each class of iris.
 _IRIS_ROWS = 35
 
-
 _COST = {"iris": 500.0, "mnist": 5.0, "isolet": 10.0}
 _WIDTH = {"iris": 200.0, "mnist": 20.0, "isolet": 200.0}
 
@@ -41,7 +40,7 @@ _SIZES = {
 
 
 class _Line(NamedTuple):
-    """A printed line: P components, F of them for each pair, accuracy in percent, seconds to predict or a speed-up."""
+    """A printed line: P components, F of them for each pair, accuracy in percent, prediction time or speed-up."""
 
     components: int | Literal["columns"]
     features: int | None
@@ -105,7 +104,7 @@ class _Rows(NamedTuple):
 
 
 def _rows(data: Dataset, most: int) -> _Rows:
-    """Training and test rows as the paper takes them, at most `most` for training."""
+    """Training and test rows of the paper, at most `most` for training."""
     if data.split is None:
         train = np.sort(np.concatenate([np.flatnonzero(data.y == label)[:_IRIS_ROWS] for label in data.classes]))
         new = np.setdiff1d(np.arange(data.n_rows), train)
@@ -136,8 +135,8 @@ def _measure(table: _Table, task: Task) -> dict[str, Any]:
             # Lines that differ in F alone share the projection and the elimination.
             fit = perf_counter() - start + shared / len(group)
             testing = min(_seconds(model.predict, rows.new) for _ in range(3))
-            right = float(np.mean(model.predict(rows.new) == rows.truth))
-            found.append({"accuracy": right, "fit": fit, "testing": testing})
+            accuracy = float(np.mean(model.predict(rows.new) == rows.truth))
+            found.append({"accuracy": accuracy, "fit": fit, "testing": testing})
             task.progress(len(found), len(lines) + 1)
     return {"train": len(rows.classes), "test": len(rows.truth), "plain": found[0], "lines": found[1:]}
 

@@ -81,12 +81,7 @@ ROWS = (
         _GISETTE,
         note="the same on standardised features, where that width is of the size of the distances",
     ),
-    Row(
-        "gisette_surrogate",
-        "cc(200) | knn(5)",
-        Published(3.6, 0.6),
-        note="in the text: the deviation is below 0.6",
-    ),
+    Row("gisette_surrogate", "cc(200) | knn(5)", Published(3.6, 0.6), note="in the text: the deviation is below 0.6"),
     Row("gisette_surrogate", "cc(50) | knn(5)", Published(5.0)),
     Row(
         "madelon",

@@ -1,8 +1,8 @@
 """Figures 1 to 3 of Kudo and Tenmoto (2005), "Optimal division for feature selection and classification".
 
-The paper shows pictures and prints neither its data nor a number. What it says of them can be tried on data of the same
-kind: two classes on a square, parted by a line that slants by an angle, a tenth of the labels changed. The line's angle
-stands for theta of Figure 3; at 0 degrees the second column says nothing, at 45 as much as the first.
+The paper prints neither its data nor a number. Its claims are tested on data of the same kind: two classes on a square,
+separated by a slanting line, with a tenth of the labels changed. The angle of the line is theta of Figure 3; at 0
+degrees the second column is useless, at 45 as useful as the first.
 """
 
 from collections import Counter
@@ -48,7 +48,7 @@ def square(n_rows: int, degrees: float, rng: np.random.Generator) -> tuple[Float
 
 
 def _draws(n_rows: int, degrees: int, task: Task) -> dict[str, Any]:
-    """Histograms of training sets drawn again and again: their depths, and their errors as shares of rows."""
+    """Depths and error rates of histograms of several training sets."""
     X_new, y_new, best_new = square(_TEST_ROWS, degrees, generator(task.seed, 0, degrees))
     found: dict[str, list[Any]] = {"depths": [], "cells": [], "train": [], "test": [], "off": []}
     for draw in range(_DRAWS):
@@ -100,7 +100,7 @@ def _tables(findings: Findings) -> list[Table]:
 
 
 def _depths(depths: Sequence[Sequence[int]]) -> list[str]:
-    """The pair that came out most often, and the mean of each."""
+    """The most frequent pair of depths, and the mean of each."""
     ((pair, times),) = Counter(tuple(one) for one in depths).most_common(1)
     first, second = np.mean(depths, axis=0)
     return [f"({pair[0]}, {pair[1]}), {times} of {len(depths)}", f"{first:.2f}", f"{second:.2f}"]
@@ -119,8 +119,8 @@ STUDY = Study(
     _tables,
     remarks=(
         "The paper prints no numbers and does not describe its data; these are of its kind, not its own.",
-        f"Two classes on a square, parted by a line through its middle; {100 * NOISE:.0f} % of the labels are changed.",
-        "Theta is how far the line slants: at 0 degrees the second column says nothing, at 45 as much as the first.",
+        f"Two classes on a square, separated by a line through the middle; {100 * NOISE:.0f} % of labels are changed.",
+        "Theta is the angle of the line: at 0 degrees the second column is useless, at 45 as useful as the first.",
         f"Training sets are drawn {_DRAWS} times: means and standard deviations. {_TEST_ROWS} rows more test them.",
         "The paper says: few rows select a column, many bring the boundary near the best, d shows what matters.",
     ),

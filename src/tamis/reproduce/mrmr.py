@@ -1,8 +1,8 @@
 """Tables 4 and 5 of Peng and Ding (2005), "Minimum redundancy and maximum relevance feature selection ...".
 
-The paper leaves one row out at a time. Of its last data set it says that there "the testing samples have never been met
-in feature selection": on the others the genes were selected from all rows. Each figure is therefore given twice, once
-with the genes selected from all rows, as printed, and once with the selection inside the folds.
+The paper leaves one row out at a time. Only of its last data set does it say that "the testing samples have never been
+met in feature selection": on the others the genes were selected from all rows. Each figure is therefore given twice,
+with the genes selected from all rows, as printed, and with the selection inside the folds.
 """
 
 from collections.abc import Sequence
@@ -85,10 +85,6 @@ def _pieces() -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def _tables(findings: Findings) -> list[Table]:
-    return [*_table_4(findings), *_table_5(findings), *_curves(findings)]
-
-
 def _table_4(findings: Findings) -> list[Table]:
     tables = []
     for data, printed in _TABLE_4.items():
@@ -147,7 +143,7 @@ STUDY = Study(
     "Peng and Ding 2005, Tables 4 and 5",
     "errors of four classifiers against the number of genes, one row left out at a time",
     _pieces(),
-    _tables,
+    lambda findings: [*_table_4(findings), *_table_5(findings), *_curves(findings)],
     remarks=(
         "One row is left out at a time. 'From all rows': genes selected with that row too, as the paper seems to have.",
         "'Inside the folds': genes selected without it, which gives the error to expect on new rows.",

@@ -18,9 +18,9 @@ from tamis.validation.execute.driver import expect_results, warn_again
 from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.folds import Split
+from tamis.validation.json_values import plain
 from tamis.validation.metrics import Metric
 from tamis.validation.models import as_estimators
-from tamis.validation.plain import plain
 from tamis.validation.result import Result, Validation
 
 #: Key of the order of the training rows among the seeds of a split.

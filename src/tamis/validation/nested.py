@@ -17,9 +17,9 @@ from tamis.validation.execute.driver import Driver, Outcome, warn_again
 from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.folds import Split, StratifiedFolds
+from tamis.validation.json_values import plain
 from tamis.validation.metrics import Metric, all_metrics
 from tamis.validation.models import as_estimators
-from tamis.validation.plain import plain
 from tamis.validation.plan import plan
 from tamis.validation.result import Result, Validation
 

@@ -16,9 +16,9 @@ from tamis.engines.engine import Lost, open_engine
 from tamis.validation.execute.driver import expect_results, memory_limit
 from tamis.validation.experiment import Experiment
 from tamis.validation.folds import SmallClass
+from tamis.validation.json_values import plain
 from tamis.validation.metrics import Metric, chosen
 from tamis.validation.models import as_estimators
-from tamis.validation.plain import plain
 from tamis.validation.result import Result
 
 #: Relative difference below which values are equal: sums in another order round differently.

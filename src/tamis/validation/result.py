@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tamis.base.types import FloatArray
+from tamis.validation.json_values import plain
 from tamis.validation.metrics import Metric
-from tamis.validation.plain import plain
 from tamis.validation.stability import Stability
 
 #: Version of the layout of `Validation.to_dict`.

@@ -1,24 +1,24 @@
 "use strict";
 
-// Draws the facts of a run. Text of the facts becomes text nodes: never markup. Figures come as plotly's data and
-// layout, in which names are escaped and colours are numbers of classes and names of tones.
+// Draws the facts of a run. Text of the facts becomes text nodes: never markup. Figures are plotly's data and layout,
+// in which names are escaped and colours are numbers of classes or names of tones.
 
 const [facts, figures] = ["facts", "figures"].map((id) => JSON.parse(document.getElementById(id).textContent));
 
 // ---------------------------------------------------------------- elements and words
 
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
+function filled(element, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   element.append(...children);
   return element;
 }
 
+function make(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
 function shape(tag, attributes, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
 /** A name of the data in the page, in its own direction of writing. */
@@ -82,7 +82,7 @@ function colourOf(i) {
   return isDark() ? `#${[1, 3, 5].map((at) => part(at).toString(16).padStart(2, "0")).join("")}` : colour;
 }
 
-/** Those of the page, which plotly does not see. */
+/** The colours of the page for plotly, which does not read its style. */
 const TONES = ["ink", "muted", "accent", "grid", "faint", "panel"];
 const LIGHT = ["#1d2125", "#555c65", "#0b5a90", "#e3e6ea", "#c9ced4", "#ffffff"];
 const DARK = ["#e6e9ec", "#a8b0b9", "#7cc0ee", "#2f353b", "#4a525a", "#1b1f23"];
@@ -148,7 +148,7 @@ function figureOf({ dataset, style }) {
   return structuredClone({ traces: data, layout });
 }
 
-/** Figures that were drawn, and for each the groups of its traces that the reader has put away. */
+/** Figures that were drawn, and for each the groups of its traces that the reader has hidden. */
 const drawn = new Map();
 
 /** Points on paper between the margins of a page. */
@@ -244,7 +244,7 @@ const words = new Intl.Collator("en", { numeric: true });
 /** Rows shown at first, and how many more at a time. */
 const STEP = 20;
 
-/** Orders rows by a column; what is unknown comes last in either direction. */
+/** Sorts rows by a column, with unknown values last in either direction. */
 function ordered(rows, { value }, direction) {
   const compare = (a, b) => (typeof a === "string" ? words.compare(a, b) : a - b);
   return rows
@@ -255,7 +255,7 @@ function ordered(rows, { value }, direction) {
 
 /**
  * A table that sorts, searches and grows.
- * columns: [{title, value(row), cell(row), number, falling}]; text(row) is what the search looks into.
+ * columns: [{title, value(row), cell(row), number, falling}]; text(row) is what the search matches.
  */
 class Table {
   constructor(place, { caption, label, what, columns, rows, text, tools = [], mark = () => {} }) {
@@ -309,7 +309,7 @@ class Table {
     this.fill();
   }
 
-  /** The keyboard stays where it was: at the first of the new rows when the button is gone. */
+  /** Moves the focus to the table when the button is gone. */
   grow() {
     this.shown += STEP;
     this.fill();
@@ -356,10 +356,10 @@ function intervalDrawing({ mean, se }, [low, high], mark = null) {
 
 // ---------------------------------------------------------------- leaderboard
 
-/** How a model stands to the best, in words. */
+/** How a model compares with the best, in words. */
 function verdict(row, { best, smallest, chosen }) {
   const fewer = row.folds < best.folds ? "behind, fewer folds" : "behind";
-  const words = [row === best ? "best" : row.same ? "not told apart" : fewer];
+  const words = [row === best ? "best" : row.same ? "no significant difference" : fewer];
   if (row === smallest) words.push("smallest of these");
   if (row === chosen && row !== best) words.push("chosen by the search");
   return words.join(", ");
@@ -382,7 +382,7 @@ function setUpLeaderboard(place) {
   const { metric } = facts.models;
   const rows = records(facts.models.rows).map((row, i) => ({ ...row, place: i + 1 }));
   const [best, smallest, chosen] = ["best", "smallest", "chosen"].map((key) => rows[facts.models[key] ?? -1]);
-  const said = (row) => verdict(row, { best, smallest, chosen });
+  const standing = (row) => verdict(row, { best, smallest, chosen });
   const known = rows.slice(0, STEP).filter((row) => row.mean !== null);
   const ends = known.flatMap((row) => [row.mean - (row.se ?? 0), row.mean + (row.se ?? 0)]);
   const scale = [Math.min(...ends), Math.max(...ends)];
@@ -392,7 +392,7 @@ function setUpLeaderboard(place) {
     label: "Filter by recipe, family or stage",
     what: "models",
     rows,
-    text: (row) => `${row.recipe} ${row.family} ${row.stage} ${said(row)}`,
+    text: (row) => `${row.recipe} ${row.family} ${row.stage} ${standing(row)}`,
     mark: (row, line) => line.classList.toggle("picked", row === best),
     columns: [
       { title: "Rank", number: true, value: (row) => row.place },
@@ -402,14 +402,14 @@ function setUpLeaderboard(place) {
       { title: "Features", number: true, value: (row) => row.features, cell: (row) => count(row.features) },
       { title: "Time", number: true, value: (row) => row.seconds, cell: (row) => duration(row.seconds) },
       { title: "Folds", number: true, falling: true, value: (row) => row.folds },
-      { title: "Beside the best", value: said },
+      { title: "Beside the best", value: standing },
     ],
   });
 }
 
 // ---------------------------------------------------------------- features
 
-/** Names of the features that have a figure, with its number, and the one that is shown. */
+/** Names of the features with a figure, its number, and the feature that is shown. */
 const distributions = new Map((figures.distribution ?? []).map((each, i) => [each.title, i]));
 const picked = { name: distributions.keys().next().value, number: 0, line: null };
 
@@ -439,7 +439,7 @@ function setUpFeatures(place) {
   ];
   if (table.chosen.some((share) => share !== null)) {
     const used = (row) => (row.used === null ? null : row.used ? "yes" : "no");
-    columns.push({ title: "Chosen", ...numbers, value: (row) => row.chosen, cell: chosenCell });
+    columns.push({ title: "Selected", ...numbers, value: (row) => row.chosen, cell: chosenCell });
     if (table.used.some((each) => each !== null)) columns.push({ title: "In the model", falling: true, value: used });
   }
   if (table.role) columns.push({ title: "Role", value: (row) => row.role, cell: (row) => nameOf(row.role ?? "") });
@@ -507,11 +507,11 @@ function setUpEstimates() {
 function copied(button, text) {
   const word = button.firstChild;
   word.textContent = "Copied";
-  document.getElementById("said").textContent = `Copied: ${text}`;
+  document.getElementById("status").textContent = `Copied: ${text}`;
   setTimeout(() => { word.textContent = "Copy"; }, 2000);
 }
 
-/** Where the page may not use the clipboard, the text is marked for the reader to copy. */
+/** Copies commands; where the page may not use the clipboard, the text is selected for the reader. */
 function setUpCopying() {
   for (const button of document.querySelectorAll(".copy")) {
     const code = button.parentElement.querySelector("code");
@@ -534,7 +534,7 @@ setUpCopying();
 setUpTheme();
 applyTheme();
 
-// The library that draws comes after this script, so that the words need not wait for it.
+// Plotly comes after this script, so that the text is shown first.
 document.addEventListener("DOMContentLoaded", () => {
   setUpFigures();
   setUpPrinting();

@@ -1,4 +1,4 @@
-"""The studies, found by looking through the room."""
+"""The studies, found by looking through the folder."""
 
 from importlib import import_module
 from pkgutil import iter_modules

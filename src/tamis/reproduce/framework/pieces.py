@@ -1,4 +1,4 @@
-"""Pieces of work run one after another; what is finished is kept in a file and not run again."""
+"""Pieces of work run one after another; finished ones are saved in a file and not run again."""
 
 import time
 import warnings
@@ -19,21 +19,21 @@ from tamis.data.fingerprint import fingerprint
 from tamis.reproduce.framework.results import Results
 from tamis.reproduce.framework.study import Piece, Progress, Task
 
-#: Called with a title: a context around something that takes a while, which gives where to report progress to.
+#: Called with a title: a context around long work, which gives the function to report progress to.
 Watch = Callable[[str], AbstractContextManager[Progress]]
 
-#: Columns that are known to be real, from 1; all others of that data set are probes.
+#: Real columns, from 1; all others of that data set are probes.
 REAL_FEATURES = {
     "madelon": (29, 49, 65, 106, 129, 154, 242, 282, 319, 337, 339, 379, 434, 443, 452, 454, 456, 473, 476, 494)
 }
 
-#: Letters of a title that leave room for a bar in a narrow terminal.
+#: Letters of a title beside a progress bar in a narrow terminal.
 _ROOM = 48
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a piece; `found` is None when its data set is not at hand, `new` when it was run just now."""
+    """The findings of a piece, None when its data set is not available; `new` when it was run just now."""
 
     piece: Piece
     found: Mapping[str, Any] | None
@@ -48,21 +48,9 @@ def run_pieces(
     again: bool = False,
     progress: Watch | None = None,
 ) -> Iterator[Outcome]:
-    """Run pieces in their order, those of one data set standing together.
+    """Run pieces in order, all with the same `task` but for data and progress.
 
     A piece is not run when `results` has it for the same seed, the same data and the same version of tamis.
-
-    Parameters
-    ----------
-    pieces : sequence of Piece
-    task : Task
-        What all of them are given; their data and their progress are filled in.
-    results, again, progress
-        As for :func:`tamis.reproduce.run`.
-
-    Yields
-    ------
-    Outcome
     """
     total, done = sum(piece.size for piece in pieces), 0
     for name, members in groupby(pieces, key=lambda piece: piece.data):
@@ -86,7 +74,7 @@ def run_pieces(
 
 
 def dataset(name: str) -> Dataset | None:
-    """Return the data set of that name, with its known probes, or None when it is not at hand."""
+    """Return the data set of that name, with its known probes, or None when it is not available."""
     data = named.find(name)
     if data is None or name not in REAL_FEATURES:
         return data
@@ -99,7 +87,7 @@ def dataset(name: str) -> Dataset | None:
 
 
 def watched(progress: Watch | None, title: str) -> AbstractContextManager[Progress]:
-    """Return the context around something that takes a while."""
+    """Return the context around long work."""
     if progress is None:
         return nullcontext(lambda done, total: None)
     return progress(title if len(title) <= _ROOM else f"{title[: _ROOM - 3]}...")
@@ -122,6 +110,6 @@ def _timed(piece: Piece, task: Task) -> dict[str, Any]:
 
 
 def _share(report: Progress, before: int, size: int, total: int) -> Progress:
-    """Report the progress of one piece as part of all."""
+    """The progress of one piece as part of all."""
     report(before, total)
     return lambda done, all_: report(before + size * done / all_, total)

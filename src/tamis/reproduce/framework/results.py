@@ -1,4 +1,4 @@
-"""A file of findings, one entry a piece, seed and data set."""
+"""A file of findings, with one entry for each piece, seed and data set."""
 
 import json
 from collections.abc import Mapping
@@ -17,13 +17,7 @@ _STATE = ("fingerprint", "version")
 
 
 class Results:
-    """Finished pieces in a JSON file, which is written whole after every one of them.
-
-    Parameters
-    ----------
-    path : Path
-        The file; it need not be there yet.
-    """
+    """Finished pieces in a JSON file, which need not exist yet and is rewritten after each piece."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -35,7 +29,7 @@ class Results:
         return next(same, None)
 
     def keep(self, entry: Mapping[str, Any]) -> None:
-        """Put a result into the file, in place of an older one of the same piece."""
+        """Write a result to the file, in place of an older one of the same piece."""
         others = [e for e in self._read() if any(e.get(k) != entry[k] for k in _KEY)]
         write_text(self.path, json.dumps({"layout": _LAYOUT, "pieces": [*others, entry]}, indent=1, allow_nan=False))
 
@@ -51,4 +45,4 @@ class Results:
             raise DataError(f"{self.path}: cannot be read ({error.strerror})") from None
         except (ValueError, KeyError, TypeError):
             pass
-        raise DataError(f"{self.path}: is not a results file of this version; name another one")
+        raise DataError(f"{self.path}: is not a results file of this version; name another file")

@@ -1,4 +1,4 @@
-"""A study run on the data at hand: its tables, or its figures."""
+"""A study run on the available data: its tables, or its figures."""
 
 import json
 import os
@@ -21,7 +21,7 @@ _REPEATS = 3
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came of a study.
+    """The results of a study.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Reproduction:
     remarks : list of str
         How to read the tables.
     pieces : list of dict
-        Each piece's "data", "piece" (its name), "published" and "found"; this is None when the data set is not at hand.
+        Each piece's "data", "piece" (its name), "published" and "found", which is None without the data set.
     """
 
     study: str
@@ -64,28 +64,28 @@ def run(
     progress: Watch | None = None,
     finished: Callable[[str], None] | None = None,
 ) -> Reproduction:
-    """Run a study on the data at hand, and set what is found beside the printed figures.
+    """Run a study on the available data, and show the results beside the printed figures.
 
     Parameters
     ----------
     name : str
-        Of the study: "ghostminer", "fs-svm", ...; :func:`~tamis.reproduce.studies` has them all.
+        Name of the study: "ghostminer", "fs-svm", ...; :func:`~tamis.reproduce.studies` returns all.
     data : str or collection of str
-        Only what is run on this data set, or on these; by default all.
+        Run the pieces on this data set, or on these; by default all.
     repeats : int, optional
         How often folds are drawn anew, 3 by default; only for a study that draws them.
     seed : int, default=0
     n_jobs : int, default=1
         Processes; the result does not depend on it.
     results : path, optional
-        File that keeps every finished piece at once, so that a run that is stopped resumes where it was.
+        File to which every finished piece is saved at once, so that a run that is stopped can be resumed.
     again : bool, default=False
-        Run also what the file has.
+        Run also the pieces that the file has.
     progress : callable, optional
-        ``progress(title)`` is a context around each piece that is run. It gives a function of what is done and what
-        there is to do.
+        ``progress(title)`` is a context around each piece that is run. It gives a function of the work that is done and
+        the total.
     finished : callable, optional
-        Called with a line of text when a piece that was run is done.
+        Called with a line of text when a piece is done.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def run(
 
     See Also
     --------
-    tamis.reproduce.draw : The figures of a paper.
+    tamis.reproduce.draw : Draw the figures of a paper.
 
     Examples
     --------
@@ -121,12 +121,12 @@ def run(
     found = {(one.piece.data, one.piece.name): one.found for one in outcomes if one.found is not None}
     absent = ", ".join(dict.fromkeys(one.piece.data for one in outcomes if one.found is None))
     if not found:
-        raise DataError(f"not at hand: {absent}; set TAMIS_DATA to the folder of the data files")
+        raise DataError(f"not available: {absent}; set TAMIS_DATA to the folder of the data files")
     remarks = list(study.remarks)
     if repeated:
         remarks.append(f"Folds are drawn {'once' if task.repeats == 1 else f'{task.repeats} times'}.")
     if absent:
-        remarks.append(f"Not at hand: {absent}.")
+        remarks.append(f"Not available: {absent}.")
     remarks += [f"{one.piece}: {text}" for one in outcomes if one.found for text in one.found["warnings"]]
     entries = [
         {"data": one.piece.data, "piece": one.piece.name, "published": one.piece.published, "found": one.found}
@@ -144,23 +144,25 @@ def draw(
     n_jobs: int = 1,
     progress: Watch | None = None,
 ) -> list[Path]:
-    """Draw the figures of a study's paper into a folder, as one page of HTML and their numbers as JSON.
+    """Draw the figures of a study's paper to a folder, as one HTML page, with their numbers as JSON.
 
     Parameters
     ----------
     name : str
-        Of the study.
+        Name of the study.
     folder : path
-        Made when it is not there.
-    repeats : int, optional
-        How often folds are drawn anew, 3 by default.
-    seed, n_jobs, progress
+        Created when it does not exist.
+    repeats, seed, n_jobs, progress
         As for :func:`run`.
 
     Returns
     -------
     list of Path
         The page and the numbers.
+
+    See Also
+    --------
+    tamis.reproduce.run : Reproduce the tables of a paper.
     """
     study = find(name)
     if study.figures is None:
@@ -181,7 +183,7 @@ def draw(
 
 
 def _chosen(name: str, study: Study, data: Collection[str]) -> tuple[Piece, ...]:
-    """The pieces on some data sets; all when none is named."""
+    """The pieces on some data sets, by default all."""
     for wanted in data:
         if not study.data:
             raise TamisError(f"{name} makes its own data; got {wanted!r}")

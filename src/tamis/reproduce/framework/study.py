@@ -4,28 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-#: What the pieces found, by data set and name; a piece whose data set is not at hand is not among them.
+#: The findings of the pieces by data set and name, without those whose data set is not available.
 Findings = Mapping[tuple[str, str], Mapping[str, Any]]
 
-#: Takes what is done and what there is to do.
+#: Takes the work that is done and the total.
 Progress = Callable[[float, float], None]
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a piece of work is given.
+    """The input of a piece of work.
 
-    Attributes
-    ----------
-    data : Dataset or None
-        None for a piece that makes its own.
-    seed : int
-    repeats : int
-        How often folds are drawn anew, for a piece that is repeated.
-    n_jobs : int
-        Processes; the findings must not depend on it.
-    progress : callable
-        Takes what is done and what there is to do in this piece.
+    `data` is None for a piece that makes its own; `repeats` is how often folds are drawn anew, for a piece that is
+    repeated; the findings must not depend on `n_jobs`, the number of processes.
     """
 
     data: Any = None
@@ -37,14 +28,14 @@ class Task:
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of work whose findings are kept as soon as it is done.
+    """A piece of work whose findings are saved as soon as it is done.
 
     Attributes
     ----------
     data : str
         Name of the data set; empty for one that makes its own.
     name : str
-        What is run, in a few words. Findings are looked up by it, so it must tell them apart.
+        What is run, in a few words; unique among the pieces of the data set.
     run : callable
         ``run(task)`` returns findings that JSON can hold.
     size : int, default=1
@@ -52,7 +43,7 @@ class Piece:
     repeated : bool, default=False
         Whether its folds are drawn ``task.repeats`` times.
     published : mapping of str to value
-        The printed figures, where they are those of the piece and not of a table.
+        The printed figures of the piece, where it has some.
     """
 
     data: str
@@ -76,11 +67,11 @@ class Table:
     columns : sequence of str
     lines : sequence of sequences of str or None
     words : int, default=1
-        How many columns, from the first, hold words and are set flush left.
+        Number of first columns that hold words and are aligned left.
     recipes : sequence of str
-        The model of each line: a column in Markdown, a list below the table in a terminal, which has no room for more.
+        The model of each line: a column in Markdown, a list below the table in a terminal.
     notes : mapping of int to str
-        What else there is to know of a line, by its place.
+        Remarks on lines, by place.
     """
 
     title: str
@@ -94,7 +85,8 @@ class Table:
         """Return the title, the table and its notes."""
         rows = [[*self.columns], *([cell or "" for cell in line] for line in self.lines)]
         if self.recipes:
-            for row, recipe in zip(rows, ("recipe", *map(_code, self.recipes)), strict=True):
+            codes = ["`{}`".format(recipe.replace("|", "\\|")) for recipe in self.recipes]
+            for row, recipe in zip(rows, ("recipe", *codes), strict=True):
                 row.insert(self.words, recipe)
         lines = [f"| {' | '.join(row)} |" for row in rows]
         lines.insert(1, f"|{'---|' * len(rows[0])}")
@@ -102,12 +94,8 @@ class Table:
         return "\n".join([*([self.title, ""] if self.title else []), *lines, *(["", *notes] if notes else [])])
 
 
-def _code(text: str) -> str:
-    return "`{}`".format(text.replace("|", "\\|"))
-
-
 class Figures(NamedTuple):
-    """Figures of a study: the data set, and ``draw(task)``, which returns their numbers and a page of HTML."""
+    """Figures of a study: the data set, and ``draw(task)``, which returns their numbers and an HTML page."""
 
     data: str
     draw: Callable[[Task], tuple[dict[str, Any], str]]
@@ -122,17 +110,17 @@ class Study:
     title : str
         The method.
     paper : str
-        Whose, and which of its tables.
+        Its authors, and which of its tables.
     summary : str
         What is run, for lists.
     pieces : tuple of Piece
         Those of one data set stand together.
     tables : callable
-        ``tables(findings)`` makes the tables of what there is, the printed figures beside ours.
+        ``tables(findings)`` returns tables of the printed figures beside ours.
     remarks : tuple of str
-        How to read them; printed below.
+        How to read the tables; printed below them.
     brief : callable, optional
-        ``brief(found)`` is what is reported of a piece that is done, in a few words.
+        ``brief(found)`` describes the findings of a piece in a few words.
     figures : Figures, optional
     """
 
@@ -147,5 +135,5 @@ class Study:
 
     @property
     def data(self) -> tuple[str, ...]:
-        """The names of the data sets that it needs, in order."""
+        """The names of the data sets that the study needs, in order."""
         return tuple(dict.fromkeys(piece.data for piece in self.pieces if piece.data))

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-import numpy as np
-
 from tamis.reproduce.framework.study import Figures, Findings, Piece, Study, Table, Task
+from tamis.validation.json_values import plain
 from tamis.validation.whole import validate
 
 
@@ -15,18 +14,10 @@ from tamis.validation.whole import validate
 class Published:
     """The printed figures of one model, all in percent; None where the paper prints none.
 
-    Attributes
-    ----------
-    cv_error, cv_sd : float, optional
-        Cross-validated error and its deviation over folds. The papers do not say whether it is balanced.
-    test_ber, test_auc : float, optional
-        Balanced error rate and AUC on the challenge's test rows. Without confidences the AUC is 100 - BER.
-    f_feat, f_probe : float, optional
-        Features used of all, and probes of the features used.
-    winner_ber : float, optional
-        Test BER of the best entry on that data set.
-    about : bool, default=False
-        The text gives the figures in words only ("very similar", "1 % lower").
+    The papers do not say whether `cv_error` is balanced; `cv_sd` is its deviation over folds. `test_ber` and `test_auc`
+    are on the challenge's test rows; without confidences the AUC is 100 - BER. `f_feat` is the share of features used,
+    `f_probe` that of probes among them, `winner_ber` the test BER of the best entry on that data set. With `about` the
+    text gives the figures in words only ("very similar", "1 % lower").
     """
 
     cv_error: float | None = None
@@ -41,19 +32,10 @@ class Published:
 
 @dataclass(frozen=True)
 class Row:
-    """One model of a table.
+    """One model of a table: the name of the data set, the recipe and the printed figures.
 
-    Attributes
-    ----------
-    data : str
-        Name of the data set.
-    recipe : str
-        The model.
-    published : Published
-    split : {"pooled", "official"}, default="pooled"
-        Folds over the train and valid rows together, or train rows against valid rows.
-    note : str
-        What a reader must know to compare.
+    The `split` is folds over the train and valid rows together, or train rows against valid rows; the `note` is what a
+    reader must know to compare.
     """
 
     data: str
@@ -63,7 +45,7 @@ class Row:
     note: str = ""
 
     def piece(self, folds: int) -> Piece:
-        """Return the validation of the model; pooled rows have that number of folds."""
+        """Return the validation of the model as a piece of work."""
         pooled = self.split == "pooled"
         name = f"{self.recipe}, {f'{folds} folds' if pooled else 'train -> valid'}"
         size = folds if pooled else 1
@@ -80,22 +62,10 @@ def table_study(
     folds: int = 10,
     figures: Figures | None = None,
 ) -> Study:
-    """Make a study of the models of a table, each a recipe that is validated whole.
+    """Make a study of the models of a table, each validated as a whole.
 
-    Parameters
-    ----------
-    title, paper, summary, figures
-        As for :class:`~tamis.reproduce.framework.study.Study`.
-    rows : sequence of Row
-        Those of one data set stand together.
-    remarks : sequence of str
-        What holds for this table besides what holds for all.
-    folds : int, default=10
-        Of pooled rows.
-
-    Returns
-    -------
-    Study
+    `title`, `paper`, `summary` and `figures` are as for :class:`~tamis.reproduce.framework.study.Study`. The `rows` of
+    one data set stand together; `remarks` hold for this table only; `folds` is for pooled rows.
     """
     reading = (
         "BER here: balanced error rate in percent, its standard error in brackets; the deviation is that over folds.",
@@ -105,11 +75,13 @@ def table_study(
     )
     pieces = tuple(row.piece(folds) for row in rows)
     tables = partial(_tables, tuple(zip(rows, pieces, strict=True)))
-    return Study(title, paper, summary, pieces, tables, (*reading, *remarks), _brief, figures)
+    return Study(
+        title, paper, summary, pieces, tables, (*reading, *remarks), lambda found: f"BER {_ber(found)}", figures
+    )
 
 
 def _validated(row: Row, folds: int, task: Task) -> dict[str, Any]:
-    """Return the metrics as shares, not percent, and the features; "error" is the plain error, 1 - accuracy."""
+    """The metrics as shares, and the features; "error" is 1 - accuracy."""
     found = validate(
         row.recipe,
         task.data,
@@ -126,8 +98,7 @@ def _validated(row: Row, folds: int, task: Task) -> dict[str, Any]:
         estimate, values = found.estimates[name], found.values[name]
         if name == "accuracy":
             name, estimate, values = "error", replace(estimate, mean=1.0 - estimate.mean), 1.0 - values
-        numbers = {k: _number(v) for k, v in vars(estimate).items()}
-        metrics[name] = numbers | {"values": [_number(v) for v in values.tolist()]}
+        metrics[name] = plain({**vars(estimate), "values": values})
     real = None
     if found.selected is not None and task.data.probes is not None:
         real = [int((~task.data.probes[kept]).sum()) for kept in found.selected]
@@ -139,11 +110,6 @@ def _validated(row: Row, folds: int, task: Task) -> dict[str, Any]:
         "probe_share": found.probe_share,
         "fit_seconds": round(float(found.fit_seconds.sum() + found.predict_seconds.sum()), 2),
     }
-
-
-def _number(value: float) -> float | None:
-    """A number that JSON can hold."""
-    return None if np.isnan(value) else value
 
 
 def _tables(rows: Sequence[tuple[Row, Piece]], findings: Findings) -> list[Table]:
@@ -175,10 +141,6 @@ def _cells(row: Row, found: Mapping[str, Any]) -> dict[str, str | None]:
         "probes here": None if share is None else f"{100 * share:.1f} %",
         "s": f"{found['seconds']:.0f}",
     }
-
-
-def _brief(found: Mapping[str, Any]) -> str:
-    return f"BER {_ber(found)}"
 
 
 def _ber(found: Mapping[str, Any]) -> str:

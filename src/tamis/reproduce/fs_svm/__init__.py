@@ -1,9 +1,9 @@
 """Table 1 of Lal, Chapelle and Schölkopf (2006), "Combining a filter method with SVMs", with Tables 2 and 3.
 
 The width sigma of the paper is that of the Spider toolbox, exp(-d^2 / (2 sigma^2)), so ours is twice its square:
-0.115 -> 0.02645, 0.382 -> 0.291848, 0.011 -> 0.000242. The paper says that it was found before feature selection. On
-the data at hand the mean distance to the other class is then 1.30 on DOROTHEA and 0.070 on MADELON; after the selection
-it is 0.113 (train + valid) and 0.011, the printed values, so that is how they came about.
+0.115 -> 0.02645, 0.382 -> 0.291848, 0.011 -> 0.000242. The paper says that it was found before feature selection. But
+then the mean distance to the other class is 1.30 on DOROTHEA and 0.070 on MADELON; after the selection it is 0.113
+(train + valid) and 0.011, the printed values.
 
 "Balanced" on DOROTHEA is the class ridge of the paper's section 1, not one C for each class.
 """

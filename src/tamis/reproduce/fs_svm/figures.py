@@ -1,4 +1,4 @@
-"""Figures 1, 2 and 4 of Lal, Chapelle and Schölkopf (2006) on the data at hand: the numbers, then one page of plots."""
+"""Figures 1, 2 and 4 of Lal, Chapelle and Schölkopf (2006) on ARCENE: the numbers, then one page of plots."""
 
 import warnings
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from tamis.data.dataset import Dataset
 from tamis.reproduce.framework.study import Task
 from tamis.validation.whole import validate
 
-#: Costs of a slack in Figure 1, and numbers of features in Figure 4. The pictures' own are not printed.
+#: Costs of a slack in Figure 1, and numbers of features in Figure 4; those of the paper are not printed.
 COSTS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 1500, 2000, 3000, 4000, 4700, 6000, 8000, 10000)
 
@@ -24,7 +24,7 @@ CHOSEN = 4700
 #: Intervals of the histogram in Figure 2.
 _BINS = 50
 
-# Okabe and Ito's blue, vermilion and grey, which all kinds of eyes tell apart.
+# Okabe and Ito's blue, vermilion and grey, which colour-blind readers can distinguish.
 _BLUE, _RED, _GREY = "#0072B2", "#D55E00", "#666666"
 _FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
 

@@ -11,7 +11,7 @@ from scipy.stats import rankdata, studentized_range
 from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray
 from tamis.validation.comparison.paired import check_level
-from tamis.validation.plain import plain
+from tamis.validation.json_values import plain
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from tamis.base.validation import check_number
 from tamis.validation.comparison.friedman import Friedman, friedman
 from tamis.validation.comparison.mcnemar import McNemar, mcnemar
 from tamis.validation.comparison.paired import BayesianT, CorrectedT, bayesian_t, check_level, corrected_t, holm
+from tamis.validation.json_values import plain
 from tamis.validation.metrics import Metric
-from tamis.validation.plain import plain
 from tamis.validation.result import Validation
 
 #: Version of the layout of `Comparison.to_dict`.

@@ -1,8 +1,9 @@
 """A figure as data: described once from the facts, and drawn by every view.
 
-The files ``figures_*.py`` describe; :mod:`tamis.reporting.plotly_json` draws for the page, `canvas` the
-single files. Titles and names are plain text, as the data has them: who draws them shortens and escapes them. Only
-`hover` and `detail` are in plotly's language, so names in them go through :func:`tamis.reporting.names.escaped`.
+The files ``figures_*.py`` describe figures; :mod:`tamis.reporting.plotly_json` draws them for the page,
+:mod:`tamis.reporting.matplotlib_drawing` to single files. Titles and names are plain text of the data, which the views
+shorten and escape. Only `hover` and `detail` are in plotly's markup, so names in them must be escaped beforehand
+(:func:`tamis.reporting.display_names.escaped`).
 """
 
 from collections.abc import Sequence
@@ -19,9 +20,9 @@ Values: TypeAlias = Sequence[Any]
 
 @dataclass(frozen=True)
 class Axis:
-    """What the numbers along an axis are: any, whole ones, parts of one, or sizes on a logarithmic scale.
+    """An axis of numbers, counts, shares, or sizes on a logarithmic scale.
 
-    `names` stand at the places 0, 1, ..., on a vertical axis the first at the top. A limit of None is left to the view.
+    `names` are at 0, 1, ..., with the first at the top of a vertical axis. The view chooses a limit that is None.
     """
 
     title: str = ""
@@ -34,11 +35,10 @@ class Axis:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Told:
-    """What all marks share: a colour, a label in the legend, and what is told of each point, bar or cell.
+class _Labelled:
+    """What all marks share: a colour, an entry in the legend, and the hover text of each point, bar or cell.
 
-    Without a `label` there is no entry in the legend, without `hover` nothing is told; ``%{customdata}`` in it is the
-    `detail` of the point.
+    Without a `label` there is no entry in the legend; ``%{customdata}`` in the `hover` text is the `detail` of a point.
     """
 
     colour: Colour = "accent"
@@ -53,12 +53,12 @@ class _Told:
 
 
 @dataclass(frozen=True)
-class Series(_Told):
+class Series(_Labelled):
     """A line, points, or both.
 
-    The `shape` of points is one of plotly's ("circle-open"), by default that of the colour, their `size` in pixels.
-    `fill` is the opacity of the area below the line; `reach` is how far a band around it goes to either side. `values`
-    from 0 to 1 colour the points by what `scale` says. A series that is `hidden` stands back until it is asked for.
+    The `shape` of points is one of plotly's ("circle-open"), by default that of the colour; their `size` is in pixels.
+    `fill` is the opacity of the area below the line, `reach` the height of a band to either side. `values` from 0 to 1,
+    with the title `scale`, colour the points. A `hidden` series is shown on request.
     """
 
     x: Values
@@ -77,8 +77,8 @@ class Series(_Told):
 
 
 @dataclass(frozen=True)
-class Bars(_Told):
-    """Bars with their middle `at` some places, `across` the figure or upright, with some `text` at their ends."""
+class Bars(_Labelled):
+    """Bars with their middle `at` some places, horizontal or vertical, with `text` at their ends."""
 
     at: Values
     length: Values
@@ -89,8 +89,8 @@ class Bars(_Told):
 
 
 @dataclass(frozen=True)
-class Heat(_Told):
-    """Cells in a square, the first row at the top, coloured by numbers from 0 to 1, with `frames` on the diagonal."""
+class Heat(_Labelled):
+    """Square cells coloured by numbers from 0 to 1, the first row at the top, with `frames` on the diagonal."""
 
     values: Sequence[Values]
     scale: str
@@ -103,7 +103,7 @@ Mark: TypeAlias = Series | Bars | Heat
 
 @dataclass(frozen=True)
 class Panel:
-    """Axes with marks; `share` is its part of the height, `square` asks for units of the same length."""
+    """Axes with marks; `share` is its part of the height, `square` makes units equally long on both axes."""
 
     x: Axis
     y: Axis
@@ -116,8 +116,8 @@ class Panel:
 class Figure:
     """A figure: panels from top to bottom.
 
-    `name` is that of its file and of its place on the page; `size` are the inches of its axes in a file, of which the
-    page takes the height; `note` is a remark that belongs to it wherever it is, such as how many rows are shown.
+    `name` is that of its file and of its place on the page; `size` is in inches, of which the page takes the height;
+    `note` is a remark that every view shows, such as how many rows are drawn.
     """
 
     name: str

@@ -11,7 +11,7 @@ from tamis.base.errors import TamisError
 from tamis.mining.run.store import Store
 from tamis.reporting.comparison import comparison
 from tamis.reporting.facts import VERSION
-from tamis.reporting.mine import COMMANDS, FACTS
+from tamis.reporting.note_facts import COMMANDS, FACTS
 
 __all__ = ["Report", "report"]
 
@@ -23,7 +23,7 @@ class Report:
     Attributes
     ----------
     facts : dict
-        All that the report tells, as :mod:`tamis.reporting.facts` describes it.
+        The content of the report (:mod:`tamis.reporting.facts`).
     run : Path
         The run file.
     """
@@ -35,21 +35,21 @@ class Report:
         """Write the report as one HTML file that works offline, whole or not at all."""
         from tamis.reporting.html import write_page
 
-        with _blamed_on(self.run):
+        with _errors_naming(self.run):
             return write_page(self.facts, Path(path))
 
     def to_markdown(self) -> str:
-        """The report as text."""
+        """Return the report as text."""
         from tamis.reporting.markdown import text
 
-        with _blamed_on(self.run):
+        with _errors_naming(self.run):
             return text(self.facts)
 
     def to_figures(self, folder: str | PathLike[str], *, format: str = "svg") -> list[Path]:
         """Write every figure into a file of its own (:func:`tamis.reporting.figures.draw`)."""
         from tamis.reporting.figures import draw
 
-        with _blamed_on(self.run):
+        with _errors_naming(self.run):
             return draw(self.facts, Path(folder), format=format)
 
 
@@ -64,16 +64,16 @@ def report(
     Parameters
     ----------
     run : path
-        The file that ``tamis.mine(..., run=run)`` or ``tamis mine`` kept the search in.
+        The file in which ``tamis.mine(..., run=run)`` or ``tamis mine`` keeps the search.
     out : path, optional
-        Where to write the report as one HTML file.
+        HTML file to write the report to.
     compare : path, optional
         The file of another run, shown beside this one.
 
     Returns
     -------
     Report
-        Its facts, and methods that write them as a page, as text and as single figures.
+        The facts, and methods that write them as a page, as text and as single figures.
 
     See Also
     --------
@@ -97,7 +97,7 @@ def report(
     """
     found = Report(_facts(Path(run)), Path(run))
     if compare is not None:
-        with _blamed_on(Path(compare)):
+        with _errors_naming(Path(compare)):
             found.facts["comparison"] = comparison(found.facts, _facts(Path(compare)))
     if out is not None:
         found.to_html(out)
@@ -105,29 +105,29 @@ def report(
 
 
 def _facts(run: Path) -> dict[str, Any]:
-    """The facts that a run holds, with the commands that were noted after the search."""
+    """The facts in a run, with the commands that were noted after the search."""
     with Store.read(run) as store:
         facts, commands = store.noted(FACTS), store.noted(COMMANDS)
     if not isinstance(facts, dict):
         raise TamisError(
-            f"{run}: holds no finished search; repeat the command or the call of tamis.mine that began it, "
-            "which goes on where it stopped"
+            f"{run}: holds no finished search; repeat the command or the call of tamis.mine that started it, "
+            "which resumes where it stopped"
         )
     if facts.get("version") != VERSION:
         raise TamisError(f"{run}: its report was made by another version of tamis; run 'tamis mine' on it again")
     if commands is not None:
-        with _blamed_on(run):
+        with _errors_naming(run):
             facts["made"]["command"] = commands["made"]
             facts["answer"]["commands"] = [*commands["next"], *facts["answer"]["commands"]]
     return facts
 
 
 @contextmanager
-def _blamed_on(run: Path) -> Iterator[None]:
-    """Say that the run file is damaged when facts that were read from it cannot be used."""
+def _errors_naming(run: Path) -> Iterator[None]:
+    """Raise an error that names the run file when facts read from it cannot be used."""
     try:
         yield
     except (TamisError, OSError, MemoryError):
         raise
     except Exception:
-        raise TamisError(f"{run}: the report in it is damaged; the command that began the run mends it") from None
+        raise TamisError(f"{run}: the report in it is damaged; repeat the command that started the run") from None

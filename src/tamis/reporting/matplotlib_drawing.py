@@ -1,4 +1,4 @@
-"""Single figures: a description drawn by matplotlib, one look for all of them, and names that stay names."""
+"""A figure drawn by matplotlib from its description, in one style for all figures."""
 
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamis.reporting.figure import Axis, Bars, Colour, Heat, Mark, Series
-from tamis.reporting.figure import Figure as Description
-from tamis.reporting.names import shown
+from tamis.reporting.display_names import shown
+from tamis.reporting.figure_description import Axis, Bars, Colour, Heat, Mark, Series
+from tamis.reporting.figure_description import Figure as Description
 from tamis.reporting.plotly_json import SHAPES
 from tamis.trees.figure import COLOURS
 
@@ -20,26 +20,23 @@ if TYPE_CHECKING:
 
 __all__ = ["drawn", "label", "style"]
 
-#: The tones of a page on white paper.
+#: The tones of the page, for white paper.
 _TONES = {"ink": "#222222", "muted": "#6E6E6E", "faint": "#B8B8B8", "grid": "#D9D9D9", "accent": COLOURS[0]}
 
-#: The colour that is hardly seen as a line on white.
+#: The colour that is hardly visible as a line on white.
 _BRIGHT = "#F0E442"
 
 _FONT = "DejaVu Sans"
 
-#: Shapes and dashes go with the colours, so that nobody has to tell colours apart.
+#: Shapes and dashes go with the colours, so that figures can be read without colours.
 _MARKERS = dict(zip(SHAPES, "osD^PvX", strict=True))
 _DASHES = ("-", "--", "-.", ":")
 
-#: Entries of a legend; names along an axis up to which they are written large, and the legend is beside it.
+#: Most entries of a legend; most names along an axis in large letters and with the legend beside it.
 _ENTRIES, _CROWD = 24, 15
 
-#: Above this share a cell is so dark that its letters are white.
+#: Share above which a cell is dark and its letters are white.
 _DARK = 0.55
-
-#: What stands for a letter that the font does not have.
-_NO_LETTER = "\N{WHITE SQUARE}"
 
 _STYLE = {
     "font.family": _FONT,
@@ -68,7 +65,7 @@ _STYLE = {
     "savefig.bbox": "tight",
     "savefig.pad_inches": 0.06,
     "pdf.fonttype": 42,
-    # Names hold dollar signs, and are no formulas.
+    # Names may hold dollar signs and are not formulas.
     "text.parse_math": False,
     # The same facts give the same file.
     "svg.hashsalt": "tamis",
@@ -77,7 +74,7 @@ _STYLE = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw within it: our look, whatever the user's settings are, which are as before afterwards."""
+    """Context with our style, whatever the settings of the user are."""
     import matplotlib.style
 
     with matplotlib.style.context(_STYLE, after_reset=True):
@@ -85,7 +82,7 @@ def style() -> Iterator[None]:
 
 
 def drawn(figure: Description) -> "Figure":
-    """Draw a figure; call it within :func:`style`."""
+    """Draw a figure, within :func:`style`."""
     from matplotlib.figure import Figure
 
     sheet = Figure(figsize=figure.size)
@@ -98,8 +95,8 @@ def drawn(figure: Description) -> "Figure":
             _DRAW[type(mark)](mark, axes)
         if hidden := sum(isinstance(mark, Series) and mark.hidden for mark in panel.marks):
             axes.plot([], [], color=_TONES["grid"], label=f"{hidden} others")
-        for axis, told in ((axes.xaxis, panel.x), (axes.yaxis, panel.y)):
-            _axis(axis, told, crowded=max(len(panel.x.names), len(panel.y.names)))
+        for axis, known in ((axes.xaxis, panel.x), (axes.yaxis, panel.y)):
+            _axis(axis, known, crowded=max(len(panel.x.names), len(panel.y.names)))
         if panel.square:
             axes.set_aspect("equal")
         if any(isinstance(mark, Heat) for mark in panel.marks):
@@ -111,7 +108,7 @@ def drawn(figure: Description) -> "Figure":
 
 
 def label(name: Any, letters: int = 32) -> str:
-    """A name on one short line, a square for every letter that the font does not have.
+    """A name on one short line, with a square for every letter that the font lacks.
 
     Examples
     --------
@@ -119,41 +116,41 @@ def label(name: Any, letters: int = 32) -> str:
     ('$x$', 'a name th\u2026')
     """
     text = "".join(map(_drawable, shown(name, letters)))
-    # What begins with an underscore is left out of legends.
+    # Legends leave out labels that begin with an underscore.
     return f"\N{HAIR SPACE}{text}" if text.startswith("_") else text
 
 
-def _axis(axis: Any, told: Axis, *, crowded: int) -> None:
+def _axis(axis: Any, known: Axis, *, crowded: int) -> None:
     across = axis.axis_name == "x"
-    axis.set_label_text(label(told.title, 80) if told.title else "")
-    axis.grid(told.grid and not across)
-    if told.kind == "log":
+    axis.set_label_text(label(known.title, 80) if known.title else "")
+    axis.grid(known.grid and not across)
+    if known.kind == "log":
         axis.axes.set_xscale("log") if across else axis.axes.set_yscale("log")
-        axis.set_ticks(told.ticks, labels=[f"{tick:,}" for tick in told.ticks])
+        axis.set_ticks(known.ticks, labels=[f"{tick:,}" for tick in known.ticks])
         axis.set_minor_formatter(lambda value, _: "")
-    elif told.kind == "share":
+    elif known.kind == "share":
         axis.set_major_formatter(lambda value, _: f"{100 * value:.4g} %")
-    elif told.names:
+    elif known.names:
         small = 8.5 if crowded <= 8 else 7.5 if crowded <= _CROWD else 6
-        names = [label(name, 28) for name in told.names]
+        names = [label(name, 28) for name in known.names]
         turned = across and (len(names) > 4 or max(map(len, names)) > 9)
         axis.set_ticks(range(len(names)), labels=names, fontsize=small, **({"rotation": 90} if turned else {}))
         axis.set_tick_params(length=0)
         if not across:
             axis.axes.set_ylim(len(names) - 0.5, -0.5)
     else:
-        # Numbers as they are: powers of ten would be formulas.
+        # In full: powers of ten would be formulas.
         axis.set_major_formatter(lambda value, _: f"{value:,.12g}")
-        axis.get_major_locator().set_params(integer=told.kind == "count")
-    if told.limits != (None, None):
-        (axis.axes.set_xlim if across else axis.axes.set_ylim)(*told.limits)
-    if not told.visible:
+        axis.get_major_locator().set_params(integer=known.kind == "count")
+    if known.limits != (None, None):
+        (axis.axes.set_xlim if across else axis.axes.set_ylim)(*known.limits)
+    if not known.visible:
         axis.set_ticks([])
         axis.axes.spines["bottom" if across else "left"].set_visible(False)
 
 
 def _legend(axes: "Axes", above: bool) -> None:
-    """What the colours and shapes mean: to the right of the axes, or above them where they are high."""
+    """The legend, to the right of the axes or above them."""
     handles, labels = axes.get_legend_handles_labels()
     title = f"{_ENTRIES} of {len(labels)}" if len(labels) > _ENTRIES else None
     look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "title": title}
@@ -232,7 +229,7 @@ def _heat(mark: Heat, axes: "Axes") -> None:
 
 
 def _shade_bar(axes: "Axes", shades: Any, words: str) -> None:
-    """What the shades of a figure mean, to the right of it."""
+    """The scale of the shades of a figure, to the right of it."""
     beside = axes.inset_axes((1.04, 0.2, 0.035, 0.6))
     axes.figure.colorbar(shades, cax=beside, label=words)
     beside.spines["outline"].set_visible(False)
@@ -245,8 +242,8 @@ def _drawable(letter: str) -> str:
     kind = unicodedata.category(letter)
     if kind != "Cf" and ord(letter) in _letters():
         return letter
-    # Marks that join with other letters are not missed.
-    return "" if kind == "Cf" or kind.startswith("M") else _NO_LETTER
+    # Marks that join with other letters leave no gap.
+    return "" if kind == "Cf" or kind.startswith("M") else "\N{WHITE SQUARE}"
 
 
 @cache

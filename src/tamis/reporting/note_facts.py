@@ -1,9 +1,8 @@
-"""``tamis.mine``: the search of :mod:`tamis.mining.search`, with the facts of its report kept in the run file.
+"""``tamis.mine``: the search of :mod:`tamis.mining.search`, which notes the facts of its report in the run file.
 
-A report tells of the data - distributions, projections, copies of rows - and of the fitted model, and a run file holds
-neither. So the facts are gathered while both are at hand: when a search with a run file ends, whoever started it, they
-are noted in the run, before it is closed. From then on :func:`tamis.reporting.build.report` needs the file alone. The
-report room knows the search and not the other way round, so the search takes :func:`note_facts` as an argument.
+A report needs the data and the fitted model, and a run file holds neither. So the facts are collected at the end of the
+search; from then on :func:`tamis.report` needs the file alone. The search may not import this room, so it takes
+:func:`note_facts` as its argument `finish`.
 """
 
 import shlex
@@ -30,7 +29,7 @@ from tamis.validation.result import Validation
 
 __all__ = ["COMMANDS", "FACTS", "mine", "note_facts"]
 
-#: Under these names a run keeps the facts of its report, and the commands that a user typed or may type next.
+#: Keys of the run file: the facts of its report, and the commands that a user typed or may type next.
 FACTS, COMMANDS = "facts", "commands"
 
 #: Seconds that the leak check may take.
@@ -40,17 +39,7 @@ P = ParamSpec("P")
 
 
 def note_facts(found: Mined, experiment: Experiment, store: Store) -> None:
-    """Gather the facts of a finished search and note them in its run file.
-
-    Parameters
-    ----------
-    found : Mined
-        The result of the search.
-    experiment : Experiment
-        The data and the splits that were searched.
-    store : Store
-        The run, open for writing.
-    """
+    """Collect the facts of a finished search and note them in its run, which is open for writing."""
 
     def results(text: str) -> list[FoldResult]:
         return [one for one in store.of(found.run_.search, text).values() if isinstance(one, FoldResult)]
@@ -68,6 +57,8 @@ def note_facts(found: Mined, experiment: Experiment, store: Store) -> None:
 
 
 def _noting_facts(search: Callable[P, Mined]) -> Callable[P, Mined]:
+    """The search with the same signature, where `finish` is :func:`note_facts` by default."""
+
     @wraps(search)
     def mine(*args: P.args, **kwargs: P.kwargs) -> Mined:
         kwargs.setdefault("finish", note_facts)
@@ -87,7 +78,7 @@ def _dataset(data: Dataset) -> Dataset:
 
 
 def _leak(found: Mined, experiment: Experiment) -> Validation | None:
-    """The estimate with every step before the classifier fitted on all rows; None where it takes too long to know."""
+    """The estimate with every step before the classifier fitted on all rows; None where it would take too long."""
     seconds = float(found.validation_.fit_seconds.sum() + found.validation_.predict_seconds.sum())
     if 2 * seconds > _LEAK_SECONDS:
         return None
