@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from benchmarks.timing import compare
 from tamis.base.parallel import one_thread
-from tamis.classify.convex_net.search import Candidates, Met, Path, Tried, floating
+from tamis.classify.convex_net.basis_search import Candidates, Estimates, Path, SolvedSubset, floating
 from tamis.margins.convex import Objective, minimise
 from tamis.margins.kernel import kernel_values
 
@@ -24,23 +24,23 @@ class Refitting(Candidates):
         self._warm = warm
         self.solved = 0
 
-    def additions(self, met: Met) -> Tried:
-        rest = np.setdiff1d(np.arange(self.objective.n_basis), met.chosen)
-        return self._each(met, rest, [np.append(met.chosen, column) for column in rest])
+    def additions(self, subset: SolvedSubset) -> Estimates:
+        rest = np.setdiff1d(np.arange(self.objective.n_basis), subset.chosen)
+        return self._each(subset, rest, [np.append(subset.chosen, column) for column in rest])
 
-    def removals(self, met: Met) -> Tried:
-        leaving = np.sort(met.chosen)
-        return self._each(met, leaving, [met.chosen[met.chosen != column] for column in leaving])
+    def removals(self, subset: SolvedSubset) -> Estimates:
+        leaving = np.sort(subset.chosen)
+        return self._each(subset, leaving, [subset.chosen[subset.chosen != column] for column in leaving])
 
-    def _each(self, met: Met, columns: np.ndarray, sets: list[np.ndarray]) -> Tried:
+    def _each(self, subset: SolvedSubset, columns: np.ndarray, sets: list[np.ndarray]) -> Estimates:
         self.solved += len(sets)
         found = []
         for chosen in sets:
             start = np.zeros(self.objective.n_basis)
             if self._warm:
-                start[chosen] = met.at.coef[chosen]
+                start[chosen] = subset.at.coef[chosen]
             found.append(minimise(self.objective, chosen, start, tol=1e-9))
-        return Tried(columns, np.array([one.value for one in found]), lambda place: found[place].coef)
+        return Estimates(columns, np.array([one.value for one in found]), lambda place: found[place].coef)
 
 
 def problem(n: int, loss: str = "logistic") -> Objective:
@@ -62,10 +62,10 @@ def by_scipy(objective: Objective) -> float:
     return float(minimize(both, np.zeros(objective.n_basis), jac=True, method="L-BFGS-B", options=options).fun)
 
 
-def searched(candidates: Candidates, size: int) -> tuple[float, Met]:
+def searched(candidates: Candidates, size: int) -> tuple[float, SolvedSubset]:
     start = time.perf_counter()
-    met = Path(floating(candidates)).at(size)
-    return time.perf_counter() - start, met
+    subset = Path(floating(candidates)).at(size)
+    return time.perf_counter() - start, subset
 
 
 def main() -> None:
@@ -89,14 +89,14 @@ def _compare() -> None:
     for n in (100, 300):
         objective, size = problem(n), round(0.3 * n)
         searched(Candidates(objective, tol=1e-9, max_iter=100), 5)
-        mine, met = searched(Candidates(objective, tol=1e-9, max_iter=100), size)
+        mine, subset = searched(Candidates(objective, tol=1e-9, max_iter=100), size)
         for warm in (True, False):
             peer = Refitting(objective, warm=warm)
             theirs, other = searched(peer, size)
-            same = set(met.chosen) == set(other.chosen)
+            same = set(subset.chosen) == set(other.chosen)
             print(
                 f"sffs to {size} of {n} basis functions {mine:9.3f} s   every set solved, {'warm' if warm else 'cold'} "
                 f"{theirs:9.2f} s   {theirs / mine:8.1f}x  ({peer.solved} solved; same set: {same}; "
-                f"CN {met.at.value:.4f} and {other.at.value:.4f})",
+                f"CN {subset.at.value:.4f} and {other.at.value:.4f})",
                 flush=True,
             )

@@ -10,7 +10,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from benchmarks.timing import compare
 from tamis.classify import SVM
-from tamis.classify.svm.path import COSTS
+from tamis.classify.svm.cost_path import COSTS
 from tamis.margins.kernel_width import MULTIPLES
 
 

@@ -29,7 +29,7 @@ def _trees(what: str, X: Any, y: np.ndarray) -> None:
         lambda: theirs.append(DecisionTreeClassifier(random_state=0).fit(X, y)),
     )
     tree, peer = ours[-1], theirs[-1]
-    right = np.mean(tree.answer[tree.leaves(X)] == y)
+    right = np.mean(tree.prediction[tree.leaves(X)] == y)
     print(
         f"    {tree.feature.size} nodes, {right:.1%} of the training rows right; "
         f"sklearn: {peer.tree_.node_count} nodes, {peer.score(X, y):.1%}",

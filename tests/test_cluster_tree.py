@@ -110,7 +110,7 @@ def test_a_tree_takes_the_best_ratio_of_those_with_enough_gain(n_classes, form) 
         X = rng.normal(size=(40, 5)) * (rng.random((40, 5)) < 0.8)
         codes = (X[:, 0] + rng.normal(size=40) > 0) * rng.integers(1, n_classes, 40)
         tree = grow_by_gain_ratio(form(X), codes, n_classes)
-        assert (tree.answer[tree.leaves(form(X))] == codes).all()
+        assert (tree.prediction[tree.leaves(form(X))] == codes).all()
         nodes = [(0, np.arange(40))]
         for node, rows in nodes:
             if tree.is_leaf[node]:
@@ -273,7 +273,7 @@ def test_the_figures_are_those_of_the_trees() -> None:
     ward = WardPatterns(X[clustered], y[clustered], False, True)
     for size, accuracy, n_used in zip(found.sizes_, found.accuracy_, found.n_used_, strict=True):
         tree = pessimistic(grow_by_gain_ratio(*ward.cut(size), 3, ward.spread), 0.5)
-        said = tree.answer[tree.leaves(X[held])]
+        said = tree.prediction[tree.leaves(X[held])]
         assert accuracy == pytest.approx(balanced_accuracy_score(y[held], said))
         assert n_used == np.unique(tree.feature[~tree.is_leaf]).size
     best = found.accuracy_ >= found.accuracy_.max() - 1e-12

@@ -14,7 +14,7 @@ import tamis
 from tamis.base.errors import TamisError
 from tamis.base.shared_fit import Together
 from tamis.classify import ConvexNet
-from tamis.classify.convex_net.search import Candidates, Path, floating, forward, plus_minus
+from tamis.classify.convex_net.basis_search import Candidates, Path, floating, forward, plus_minus
 from tamis.kernels.convex import coordinate_sweep, line_minima, loss_terms
 from tamis.margins.convex import LOSSES, Objective, minimise
 from tamis.margins.kernel import kernel_values
@@ -226,13 +226,13 @@ def plain_sfs(objective, size, known):
 
 
 def plain_pta(objective, size, known, plus=3, minus=1):
-    chosen, met = [], {}
+    chosen, subset = [], {}
     while len(chosen) < size:
         for step in range(plus + minus):
             chosen = (best_with if step < plus else best_without)(objective, chosen, known)
             if len(chosen) == size:
-                met[optimum(objective, chosen, known)] = chosen
-    return met[min(met)]
+                subset[optimum(objective, chosen, known)] = chosen
+    return subset[min(subset)]
 
 
 def plain_sffs(objective, size, known):
@@ -280,17 +280,17 @@ def test_the_three_searches_differ():
 def test_what_is_only_tried_is_no_better_than_its_optimum(seed, loss, full, kernel):
     objective = objective_of(seed, 20, loss, kernel, full=full, penalty=0.3)
     candidates = Candidates(objective, tol=1e-10, max_iter=100)
-    met = candidates.none()
+    subset = candidates.empty()
     for _ in range(5):
-        met = candidates.joined(met)
-    for tried, of in ((candidates.additions(met), np.append), (candidates.removals(met), lambda c, j: c[c != j])):
-        exact = np.array([minimise(objective, of(met.chosen, j)).value for j in tried.columns])
+        subset = candidates.best_addition(subset)
+    for tried, of in ((candidates.additions(subset), np.append), (candidates.removals(subset), lambda c, j: c[c != j])):
+        exact = np.array([minimise(objective, of(subset.chosen, j)).value for j in tried.columns])
         assert (tried.values >= exact - 1e-8).all()
         if loss != "squared_hinge":
-            change = np.abs(exact - met.at.value)
+            change = np.abs(exact - subset.at.value)
             assert exact[tried.values.argmin()] <= exact.min() + 0.1 * change.max()
         start = tried.coef(0)
-        assert (start[np.setdiff1d(np.arange(20), of(met.chosen, tried.columns[0]))] == 0).all()
+        assert (start[np.setdiff1d(np.arange(20), of(subset.chosen, tried.columns[0]))] == 0).all()
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 0.1), (-0.02, 0.02), (0.0, np.inf)])

@@ -129,7 +129,7 @@ def test_auto_equals_a_loop_over_degrees_and_folds(caution, seed):
         for train, test in folds:
             part = SSVTree(prune=None).fit(x[train], y[train]).tree_
             smaller = [pruned(part, d * train.size / 80) for d in tried]
-            accuracy.append([np.mean(tree.answer[tree.leaves(x[test])] == y[test]) for tree in smaller])
+            accuracy.append([np.mean(tree.prediction[tree.leaves(x[test])] == y[test]) for tree in smaller])
         worth = np.mean(accuracy, axis=0) - caution * np.std(accuracy, axis=0, ddof=1)
         best = pruned(full, tried[np.flatnonzero(worth > worth.max() - 1e-12)[0]])
         np.testing.assert_array_equal(model.cuts_[j], np.sort(best.split[~best.is_leaf]))

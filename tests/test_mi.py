@@ -13,7 +13,7 @@ from sklearn.metrics import mutual_info_score
 from tamis.base.errors import DataError, TamisError
 from tamis.base.part import Part
 from tamis.base.score import score
-from tamis.contingency.states import WAYS
+from tamis.contingency.states import METHODS
 from tamis.discretize import Discretize
 from tamis.kernels.compiler import all_kernels
 from tamis.scores import ig, mi
@@ -128,7 +128,7 @@ def test_more_columns_than_are_copied_at_a_time(form, n_states):
         assert found[j] == pytest.approx(mutual_info_score(X[:, j], y), abs=1e-9)
 
 
-@given(problems([0.0, 0.0, 1.0, 0.25, -3.5, 2.0, NAN]), st.sampled_from(WAYS[:-1]), st.data())
+@given(problems([0.0, 0.0, 1.0, 0.25, -3.5, 2.0, NAN]), st.sampled_from(METHODS[:-1]), st.data())
 def test_weights_count_as_repeated_rows(problem, by, data):
     X, y = problem
     times = data.draw(hnp.arrays(np.int64, y.size, elements=st.integers(0, 3)))
@@ -176,7 +176,7 @@ def test_nominal_columns():
     words = [None if i < 4 else str(v) for i, v in enumerate(levels)]
     frame = pl.DataFrame({"number": number, "word": words})
     wanted = mutual_info_score(levels[4:], y[4:])
-    for by in WAYS[:-1]:
+    for by in METHODS[:-1]:
         found = mi(frame, y, bins=by)
         assert found[1] == pytest.approx(wanted, abs=1e-9)
         assert found[0] == pytest.approx(mi(number[:, None], y, bins=by)[0])
@@ -188,7 +188,7 @@ def test_nominal_columns():
 def test_constants_and_what_is_not_known_score_nothing():
     y = np.arange(20) % 3
     X = np.column_stack([np.full(20, 0.1), np.zeros(20), np.full(20, NAN), np.where(np.arange(20) < 1, 5.0, NAN)])
-    for by in WAYS:
+    for by in METHODS:
         for form in forms(X):
             np.testing.assert_array_equal(mi(form, y, bins=by), 0)
             np.testing.assert_array_equal(ig(form, y), 0)
@@ -210,7 +210,7 @@ def test_a_perfect_feature_has_the_entropy_of_the_classes():
     assert ig((y == 1)[:, None], (y == 1))[0] == pytest.approx(-1 / 3 * np.log(1 / 3) - 2 / 3 * np.log(2 / 3))
 
 
-@pytest.mark.parametrize("by", WAYS)
+@pytest.mark.parametrize("by", METHODS)
 def test_infinity_is_named_by_its_column(by):
     X = np.random.default_rng(0).random((8, 3))
     X[3, 2] = np.inf
@@ -255,7 +255,7 @@ def test_every_kernel_declares_the_types_it_is_called_with():
     for dtype in (np.float32, np.float64):
         X = rng.random((40, 3)).astype(dtype)
         for form in (X, X.round(), 1000 * X.round(), sp.csr_array(X), sp.csc_array(X.round())):
-            for by in WAYS[:-1]:
+            for by in METHODS[:-1]:
                 mi(form, y, bins=by)
                 mi(form, y, bins=by, sample_weight=np.ones(40))
     mi(rng.integers(0, 3, (40, 2)).astype(np.uint8), y)

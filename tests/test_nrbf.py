@@ -233,7 +233,7 @@ def test_blocks_and_many_rows_change_little(form, monkeypatch, problem) -> None:
     blockwise = NRBF(random_state=0).fit(form(Z), y)
     np.testing.assert_allclose(blockwise.sigmas_, whole.sigmas_, rtol=0.5)
     np.testing.assert_allclose(blockwise.cv_accuracy_, whole.cv_accuracy_, atol=0.06)
-    monkeypatch.setattr("tamis.classify.nrbf.widths._JUDGED", 100)
+    monkeypatch.setattr("tamis.classify.nrbf.widths._EVALUATED", 100)
     some = NRBF(random_state=0).fit(form(Z), y)
     np.testing.assert_allclose(some.cv_accuracy_, whole.cv_accuracy_, atol=0.15)
     np.testing.assert_allclose(some.cv_accuracy_ * 100, np.rint(some.cv_accuracy_ * 100), atol=1e-9)

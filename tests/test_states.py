@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from ragged import NAN, layouts
 from tamis.base.errors import DataError, TamisError
 from tamis.bins.values import MOST
-from tamis.contingency.states import WAYS, states
+from tamis.contingency.states import METHODS, states
 from tamis.discretize import Discretize
 
 WHOLE = [0.0, 0.0, 0.0, -0.0, 1.0, 2.0, 3.0, -1.0, 70.0, -3e9, NAN]
@@ -135,7 +135,7 @@ def test_nominal_columns_are_taken_as_they_are_whatever_the_way():
     levels[:5] = NAN
     X = np.column_stack([rng.normal(size=300), levels])
     y = rng.integers(0, 2, 300)
-    for by in WAYS:
+    for by in METHODS:
         found = states(X, y, by, nominal=np.array([False, True]))
         np.testing.assert_array_equal(found.codes[1], ranks(levels))
         np.testing.assert_array_equal(found.codes[0], states(X[:, :1], y, by).codes[0])
@@ -149,7 +149,7 @@ def test_many_states_take_more_than_a_byte():
     assert states(np.round(x)[:, None], by="values").codes.dtype == np.int8
 
 
-@pytest.mark.parametrize("by", WAYS)
+@pytest.mark.parametrize("by", METHODS)
 @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csr_array])
 def test_more_columns_than_are_copied_at_a_time(by, form):
     rng = np.random.default_rng(0)
@@ -161,7 +161,7 @@ def test_more_columns_than_are_copied_at_a_time(by, form):
         np.testing.assert_array_equal(full(found, 600)[j], states(X[:, [j]], y, by).codes[0])
 
 
-@given(matrices(), st.sampled_from(WAYS[:-2]), st.data())
+@given(matrices(), st.sampled_from(METHODS[:-2]), st.data())
 def test_weights_count_as_repeated_rows(X, by, data):
     times = data.draw(hnp.arrays(np.int64, X.shape[0], elements=st.integers(0, 3)))
     if times.sum() == 0:
@@ -230,7 +230,7 @@ def test_cuts_between_singles_part_them_as_doubles_do():
     np.testing.assert_array_equal(found.codes, [[0, 1, 0, 1]])
 
 
-@pytest.mark.parametrize("by", WAYS)
+@pytest.mark.parametrize("by", METHODS)
 def test_infinity_is_named_by_its_column(by):
     y = np.arange(6) % 2
     for value in (np.inf, -np.inf):
@@ -259,7 +259,7 @@ def test_sigma_makes_two_or_three_bins(n_bins):
         Discretize("sigma", n_bins=n_bins).fit(np.eye(3))
 
 
-@pytest.mark.parametrize("by", WAYS)
+@pytest.mark.parametrize("by", METHODS)
 def test_constants_and_columns_without_values_have_one_state(by):
     X = np.column_stack([np.full(9, 0.1), np.full(9, NAN), np.zeros(9), np.full(9, -7.0)])
     for layout in layouts(X):

@@ -16,8 +16,8 @@ import tamis
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import inner_folds
 from tamis.classify import SVM
-from tamis.classify.svm import path as margin_path
-from tamis.classify.svm.path import COSTS
+from tamis.classify.svm import cost_path as margin_path
+from tamis.classify.svm.cost_path import COSTS
 from tamis.classify.svm.svm import NotSettled
 from tamis.compose.recipe import to_text
 from tamis.margins import kernel_width

@@ -108,7 +108,7 @@ def test_bars_show_the_mix_and_leaves_their_answer(leaves, seed):
     np.testing.assert_allclose(found, tree.weight / tree.weight.sum(axis=1, keepdims=True), atol=1e-9)
     for c, box in enumerate(boxes[1:]):
         middle = rectangles(box)[:, :2].mean(axis=1)
-        assert sorted(middle) == sorted(place.x[tree.is_leaf & (tree.answer == c)])
+        assert sorted(middle) == sorted(place.x[tree.is_leaf & (tree.prediction == c)])
         assert box.line.color == COLOURS[c]
 
 

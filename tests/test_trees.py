@@ -69,7 +69,7 @@ def test_consistent_rows_are_all_answered_rightly(table, criterion):
     X, codes, *_ = table
     assume(told_apart(X, codes))
     tree = grown(table, criterion)
-    assert tree.answer[tree.leaves(X)].tolist() == codes.tolist()
+    assert tree.prediction[tree.leaves(X)].tolist() == codes.tolist()
     assert not tree.errors[tree.is_leaf].any()
 
 
@@ -211,7 +211,7 @@ def test_a_cut_tree_answers_as_a_walk_that_stops(table, criterion, seed):
     assert sorted([*cut.left[~cut.is_leaf], *cut.right[~cut.is_leaf]]) == list(range(1, cut.feature.size))
     ends = [next(node for node in path(tree, row) if stop[node] or tree.is_leaf[node]) for row in X]
     np.testing.assert_array_equal(cut.weight[cut.leaves(X)], tree.weight[ends])
-    np.testing.assert_array_equal(cut.answer[cut.leaves(X)], tree.answer[ends])
+    np.testing.assert_array_equal(cut.prediction[cut.leaves(X)], tree.prediction[ends])
     assert cut.subset.size == cut.feature.size + 1
     assert cut.subset[-1] == cut.inside.size
     same_tree(tree.cut_at(np.zeros(stop.size, dtype=bool)), tree)
@@ -250,7 +250,7 @@ def test_pruning_to_degree_zero_loses_nothing_and_pruned_trees_are_nested(table,
     counted = weight * tree.priors[codes]
 
     def error(of):
-        return counted @ (of.answer[of.leaves(X)] != codes)
+        return counted @ (of.prediction[of.leaves(X)] != codes)
 
     none = pruned(tree, 0.0)
     assert error(none) == pytest.approx(error(tree), abs=1e-9)
@@ -270,7 +270,7 @@ def test_contradictory_rows_share_a_leaf():
     for layout in (X, sp.csr_array(X)):
         tree = grow(layout, np.array([0, 1, 1, 0]), np.ones(4), n_classes=2)
         assert tree.weight.tolist() == [[2, 2], [1, 2], [1, 0]]
-        assert tree.answer.tolist() == [0, 1, 0]
+        assert tree.prediction.tolist() == [0, 1, 0]
 
 
 def test_a_row_of_missing_values_goes_to_the_heavier_side():
@@ -283,7 +283,7 @@ def test_a_row_of_missing_values_goes_to_the_heavier_side():
 def test_a_level_that_was_not_seen_goes_to_the_heavier_side():
     X = np.array([[0.0], [0.0], [0.0], [3.0]])
     tree = grow(X, np.array([0, 0, 0, 1]), np.ones(4), n_classes=2, nominal=np.array([True]))
-    assert tree.answer[tree.leaves(np.array([[0.0], [3.0], [1.0], [9.0], [NAN]]))].tolist() == [0, 1, 0, 0, 0]
+    assert tree.prediction[tree.leaves(np.array([[0.0], [3.0], [1.0], [9.0], [NAN]]))].tolist() == [0, 1, 0, 0, 0]
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
@@ -316,7 +316,7 @@ def test_neighbouring_numbers_are_told_apart(dtype):
     for codes in (np.arange(9) % 2, np.arange(9) % 3, np.arange(9)):
         for layout in (X, sp.csr_array(X)):
             tree = grow(layout, codes, np.ones(9), n_classes=9)
-            assert tree.answer[tree.leaves(layout)].tolist() == codes.tolist()
+            assert tree.prediction[tree.leaves(layout)].tolist() == codes.tolist()
 
 
 def test_a_hundred_thousand_sparse_columns_are_quick():
@@ -326,7 +326,7 @@ def test_a_hundred_thousand_sparse_columns_are_quick():
     start = time.process_time()
     tree = grow(S, codes, np.ones(200), n_classes=2)
     assert time.process_time() - start < 10
-    assert tree.answer[tree.leaves(S)].tolist() == codes.tolist()
+    assert tree.prediction[tree.leaves(S)].tolist() == codes.tolist()
 
 
 def test_infinity_beside_nominal_columns_is_named_by_its_column():

@@ -168,7 +168,7 @@ class MetaSelector:
 class LibraryClassifier(Classifier):
     """Base of a classifier that another library fits.
 
-    A subclass writes ``_make(n_features, n_classes)``, which returns the estimator with the parameters of this one,
+    A subclass writes ``_make()``, which returns the estimator with the parameters of this one,
     seeded and on one thread: processes are decided outside. Rows of weight 0 are left out before it sees them. With
     ``class_weight="balanced"`` a row of class c weighs n / (k n_c) times as much, for the n_c of n rows in it, of k
     classes.
@@ -183,7 +183,7 @@ class LibraryClassifier(Classifier):
     gives_probabilities = True
 
     @abstractmethod
-    def _make(self, n_features: int, n_classes: int) -> Any:
+    def _make(self) -> Any:
         """The estimator, not yet fitted."""
 
     def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
@@ -193,7 +193,7 @@ class LibraryClassifier(Classifier):
 
     def _train(self, X: Matrix, y: Codes, cost: FloatArray | None) -> Any:
         """The estimator, fitted to rows of these weights."""
-        model = self._make(X.shape[1], self.classes_.shape[0])
+        model = self._make()
         return model.fit(X, y) if cost is None else model.fit(X, y, sample_weight=cost)
 
     def _cost(self, y: Codes, weight: FloatArray | None) -> FloatArray | None:

@@ -7,10 +7,10 @@ is no second way to compute anything. :func:`grouped` finds the estimators of a 
 plan (:mod:`tamis.validation.plan`) and ``vote`` are built on it.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -28,17 +28,16 @@ class SharedFit:
     ``_finish(prepared)``
         The rest, for the parameters of `self`: a selector returns its ``Selection``, others set fitted attributes.
 
-    The hook of a selector or classifier (``_select`` or ``_fit``) calls both. A method that takes sample weights writes
-    ``_prepare(estimators, X, y, sample_weight=None)`` and passes them on in its own hook. The result for one estimator
-    must not depend on the others by more than rounding. A classifier may also share work between predictions: see
-    ``_decide_all`` of :class:`~tamis.base.classifier.Classifier`.
+    The hook of a selector or classifier (``_select`` or ``_fit``) calls both. A classifier that takes sample weights
+    writes ``_prepare(estimators, X, y, sample_weight=None)``. The result for one estimator must not depend on the
+    others by more than rounding. A classifier may also share work between predictions: see ``_decide_all`` of
+    :class:`~tamis.base.classifier.Classifier`.
     """
 
     #: Parameters of which one fit serves many values.
     shared_parameters: ClassVar[tuple[str, ...]] = ()
 
-    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> Any:
-        raise NotImplementedError
+    _prepare: Callable[..., Any]
 
     def _finish(self, prepared: Any) -> Any:
         raise NotImplementedError
@@ -46,8 +45,9 @@ class SharedFit:
     def _select(self, X: Any, y: Any) -> Any:
         return self._finish(self._prepare([self], X, y))
 
-    def _fit(self, X: Any, y: Any) -> None:
-        self._finish(self._prepare([self], X, y))
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> None:
+        weights = () if sample_weight is None else (sample_weight,)
+        self._finish(self._prepare([self], X, y, *weights))
 
     def _reusable(self) -> bool:
         """Whether ``_prepare`` returns a small tuple of arrays, the same bit for bit whatever the other estimators."""

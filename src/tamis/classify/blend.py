@@ -1,4 +1,4 @@
-"""Blend: the mean of what several different models say."""
+"""Blend: the mean class probabilities of several models."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -22,35 +22,34 @@ from tamis.classify.svm.svm import SVM
 def _phrase(a: Arguments) -> str:
     models, weights = a.pop("estimators"), a.pop("weights")
     if not models:
-        return "the mean of what a linear support vector machine and the nearest neighbours say"
+        return "the mean prediction of a linear support vector machine and the nearest neighbours"
     counted = f", weighted {' to '.join(map(str, weights))}," if weights else ""
-    return f"the mean of what {len(models)} models say{counted} {enumerated(models)}"
+    return f"the mean prediction of {len(models)} models{counted} {enumerated(models)}"
 
 
 class Blend(EstimatorList, MetaClassifier):
     """Mean of the class probabilities of several models, each fitted on all rows.
 
-    With w_m the weight of model m and p_m(c | x) what it says of class c,
+    With w_m the weight of model m and p_m(c | x) its probability of class c,
 
         p(c | x) = sum_m w_m p_m(c | x) / sum_m w_m.
 
-    A model that gives margins instead of probabilities is put through the logistic function: 1 / (1 + exp(-d)) of its
-    margin d for the second of two classes, exp(d_c) / sum_b exp(d_b) with several. One that names classes and no more
-    counts as 1 for the class it names. In a recipe the models are written one after another:
+    The margins of a model without probabilities are put through the logistic function: 1 / (1 + exp(-d)) of its margin
+    d for the second of two classes, exp(d_c) / sum_b exp(d_b) with several. A model that only predicts classes counts
+    as 1 for the class it predicts. In a recipe the models are written one after another:
     ``blend(cc(50) | svm, knn(3), weights=[2, 1])``.
 
     Parameters
     ----------
     estimators : list of estimators, optional
-        Classifiers, or pipelines that end in one; they get the rows as they come: data frames, text, missing values and
-        sparse matrices are their own affair. By default a linear ``SVM()`` and a ``KNN()``.
+        Classifiers, or pipelines that end in one, by default a linear ``SVM()`` and a ``KNN()``. They get the rows
+        unchanged: data frames, text, missing values and sparse matrices included.
     weights : list of float, optional
-        A number of zero or more for each model, not all of them zero. A model of weight 0 is not fitted. By default all
-        count the same.
+        A non-negative number for each model, not all zero; by default equal. A model of weight 0 is not fitted.
     n_jobs : int, optional
         Processes that fit models side by side; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
-        Seeds the models that have no seed of their own, each by its place in the list.
+        Seeds the models without a seed, each by its place in the list.
 
     Attributes
     ----------
@@ -60,12 +59,14 @@ class Blend(EstimatorList, MetaClassifier):
     weights_ : array of shape (n_members,)
         Their weights.
 
+    See Also
+    --------
+    Committee : Vote of copies of one model, each fitted without one fold.
+
     Notes
     -----
-    Margins are no log odds, so that what the logistic function makes of them is a probability in name only: a margin of
-    1 counts as 0.73 whatever the share of such rows that is right. Among equal classes the first is named. What a
-    blend says follows from what its members say (:func:`blended`): nothing else is learnt. The parameters of the
-    models are reached as ``estimators_1__C``, ``estimators_2__k``, ....
+    Margins are not log odds, so their logistic function is a probability in name only. Of equal classes the first is
+    predicted. The parameters of the models are ``estimators_1__C``, ``estimators_2__k``, ....
 
     References
     ----------
@@ -115,16 +116,16 @@ class Blend(EstimatorList, MetaClassifier):
         weights = _checked_weights(self.weights, len(models))
         seed = int(generator(self.random_state).integers(2**31))
         labels = self.classes_[y]
-        heard = [(i, model) for i, model in enumerate(models) if weights[i] > 0]
-        tasks = [(seeded(clone(model), spawn(seed, i)), X, labels) for i, model in heard]
+        used = np.flatnonzero(weights).tolist()
+        tasks = [(seeded(clone(models[place]), spawn(seed, place)), X, labels) for place in used]
         self.estimators_ = run_all(_fitted, tasks, self.n_jobs)
         self.weights_ = weights[weights > 0]
 
     def _decision(self, X: Any) -> FloatArray:
-        said = [predict_rows(member, X) for member in self.estimators_]
-        # Not every classifier of others' making tells its classes.
-        told = [one if one.classes is not None else one._replace(classes=self.classes_) for one in said]
-        return blended(told, self.weights_, self.classes_.shape[0])
+        predictions = [predict_rows(member, X) for member in self.estimators_]
+        # Some third-party classifiers have no `classes_`.
+        known = [one if one.classes is not None else one._replace(classes=self.classes_) for one in predictions]
+        return blended(known, self.weights_, self.classes_.shape[0])
 
     def _models(self) -> list[Any]:
         if self.estimators is None:
@@ -136,17 +137,18 @@ class Blend(EstimatorList, MetaClassifier):
         return list(self.estimators)
 
 
-def blended(said: Sequence[Predicted], weights: Sequence[float] | FloatArray | None, n_classes: int) -> FloatArray:
-    """Probabilities of a blend, from the answers of its members.
+def blended(
+    predictions: Sequence[Predicted], weights: Sequence[float] | FloatArray | None, n_classes: int
+) -> FloatArray:
+    """Probabilities of a blend, from the predictions of its members.
 
     Parameters
     ----------
-    said : sequence of Predicted
-        What each member says of the same rows.
+    predictions : sequence of Predicted
+        Of each member, on the same rows and all classes.
     weights : sequence of float or None
-        One a member, zero or more and not all zero; None counts all the same. Their sum does not matter.
+        One a member, non-negative and not all zero; None is equal weights. Their sum does not matter.
     n_classes : int
-        Each member knows so many classes.
 
     Returns
     -------
@@ -155,17 +157,17 @@ def blended(said: Sequence[Predicted], weights: Sequence[float] | FloatArray | N
     Examples
     --------
     >>> sure = Predicted(np.array([1]), np.array([[0.0, 1.0]]), None, None)
-    >>> doubting = Predicted(np.array([0]), None, np.array([0.0]), None)
-    >>> blended([sure, doubting], None, 2)
+    >>> undecided = Predicted(np.array([0]), None, np.array([0.0]), None)
+    >>> blended([sure, undecided], None, 2)
     array([[0.25, 0.75]])
     """
-    shares = _checked_weights(weights, len(said))
-    heard = [i for i in range(len(said)) if shares[i] > 0]
-    return np.average([as_probabilities(said[i], n_classes) for i in heard], axis=0, weights=shares[heard])
+    shares = _checked_weights(weights, len(predictions))
+    used = [place for place, share in enumerate(shares) if share > 0]
+    return np.average([as_probabilities(predictions[i], n_classes) for i in used], axis=0, weights=shares[used])
 
 
 def _checked_weights(weights: Sequence[float] | FloatArray | None, n_models: int) -> FloatArray:
-    """The weights as numbers, refused where they are not one a model, of zero or more and not all zero."""
+    """The weights as an array: non-negative, one a model and not all zero."""
     if weights is None:
         return np.ones(n_models)
     try:

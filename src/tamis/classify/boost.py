@@ -1,4 +1,4 @@
-"""Boosting: trees that each correct what those before them left, by scikit-learn or LightGBM."""
+"""Gradient boosting of trees, by scikit-learn or LightGBM."""
 
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -17,7 +17,7 @@ from tamis.base.types import Codes, FloatArray, Matrix
 
 
 class Boost(LibraryClassifier):
-    """Sum of small trees, each fitted to the gradient of the log loss that those before it left.
+    """Sum of small trees, each fitted to the gradient of the log loss of the sum before it.
 
     With F_c the evidence for class c, a round adds for every class (one of them, if there are two) `learning_rate`
     times a tree of at most `max_leaf_nodes` leaves, grown best leaf first on columns that are binned into at most 255
@@ -28,11 +28,11 @@ class Boost(LibraryClassifier):
     n_estimators : int, default=100
         Rounds.
     learning_rate : float, default=0.1
-        How much of each tree is added.
+        Factor of each tree.
     max_leaf_nodes : int, default=31
-        Leaves of a tree at most.
+        Most leaves of a tree.
     min_samples_leaf : int, default=20
-        Rows in a leaf at least. Twice as many rows are needed for a split at all: take less for few rows.
+        Fewest rows in a leaf. A split needs twice as many: take less for few rows.
     class_weight : {"balanced"}, optional
         Weigh a row of a class with n_c of the n rows by n / (k n_c), of k classes: every class weighs the same.
     library : {"sklearn", "lightgbm"}, default="sklearn"
@@ -48,7 +48,7 @@ class Boost(LibraryClassifier):
     used_ : bool array of shape (n_features,)
         The columns that any tree splits.
     feature_importances_ : array of shape (n_features,)
-        Share of each column in what the splits gained.
+        Share of each column in the gain of the splits.
 
     Notes
     -----
@@ -113,7 +113,7 @@ class Boost(LibraryClassifier):
         self.library = library
         self.random_state = random_state
 
-    def _make(self, n_features: int, n_classes: int) -> Any:
+    def _make(self) -> Any:
         if self.library == "lightgbm":
             return _lightgbm()(
                 n_estimators=self.n_estimators,
@@ -139,7 +139,10 @@ class Boost(LibraryClassifier):
         # scikit-learn's sums may depend on the number of threads.
         with one_thread():
             model = super()._train(X, y, cost)
-        gain, splits = (_lightgbm_splits if self.library == "lightgbm" else _sklearn_splits)(model, X.shape[1])
+        if self.library == "lightgbm":
+            gain, splits = (model.booster_.feature_importance(kind) for kind in ("gain", "split"))
+        else:
+            gain, splits = _sklearn_splits(model, X.shape[1])
         self.used_ = splits > 0
         self.feature_importances_ = gain / (gain.sum() or 1.0)
         return model
@@ -160,7 +163,7 @@ class Boost(LibraryClassifier):
 
 
 def _lightgbm() -> Any:
-    """LightGBM's classifier, imported when it is asked for."""
+    """LightGBM's classifier, imported on demand."""
     try:
         from lightgbm import LGBMClassifier
     except ImportError:
@@ -168,13 +171,8 @@ def _lightgbm() -> Any:
     return LGBMClassifier
 
 
-def _lightgbm_splits(model: Any, n_features: int) -> tuple[FloatArray, FloatArray]:
-    """What the splits of each column gained, and their number."""
-    return model.booster_.feature_importance("gain"), model.booster_.feature_importance("split")
-
-
 def _sklearn_splits(model: HistGradientBoostingClassifier, n_features: int) -> tuple[FloatArray, FloatArray]:
-    """The same; scikit-learn shows them in the nodes of its trees only."""
+    """Gain of the splits of each column, and their number, from the nodes of scikit-learn's trees."""
     nodes = np.concatenate([tree.nodes for stage in model._predictors for tree in stage])
     inner = nodes[nodes["is_leaf"] == 0]
     columns = inner["feature_idx"].astype(np.intp)

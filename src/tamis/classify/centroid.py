@@ -1,4 +1,4 @@
-"""Shrunken centroids: the nearest class mean, the means drawn together until only columns that tell are left."""
+"""Shrunken centroids: the nearest class mean, with the means shrunk towards the overall mean."""
 
 from numbers import Real
 from typing import Any, ClassVar
@@ -39,7 +39,7 @@ class Centroid(WeightedClassifier):
     Parameters
     ----------
     shrink_threshold : float, default=0.0
-        How far the standardised means are drawn to the overall one.
+        How far the standardised means are shrunk towards the overall one.
     class_weight : {"balanced"}, optional
         Take the same p_c for all classes instead of their shares of the rows.
 
@@ -54,15 +54,14 @@ class Centroid(WeightedClassifier):
         The columns whose centroids differ between classes.
     coef_ : array of shape (n_classes, n_features)
     intercept_ : array of shape (n_classes,)
-        The rule is linear: the logarithm of the probabilities, up to what the classes have in common.
+        The linear rule: the logarithm of the probabilities, up to a constant.
 
     Notes
     -----
-    The centroids are those of scikit-learn's ``NearestCentroid``, which takes no sparse data when it shrinks. Its
-    ``predict`` measures plain distances, without dividing by the spread; this follows the paper, with the minus sign in
-    m_c that its authors' software has. Columns that are constant do not count for s_0. Where s_0 is 0 still, it is the
-    mean of the s_j, and if all of these are 0 the median spread of the class means. A row of weight 2 counts like the
-    row twice.
+    The centroids are those of scikit-learn's ``NearestCentroid``, which takes no sparse data when it shrinks and does
+    not divide distances by the spread; this follows the paper, with the minus sign in m_c of its authors' software.
+    Constant columns do not count for s_0. Where s_0 is 0, it is the mean of the s_j, and if that is 0 the median spread
+    of the class means. A row of weight 2 counts like the row twice.
 
     Examples
     --------
@@ -100,12 +99,12 @@ class Centroid(WeightedClassifier):
         size: FloatArray = np.bincount(y, weights=cost).astype(np.float64, copy=False)
         self.spread_ = _spread(moments, size)
         unit = np.sqrt(1.0 / size - 1.0 / size.sum())[:, None] * self.spread_
-        # A constant column's means differ by rounding; so do those of classes that have the same values.
+        # Equal means may differ by rounding.
         away = np.where(moments.between > 0, moments.mean - moments.grand_mean, 0.0) / unit
         shrunk = np.sign(away) * np.maximum(0.0, np.abs(away) - self.shrink_threshold) * unit
         self.centroids_ = moments.grand_mean + shrunk
         self.used_ = np.ptp(shrunk, axis=0) > 0
-        # The square of x itself is the same for all classes, and so is the square of the overall mean.
+        # The squares of x and of the overall mean are the same for all classes.
         self.coef_ = shrunk / self.spread_**2
         share = np.full(size.shape, 1.0 / size.size) if self.class_weight else size / size.sum()
         middle = moments.grand_mean + shrunk / 2
@@ -123,6 +122,6 @@ def _spread(moments: ClassMoments, size: FloatArray) -> FloatArray:
     if not varies.any():
         return np.ones(varies.shape)
     within = np.sqrt(moments.within / freedom)
-    # Without spread within the classes distances are measured by that between them.
+    # Without spread within the classes, the spread between them is the unit.
     typical = np.median(within[varies]) or within.mean() or np.sqrt(np.median(moments.between[varies]) / size.sum())
     return within + typical

@@ -1,4 +1,4 @@
-"""Committee: the models of a cross-validation test stay together and vote."""
+"""Committee: the models of a cross-validation vote."""
 
 from numbers import Integral
 from typing import Any, ClassVar
@@ -24,51 +24,53 @@ def _phrase(a: Arguments) -> str:
     folds, how = a.pop("cv"), a.pop("how")
     what = a.pop("estimator") or "a linear support vector machine"
     many = "mean probability" if how == "average" else "vote"
-    return f"the {many} of {folds} copies, each taught without one of {folds} folds, of {what}"
+    return f"the {many} of {folds} copies, each fitted without one of {folds} folds, of {what}"
 
 
 class Committee(MetaClassifier):
-    """Vote of one model per fold, each taught on the rows outside its fold.
+    """Vote of one model per fold, each fitted on the rows outside its fold.
 
-    The rows are dealt into stratified folds; a copy of the model is fitted without each of them, and all copies vote.
-    In a recipe: ``committee(9, cc(8000) | svm(linear))``.
+    The folds are stratified. In a recipe: ``committee(9, cc(8000) | svm(linear))``.
 
     Parameters
     ----------
     cv : int, default=9
-        Number of members; an odd number leaves no draws between two classes. Fewer are made when the largest class
-        has fewer rows.
+        Number of members; an odd number leaves no ties between two classes. Fewer when the largest class has fewer
+        rows.
     estimator : estimator, optional
-        A classifier, or a pipeline that ends in one; it gets the rows as they come: data frames, text, missing
-        values and sparse matrices are its own affair. By default a linear ``SVM()``.
+        A classifier, or a pipeline that ends in one, by default a linear ``SVM()``. It gets the rows unchanged: data
+        frames, text, missing values and sparse matrices included.
     how : {"vote", "average"}, default="vote"
-        "vote": the class that most members name. "average": the class with the highest mean probability; the
+        "vote": the class that most members predict. "average": the class with the highest mean probability; the
         model must give probabilities.
     n_jobs : int, optional
         Processes that fit members side by side; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
-        Deals the rows into folds, and seeds a model that has no seed of its own, another seed for each member.
+        Splits the rows into folds, and seeds a model without a seed, differently for each member.
 
     Attributes
     ----------
     classes_ : array
     estimators_ : list of fitted estimators
     cv_accuracy_, cv_ber_ : arrays of shape (n_members,)
-        Accuracy and balanced error rate of each member on the rows it has not seen.
+        Accuracy and balanced error rate of each member on its unseen rows.
     cv_estimate_ : dict
-        ``{"accuracy": {"mean": ..., "sd": ...}, "ber": {...}}``, the deviation that of single members.
+        ``{"accuracy": {"mean": ..., "sd": ...}, "ber": {...}}`` over the members.
+
+    See Also
+    --------
+    Blend : Mean probability of different models, each fitted on all rows.
 
     Notes
     -----
-    The estimate comes without another run, and it is that of the *members*, each alone. It is not one of the committee,
-    which is usually a little better, and no row is left on which the committee as a whole could be judged:
-    ``tamis.validate`` does that, as for any model. Rows that belong together (groups) may come apart in the folds.
+    ``cv_estimate_`` is that of single members, not of the committee, which is usually a little better: use
+    ``tamis.validate`` for it. Rows that belong together (groups) may lie in different folds.
 
     ``predict_proba`` is the share of votes, or the mean probability with ``how="average"``. With "vote" there is also
-    ``decision_function``: votes, plus the members' mean evidence squeezed into (-1/3, 1/3), which orders rows more
-    finely and never overturns a vote. Draws are decided by it; where the model gives no evidence, or equal evidence,
-    the first class of ``classes_`` wins. Evidence is the model's probabilities if it has them, else its
-    ``decision_function``. A class without rows in the training part of a small fold is never named by that member.
+    ``decision_function``: votes, plus the members' mean evidence squeezed into (-1/3, 1/3), which breaks ties and never
+    overturns a vote. Without evidence, or with equal evidence, the first class of ``classes_`` wins. Evidence is the
+    model's probabilities if it has them, else its ``decision_function``. A member never predicts a class without rows
+    in its training part.
 
     References
     ----------
@@ -124,36 +126,29 @@ class Committee(MetaClassifier):
         return self.how == "average"
 
     def _fit(self, X: Any, y: Any) -> None:
-        model = self._model()
+        (model,) = self._models()
         check_classifier(model, "committee: estimator")
         if self.how == "average" and not hasattr(model, "predict_proba"):
             raise TamisError(
                 f"committee: how='average' needs class probabilities, which {in_words(model)} does not give"
             )
         seed = int(generator(self.random_state).integers(2**31))
-        parts = self._parts(y, seed)
+        if np.bincount(y).max() < 2:
+            raise TamisError("committee needs a class with at least two rows to split into folds")
+        parts = inner_folds(y, self.cv, seed, "committee")
+        if any(np.ptp(y[train]) == 0 for train, _ in parts):
+            raise TamisError(f"committee: a class is too small for {len(parts)} folds; some member would see one class")
         labels = self.classes_[y]
-        tasks = [
-            (seeded(clone(model), spawn(seed, fold)), X, labels, train, test)
-            for fold, (train, test) in enumerate(parts)
-        ]
+        tasks = [(seeded(clone(model), spawn(seed, fold)), X, labels, *part) for fold, part in enumerate(parts)]
         found = run_all(_member, tasks, self.n_jobs)
         self.estimators_ = [member for member, _ in found]
-        judged = [(y[test], self._codes(said)) for (_, said), (_, test) in zip(found, parts, strict=True)]
-        self.cv_accuracy_ = np.array([accuracy(truth, said) for truth, said in judged])
-        self.cv_ber_ = np.array([1.0 - balanced_accuracy(truth, said) for truth, said in judged])
+        unseen = [(y[test], self._codes(labels)) for (_, labels), (_, test) in zip(found, parts, strict=True)]
+        self.cv_accuracy_ = np.array([accuracy(*one) for one in unseen])
+        self.cv_ber_ = np.array([1.0 - balanced_accuracy(*one) for one in unseen])
         self.cv_estimate_ = {
             name: {"mean": float(values.mean()), "sd": float(values.std(ddof=1))}
             for name, values in (("accuracy", self.cv_accuracy_), ("ber", self.cv_ber_))
         }
-
-    def _parts(self, y: Codes, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        if np.bincount(y).max() < 2:
-            raise TamisError("committee needs a class with at least two rows to deal into folds")
-        parts = inner_folds(y, self.cv, seed, "committee")
-        if any(np.ptp(y[train]) == 0 for train, _ in parts):
-            raise TamisError(f"committee: a class is too small for {len(parts)} folds; some member would see one class")
-        return parts
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Share of the votes for each class, or mean probability, in the order of ``classes_``."""
@@ -161,52 +156,49 @@ class Committee(MetaClassifier):
             return self._checked_decision(X)
         check_is_fitted(self)
         X = self._read(X, reset=False)
-        return self._votes(self._answers(member, X)[0] for member in self.estimators_) / len(self.estimators_)
+        return self._votes(self._predict(member, X)[0] for member in self.estimators_) / len(self.estimators_)
 
     def _decision(self, X: Any) -> FloatArray:
-        answers = [self._answers(member, X) for member in self.estimators_]
-        evidence = [one for _, one in answers if one is not None]
+        predictions = [self._predict(member, X) for member in self.estimators_]
+        evidence = [one for _, one in predictions if one is not None]
         mean = np.mean(evidence, axis=0) if evidence else 0.0
         if self.how == "average":
             return np.asarray(mean)
-        return self._votes(said for said, _ in answers) + mean / (3 * (np.abs(mean) + 1))
+        return self._votes(codes for codes, _ in predictions) + mean / (3 * (np.abs(mean) + 1))
 
-    def _votes(self, answers: Any) -> FloatArray:
-        """Number of members that name each class, row by row."""
-        return np.sum([np.eye(self.classes_.shape[0])[said] for said in answers], axis=0)
+    def _votes(self, predictions: Any) -> FloatArray:
+        """Number of members that predict each class, row by row."""
+        return np.sum([np.eye(self.classes_.shape[0])[codes] for codes in predictions], axis=0)
 
-    def _answers(self, member: Any, X: Any) -> tuple[Codes, FloatArray | None]:
-        """The classes that a member names and its evidence for each class, if it gives any."""
+    def _predict(self, member: Any, X: Any) -> tuple[Codes, FloatArray | None]:
+        """The classes that a member predicts and its evidence for each class, if it gives any."""
         found = predict_rows(member, X)
         codes = self._codes(found.labels)
-        if found.probabilities is not None:
-            said = np.asarray(found.probabilities, dtype=np.float64)
-            absent = np.zeros(said.shape[0])
-        elif found.decision is not None:
-            said = np.asarray(found.decision, dtype=np.float64)
-            absent = -np.abs(said) if said.ndim == 1 else said.min(axis=1)
-        else:
+        given = found.decision if found.probabilities is None else found.probabilities
+        if given is None:
             return codes, None
-        said = np.column_stack([-said, said]) if said.ndim == 1 else said
+        evidence = np.asarray(given, dtype=np.float64)
+        if found.probabilities is not None:
+            absent = np.zeros(evidence.shape[0])
+        else:
+            absent = -np.abs(evidence) if evidence.ndim == 1 else evidence.min(axis=1)
+        evidence = np.column_stack([-evidence, evidence]) if evidence.ndim == 1 else evidence
         known = np.searchsorted(self.classes_, self.classes_ if found.classes is None else found.classes)
-        if said.shape[1] != known.shape[0]:
-            # One column per pair of classes, as some of scikit-learn's models can be told to give.
+        if evidence.shape[1] != known.shape[0]:
+            # One column per pair of classes, an option of some of scikit-learn's models.
             return codes, None
         spread = np.repeat(absent[:, None], self.classes_.shape[0], axis=1)
-        spread[:, known] = said
+        spread[:, known] = evidence
         return codes, spread
 
     def _codes(self, labels: Any) -> Codes:
         return np.searchsorted(self.classes_, np.asarray(labels)).astype(np.intp, copy=False)
 
-    def _model(self) -> Any:
-        return SVM() if self.estimator is None else self.estimator
-
     def _models(self) -> list[Any]:
-        return [self._model()]
+        return [SVM() if self.estimator is None else self.estimator]
 
 
 def _member(model: Any, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> tuple[Any, np.ndarray]:
-    """The model fitted on some rows, and what it says of others."""
+    """The model fitted on some rows, and its predictions on others."""
     model.fit(_safe_indexing(X, train), y[train])
     return model, np.asarray(model.predict(_safe_indexing(X, test)))

@@ -1,4 +1,4 @@
-"""Extra trees: a committee of trees whose columns and thresholds are drawn, the best of the draws kept."""
+"""Extra trees: the average of trees whose splits are the best of a few random ones."""
 
 from typing import ClassVar
 
@@ -13,8 +13,7 @@ class ExtraTrees(Trees, WeightedClassifier):
     """Average of trees whose splits are the best of a few columns, each with one threshold drawn at random.
 
     As :class:`~tamis.classify.forest.Forest`, but every tree sees all rows, and a split's threshold is drawn uniformly
-    between the smallest and the largest value of the column in the node. It is scikit-learn's
-    ``ExtraTreesClassifier``.
+    within the range of the column in the node. It is scikit-learn's ``ExtraTreesClassifier``.
 
     Parameters
     ----------
@@ -54,6 +53,4 @@ class ExtraTrees(Trees, WeightedClassifier):
         slow=True,
         scale_invariant=True,
     )
-
-    def _make(self, n_features: int, n_classes: int) -> ExtraTreesClassifier:
-        return ExtraTreesClassifier(**self._common())
+    _forest = ExtraTreesClassifier

@@ -1,4 +1,4 @@
-"""Random forest: a committee of trees on bootstrap samples, each split the best of a few columns."""
+"""Random forest: the average of trees on bootstrap samples, each split the best of a few columns."""
 
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray, Matrix
 
-#: What a search tries of a committee of trees.
+#: Search ranges of forests.
 SEARCH = {
     "max_features": choice("sqrt", 0.1, 0.3),
     "min_samples_leaf": choice(1, 3),
@@ -24,11 +24,13 @@ SEARCH = {
 
 
 class Trees(LibraryClassifier):
-    """What the committees of scikit-learn's trees share."""
+    """Base of the forests of scikit-learn."""
 
     accepts_missing = True
-    #: Columns are drawn by their number, so that the same columns in another order give other trees.
+    #: The same columns in another order give other trees.
     draws_columns: ClassVar[bool] = True
+    #: The class of scikit-learn.
+    _forest: ClassVar[type[Any]]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -55,39 +57,36 @@ class Trees(LibraryClassifier):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Share of each column in what the splits gained."""
-        importances: FloatArray = self.model_.feature_importances_
-        return importances
+        """Share of each column in the gain of the splits."""
+        return np.asarray(self.model_.feature_importances_)
 
     def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
         found = super()._read(X, y, reset=reset)
         rows = found[0] if reset else found
         if sp.issparse(rows) and np.isnan(rows.data).any():
-            raise TamisError(
-                f"{type(self).part.name} takes missing values in dense data only, X is sparse; put impute in front"
-            )
+            name = type(self).part.name
+            raise TamisError(f"{name} takes missing values in dense data only, X is sparse; put impute in front")
         return found
 
-    def _common(self) -> dict[str, Any]:
-        """The parameters that all take, in scikit-learn's words."""
-        share = self.max_features
-        return {
-            "n_estimators": self.n_estimators,
-            # A whole number would be a number of columns.
-            "max_features": share if isinstance(share, str) else float(share),
-            "min_samples_leaf": int(self.min_samples_leaf),
-            "random_state": self._seed(),
-        }
+    def _make(self) -> Any:
+        # A whole number would be a number of columns.
+        share = self.max_features if isinstance(self.max_features, str) else float(self.max_features)
+        return self._forest(
+            n_estimators=self.n_estimators,
+            max_features=share,
+            min_samples_leaf=int(self.min_samples_leaf),
+            random_state=self._seed(),
+        )
 
     def _cost(self, y: Codes, weight: FloatArray | None) -> FloatArray | None:
-        """The sample weights alone: a forest balances whichever rows a tree draws."""
+        """The sample weights: a forest balances the classes by itself."""
         return weight
 
     def _train(self, X: Matrix, y: Codes, cost: FloatArray | None) -> Any:
-        model = self._make(X.shape[1], self.classes_.shape[0])
+        model = self._make()
         if self.class_weight:
             size = np.bincount(y, weights=cost)
-            # With few digits sums are exact: equal splits stay equal in whatever order the rows come.
+            # With few digits sums are exact: equal splits stay equal in any order of the rows.
             factor = (size.sum() / (size.size * size)).astype(np.float32)
             model.set_params(class_weight=dict(enumerate(factor.tolist())))
         model.fit(X, y, sample_weight=cost)
@@ -100,16 +99,16 @@ class Forest(Trees):
     """Average of trees that each see a bootstrap sample of the rows and, at every split, a few columns.
 
     A tree grows until its leaves are pure or hold `min_samples_leaf` rows, by the split with the largest decrease of
-    the Gini impurity among `max_features` columns drawn for it. A row's class probabilities are averaged over the
-    leaves that it comes to. It is scikit-learn's ``RandomForestClassifier``.
+    the Gini impurity among `max_features` columns drawn for it; the class shares of the leaves are averaged. It is
+    scikit-learn's ``RandomForestClassifier``.
 
     Parameters
     ----------
     n_estimators : int, default=200
     max_features : {"sqrt", "log2"} or float, default="sqrt"
-        How many columns are tried at a split: the root or the logarithm of their number, or a share of them.
+        Columns tried at a split: the root or the logarithm of their number, or a share of them.
     min_samples_leaf : int, default=1
-        Rows in a leaf at least.
+        Fewest rows in a leaf.
     class_weight : {"balanced"}, optional
         Weigh a row of a class with n_c of the n rows by n / (k n_c), of k classes: every class weighs the same.
     random_state : int, Generator, RandomState or None, default=None
@@ -124,11 +123,15 @@ class Forest(Trees):
     feature_importances_ : array of shape (n_features,)
         The decrease of impurity by the splits of a column, averaged over the trees; they sum to 1.
 
+    See Also
+    --------
+    ExtraTrees : Trees on all rows, with random thresholds.
+
     Notes
     -----
     Missing values may come as they are in dense data: a split sends them to the better side. There are no sample
-    weights: under a bootstrap a row of weight 2 is not the row twice. Since columns are drawn by their number, the same
-    columns in another order make another forest of the same kind.
+    weights: in a bootstrap a row of weight 2 is not the row twice. Columns are drawn by their number, so that their
+    order matters.
 
     Examples
     --------
@@ -151,6 +154,4 @@ class Forest(Trees):
         slow=True,
         scale_invariant=True,
     )
-
-    def _make(self, n_features: int, n_classes: int) -> RandomForestClassifier:
-        return RandomForestClassifier(**self._common())
+    _forest = RandomForestClassifier

@@ -1,7 +1,7 @@
-"""Linear discriminant analysis: Gaussian classes with one covariance, shrunk so that it can be inverted."""
+"""Linear discriminant analysis: Gaussian classes with one shrunken covariance."""
 
 from numbers import Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.linalg
@@ -18,13 +18,6 @@ from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray
 
 
-class _Split(NamedTuple):
-    """A covariance as a diagonal D and rows A: D + A'A."""
-
-    diagonal: FloatArray
-    rows: FloatArray
-
-
 class LDA(Classifier):
     """Class with the largest Gaussian density times its share of the rows, one covariance for all classes.
 
@@ -32,35 +25,32 @@ class LDA(Classifier):
 
         x.S^-1 a_c - a_c.S^-1 a_c / 2 + log p_c,
 
-    and S = sum_c p_c ((1 - g_c) S_c + g_c T_c), where S_c is the covariance of the rows of class c and T_c what it is
-    shrunk towards.
+    and S = sum_c p_c ((1 - g_c) S_c + g_c T_c), where S_c is the covariance of the rows of class c and T_c the target
+    of the shrinkage.
 
     Parameters
     ----------
     shrinkage : "auto", float or None, default="auto"
-        "auto" finds g_c by Ledoit and Wolf's formula on the rows of the class with every column standardised there,
-        and T_c is the diagonal of S_c. A number from 0 to 1 is g_c itself, and T_c is the identity times the mean
-        variance of the columns. None does not shrink: where there are fewer rows than columns the rows' own space is
-        all that counts.
+        "auto" finds g_c by Ledoit and Wolf's formula on the standardised rows of the class, and T_c is the diagonal of
+        S_c. A number from 0 to 1 is g_c itself, and T_c is the identity times the mean variance of the columns. None
+        does not shrink; with fewer rows than columns only the space of the rows counts.
 
     Attributes
     ----------
     classes_ : array
     coef_ : array of shape (n_classes, n_features), or (1, n_features) for two classes
     intercept_ : array of shape (n_classes,) or (1,)
-        For two classes, what speaks for the second.
+        For two classes, the evidence for the second.
 
     Notes
     -----
-    The answers are those of scikit-learn's ``LinearDiscriminantAnalysis``, with ``solver="lsqr"`` when it shrinks and
-    ``solver="svd"`` when it does not. With "auto" each class is shrunk to a diagonal of its own, in units of each
-    column, so that the solution does not lie in the space that the rows span and the data cannot be projected on it.
-    But the covariance is a diagonal D and a product A'A of n rows, so that for p > n columns
+    The predictions are those of scikit-learn's ``LinearDiscriminantAnalysis``, with ``solver="lsqr"`` when it shrinks
+    and ``solver="svd"`` when it does not.
+    The covariance is a diagonal D and a product A'A of n rows, so that for p > n columns
 
         S^-1 = D^-1 - D^-1 A' (I + A D^-1 A')^-1 A D^-1,
 
-    which costs n^2 p instead of p^3. Ledoit and Wolf's g_c needs the sums of squares of Z'Z alone, which those of ZZ'
-    are too. Sparse data is not taken: to centre it would fill it.
+    which costs n^2 p instead of p^3. Sparse data is not taken: centring would fill it.
 
     Examples
     --------
@@ -100,14 +90,15 @@ class LDA(Classifier):
             return
         share = np.bincount(y) / y.size
         means = np.stack([X[y == c].mean(axis=0) for c in range(n_classes)])
-        coef = _solved(self._covariance(X, y, means, share), means)
+        diagonal, rows = self._covariance(X, y, means, share)
+        coef = _solved(diagonal, rows, means)
         intercept = np.log(share) - np.einsum("ij,ij->i", means, coef) / 2
         two = n_classes == 2
         self.coef_ = coef[1:] - coef[:1] if two else coef
         self.intercept_ = intercept[1:] - intercept[:1] if two else intercept
 
-    def _covariance(self, X: FloatArray, y: Codes, means: FloatArray, share: FloatArray) -> _Split:
-        """The shrunken covariance within the classes."""
+    def _covariance(self, X: FloatArray, y: Codes, means: FloatArray, share: FloatArray) -> list[FloatArray]:
+        """The shrunken covariance within the classes, as a diagonal D and rows A: D + A'A."""
         diagonal = np.zeros(X.shape[1])
         rows = X - means[y]
         for c, p in enumerate(share):
@@ -121,7 +112,7 @@ class LDA(Classifier):
                 target = np.full(X.shape[1], (rows[mine] ** 2).mean())
             diagonal += p * g * target
             rows[mine] *= np.sqrt(p * (1 - g) / mine.size)
-        return _Split(diagonal, rows)
+        return [diagonal, rows]
 
     def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
         if sp.issparse(X):
@@ -149,18 +140,20 @@ def _ledoit_wolf(Z: FloatArray) -> tuple[float, float]:
     squares = float((products**2).sum()) / n_rows**2
     noise = (float((lengths**2).sum()) / n_rows - squares) / n_rows
     distance = squares - n_columns * mean_variance**2
-    # One row, or two opposite ones, have a covariance without noise; that of one column is not shrunk.
+    # The covariance of one row, or of two opposite ones, has no noise; that of one column is not shrunk.
     if n_columns == 1 or noise <= 1e-12 * squares:
         return 0.0, mean_variance
     return min(noise / distance, 1.0) if distance > 0 else 1.0, mean_variance
 
 
-def _solved(covariance: _Split, means: FloatArray) -> FloatArray:
-    """The means times the inverse of D + A'A; without a diagonal the inverse is A's own."""
-    diagonal, rows = covariance
+def _solved(diagonal: FloatArray, rows: FloatArray, means: FloatArray) -> FloatArray:
+    """The means times the inverse of D + A'A; the pseudo-inverse without a diagonal."""
     n_rows, n_columns = rows.shape
     if diagonal.min() <= 0:
-        return _pseudo_solved(rows, means)
+        _, values, axes = scipy.linalg.svd(rows, full_matrices=False)
+        # The eigenvalues of A'A are the squares.
+        real = values**2 > values.max() ** 2 * max(rows.shape) * np.finfo(np.float64).eps
+        return np.asarray(((means @ axes[real].T) / values[real] ** 2) @ axes[real])
     if n_rows >= n_columns:
         whole = rows.T @ rows
         whole.flat[:: n_columns + 1] += diagonal
@@ -171,12 +164,3 @@ def _solved(covariance: _Split, means: FloatArray) -> FloatArray:
     plain = means / diagonal
     inner = scipy.linalg.solve(system, rows @ plain.T, assume_a="pos")
     return np.asarray(plain - (scaled.T @ inner).T)
-
-
-def _pseudo_solved(rows: FloatArray, means: FloatArray) -> FloatArray:
-    """The means times the pseudo-inverse of A'A."""
-    _, values, axes = scipy.linalg.svd(rows, full_matrices=False)
-    # The eigenvalues of A'A are the squares.
-    real = values**2 > values.max() ** 2 * max(rows.shape) * np.finfo(np.float64).eps
-    axes = axes[real]
-    return np.asarray(((means @ axes.T) / values[real] ** 2) @ axes)

@@ -21,46 +21,46 @@ from tamis.base.search_range import choice, geom
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.margins.kernel import inner_products, squared_norms
 
-#: scikit-learn before 1.8 takes the name of the penalty; from then on the share of the absolute one.
+#: scikit-learn before 1.8 takes the name of the penalty, later versions the share of l1.
 _NAMED = LogisticRegression().penalty == "l2"
 
-#: Unknowns that Newton's method takes: a step costs their square times the rows.
+#: Most unknowns of Newton's method: a step costs their square times the rows.
 _NEWTON = 1_000
 
-#: Steps of L-BFGS before Newton's method takes over, and where it cannot.
+#: Most steps of L-BFGS where Newton's method can take over, and where it cannot.
 _STEPS, _LAST = 200, 10_000
 
-#: What liblinear stops by, one after the other until the weights are right.
+#: Tolerances of liblinear, tried in turn until the weights are optimal.
 _TOLERANCES = (1e-7, 1e-9, 1e-12)
 
-#: Values up to which Newton's method and the last of these are taken at once: a moment's work.
+#: Values up to which Newton's method and the last tolerance are tried first: they are fast enough.
 _CHEAP = 100_000
 
-#: liblinear's penalty on an intercept of 1, as a share of that on a weight of 1 and of what the rows may lose.
+#: liblinear's penalty on an intercept of 1, as a share of that on a weight of 1 and of the loss.
 _INTERCEPT = 1e-3
 
-#: Zeros among the values of a dense matrix below which it is centred for liblinear.
+#: Share of zeros in a dense matrix below which it is centred for liblinear.
 _FULL = 0.1
 
-#: How far the pull of the rows on a weight may be from the penalty's, in units of that.
+#: Largest difference of the gradients of loss and penalty at the optimum, in units of the penalty's.
 _BALANCE = 0.05
 
 
 class Logistic(LibraryClassifier, WeightedClassifier):
-    """Linear evidence for the classes whose likelihood, less a penalty on the weights, is the largest.
+    """Linear evidence for the classes, of maximal likelihood less a penalty on the weights.
 
     With l2 it minimises, over weights W and intercepts b of all classes,
 
         sum_c |W_c|^2 / 2 + C sum_i -log softmax(W x_i + b)[y_i],
 
-    for two classes with one vector w of weights. With l1 the penalty is |w|_1, which leaves most columns out; several
-    classes are taken one against the rest then, and their probabilities divided by their sum.
+    for two classes with one vector w of weights. With l1 the penalty is |w|_1, which sets most weights to 0; several
+    classes are then fitted one against the rest, and their probabilities divided by their sum.
 
     Parameters
     ----------
     penalty : {"l2", "l1"}, default="l2"
     C : float, default=1.0
-        What the likelihood counts against the penalty.
+        Weight of the likelihood against the penalty.
     class_weight : {"balanced"}, optional
         Weigh a row of a class with n_c of the n rows by n / (k n_c), of k classes: every class weighs the same.
 
@@ -78,16 +78,14 @@ class Logistic(LibraryClassifier, WeightedClassifier):
     -----
     The penalty depends on the scale of the columns: standardise them first unless they are measured alike.
 
-    With l2 it is solved by L-BFGS; if that takes long, as it does for columns of different scale, or if the problem is
-    small, by Newton's method where it has at most 1,000 unknowns. The weights are combinations of the rows, so that
-    with fewer rows than columns there are as many unknowns as rows.
+    With l2 the solver is L-BFGS, or Newton's method where L-BFGS is slow or the problem small, with at most 1,000
+    unknowns. The weights are combinations of the rows: with fewer rows than columns the unknowns are as many as rows.
 
-    With l1 it is liblinear's coordinate descent, in an order of the columns that is drawn with a fixed seed;
-    scikit-learn's solver for all classes together takes many times longer. liblinear penalises the intercept too; it
-    is scaled so that this hardly counts. Dense data with hardly any zeros is centred for it. A warning says when a
-    solver did not get to the optimum.
+    With l1 the solver is liblinear's coordinate descent, with a fixed seed; scikit-learn's solver for all classes
+    together takes many times longer. liblinear penalises the intercept too; it is scaled so that this hardly counts.
+    Dense data with few zeros is centred for it. A warning reports when a solver did not reach the optimum.
 
-    Sample weights multiply C row by row: a row of weight 2 counts like the row twice, one of weight 0 is as if absent.
+    Sample weights multiply C row by row: a row of weight 2 counts like the row twice, one of weight 0 not at all.
 
     Examples
     --------
@@ -121,7 +119,7 @@ class Logistic(LibraryClassifier, WeightedClassifier):
         self.C = C
         self.class_weight = class_weight
 
-    def _make(self, n_features: int, n_classes: int) -> LogisticRegression:
+    def _make(self) -> LogisticRegression:
         penalty = {"penalty": self.penalty} if _NAMED else {"l1_ratio": float(self.penalty == "l1")}
         if self.penalty == "l1":
             solver = {"solver": "liblinear", "max_iter": 500, "random_state": 0}
@@ -132,8 +130,8 @@ class Logistic(LibraryClassifier, WeightedClassifier):
     def _train(self, X: Matrix, y: Codes, cost: FloatArray | None) -> Any:
         X = X.astype(np.float64, copy=False)
         cost = np.ones(y.size) if cost is None else cost
-        model, settled = (self._absolute if self.penalty == "l1" else self._squared)(X, y, cost)
-        if not settled:
+        model, converged = (self._absolute if self.penalty == "l1" else self._squared)(X, y, cost)
+        if not converged:
             message = f"logistic is not settled with penalty={self.penalty}, C={self.C:g}; scale the columns or lower C"
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         many = getattr(model, "estimators_", [model])
@@ -147,20 +145,20 @@ class Logistic(LibraryClassifier, WeightedClassifier):
         n_rows, n_features = X.shape
         n_classes = self.classes_.shape[0]
         vectors = 1 if n_classes == 2 else n_classes
-        # Solvers stop by the size of the gradient: rows of length 1 or so make that the same for data of any scale.
+        # Solvers stop by the size of the gradient: rows of mean square length 1 make that independent of the scale.
         scale = float(np.sqrt(squared_norms(X).mean())) or 1.0
-        model = self._make(n_features, n_classes).set_params(C=self.C * scale**2)
+        model = self._make().set_params(C=self.C * scale**2)
         newton = min(n_rows, n_features) * vectors <= _NEWTON
-        settled, axes = False, None
+        converged, axes = False, None
         if not newton or n_rows * n_features * vectors > _CHEAP:
-            settled = _settles(model.set_params(max_iter=_STEPS if newton else _LAST), X / scale, y, cost)
-        if newton and not settled:
+            converged = _converges(model.set_params(max_iter=_STEPS if newton else _LAST), X / scale, y, cost)
+        if newton and not converged:
             places, axes = _in_row_space(X, scale) if n_rows < n_features else (X / scale, None)
-            settled = _settles(model.set_params(solver="newton-cholesky", tol=1e-9, max_iter=200), places, y, cost)
+            converged = _converges(model.set_params(solver="newton-cholesky", tol=1e-9, max_iter=200), places, y, cost)
         weights = model.coef_ / scale
         model.coef_ = weights if axes is None else np.ascontiguousarray((X.T @ (axes @ weights.T)).T)
         model.n_features_in_ = n_features
-        return model.set_params(C=float(self.C)), settled
+        return model.set_params(C=float(self.C)), converged
 
     def _absolute(self, X: Matrix, y: Codes, cost: FloatArray) -> tuple[Any, bool]:
         centre = np.zeros(X.shape[1])
@@ -169,7 +167,7 @@ class Logistic(LibraryClassifier, WeightedClassifier):
             X = X - centre
         loss = min(1.0, self.C * float(cost.sum()))
         n_classes = self.classes_.shape[0]
-        model = self._make(X.shape[1], n_classes).set_params(intercept_scaling=1 / (_INTERCEPT * loss))
+        model = self._make().set_params(intercept_scaling=1 / (_INTERCEPT * loss))
         positives = [y == 1] if n_classes == 2 else [y == c for c in range(n_classes)]
         if n_classes > 2:
             with config_context(enable_metadata_routing=True):
@@ -177,20 +175,20 @@ class Logistic(LibraryClassifier, WeightedClassifier):
         cheap = (X.nnz if sp.issparse(X) else X.size) <= _CHEAP
         for tol in _TOLERANCES[-1:] if cheap else _TOLERANCES:
             getattr(model, "estimator", model).set_params(tol=tol)
-            # Without routing a committee of one against the rest takes no weights.
+            # Without routing OneVsRestClassifier takes no weights.
             with config_context(enable_metadata_routing=n_classes > 2):
-                _settles(model, X, y, cost)
+                _converges(model, X, y, cost)
             many = getattr(model, "estimators_", [model])
-            # liblinear may be there and go on, or stop too soon: the weights themselves tell.
-            settled = all(self._balanced(one, X, p, cost) for one, p in zip(many, positives, strict=True))
-            if settled:
+            # liblinear's own criterion is unreliable: the gradient at the weights decides.
+            converged = all(self._balanced(one, X, p, cost) for one, p in zip(many, positives, strict=True))
+            if converged:
                 break
         for one in many:
             one.intercept_ = one.intercept_ - one.coef_ @ centre
-        return model, settled
+        return model, converged
 
     def _balanced(self, model: LogisticRegression, X: Matrix, positive: Mask, cost: FloatArray) -> bool:
-        """Whether the rows pull on every weight as much as the penalty does, and on others no more."""
+        """Whether the gradients of loss and penalty balance at the weights (no weight of 0 should grow)."""
         weights = model.coef_[0]
         pull = self.C * (X.T @ (cost * (positive - expit(X @ weights + model.intercept_))))
         beyond = np.where(weights == 0, np.maximum(0.0, np.abs(pull) - 1), np.abs(pull - np.sign(weights)))
@@ -200,20 +198,20 @@ class Logistic(LibraryClassifier, WeightedClassifier):
         evidence = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
         if self.classes_.shape[0] == 2:
             return expit(np.column_stack([-evidence, evidence]))
-        # Logarithms, for the probabilities of all classes may round to zero together.
+        # Logarithms, since the probabilities of all classes may round to zero.
         return np.asarray(softmax(log_expit(evidence) if self.penalty == "l1" else evidence, axis=1))
 
 
-def _settles(model: Any, X: Matrix, y: Codes, cost: FloatArray) -> bool:
-    """Fit, and say whether the solver came to its end."""
-    with warnings.catch_warnings(record=True) as told:
+def _converges(model: Any, X: Matrix, y: Codes, cost: FloatArray) -> bool:
+    """Fit, and return whether the solver converged."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y, sample_weight=cost)
-    return not any(issubclass(warning.category, ConvergenceWarning) for warning in told)
+    return not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
 
 
 def _in_row_space(X: Matrix, scale: float) -> tuple[FloatArray, FloatArray]:
-    """Where the rows lie on axes of the space that they span, divided by `scale`; the axes as sums of rows."""
+    """Coordinates of the rows on axes of the space that they span, divided by `scale`; the axes as sums of rows."""
     values, axes = np.linalg.eigh(inner_products(X))
     real = values > values[-1] * X.shape[0] * np.finfo(np.float64).eps
     if not real.any():

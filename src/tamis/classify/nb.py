@@ -1,4 +1,4 @@
-"""Naive Bayes: every column speaks for itself, and what the columns say is added up."""
+"""Naive Bayes: the evidence of the columns, taken for independent within a class, is added."""
 
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeAlias
@@ -16,7 +16,7 @@ from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.validation import bearing_rows, class_prior
 from tamis.bins.cuts import Cuts
-from tamis.contingency.states import WAYS
+from tamis.contingency.states import METHODS
 from tamis.naive_bayes.additive import Counted, Lookup, Powers, above_zero
 from tamis.naive_bayes.level_states import in_states, level_states
 
@@ -26,9 +26,6 @@ _Arrays: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 #: Variances below this are taken for zero.
 _LEAST = 1e-290
 
-#: Models of numbers of zero and above.
-_OF_COUNTS = ("multinomial", "poisson")
-
 
 def _phrase(a: Arguments) -> str:
     distribution = a.pop("distribution")
@@ -36,13 +33,13 @@ def _phrase(a: Arguments) -> str:
 
 
 class NaiveBayes(TakesNominal, WeightedClassifier):
-    """Class with the largest prior times the product of what each column's value is worth in it.
+    """Class with the largest prior times the product of the likelihoods of each column's value.
 
     The columns are taken for independent within a class, so that the evidence for class c is a sum over columns,
 
         log p_c + sum_j t_cj(x_j),
 
-    and softmax of it the probability. What a column adds:
+    and softmax of it the probability. The terms of a column:
 
     =========== ================================================================================
     gaussian    -(log v_cj + (x - m_cj)^2 / v_cj) / 2: mean and variance in the class
@@ -54,7 +51,7 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
     =========== ================================================================================
 
     with `alpha` a. Nominal columns may come as they are, in data frames and arrays of objects: each level is a
-    state, whatever the distribution of the others. Only states by "modl" are groups of levels that MODL finds.
+    state, whatever the distribution of the others; with `bins` "modl" MODL groups the levels.
 
     Parameters
     ----------
@@ -62,14 +59,14 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
         Multinomial and Poisson take counts, which are not negative.
     bins : str, default="auto"
         How columns become "states": "auto" takes those of a few whole numbers as they are and cuts the others half a
-        deviation below and above the mean; the other ways are those of :func:`tamis.contingency.states.states`.
+        standard deviation below and above the mean; the other methods are those of
+        :func:`tamis.contingency.states.states`.
     n_bins : int, optional
-        How many states, for the ways to cut that ask for it.
+        Number of states, for the methods that take it.
     alpha : float, default=1.0
-        Rows, or counts, that are added to what was counted: a above. Nothing is impossible then.
+        Rows, or counts, added to those observed: a above.
     var_smoothing : float, default=1e-9
-        For the Gaussian: what is added to the variance of a column in each class, as a share of its variance over all
-        rows, so that a column that is constant in a class can be told from in others.
+        For the Gaussian: added to the variance of a column in each class, as a share of its variance over all rows.
     class_weight : {"balanced"}, optional
         Take the same prior p_c for all classes instead of their shares of the rows.
 
@@ -81,31 +78,34 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
     levels_ : dict of int to array of str
         The levels of each nominal column, by its number, in sorted order.
     level_states_ : dict of int to array
-        The state of each of these levels; NaN where it has no rows of any weight.
+        The state of each of these levels; NaN for a level without weight.
     prior_ : array of shape (n_classes,)
     mean_, variance_ : arrays of shape (n_classes, n_features)
         Of the Gaussian; NaN for nominal columns.
     rate_ : array of shape (n_classes, n_features)
         q_cj or r_cj of the Bernoulli, multinomial and Poisson; NaN for nominal columns.
     used_ : bool array of shape (n_features,)
-        Where all columns are states: those of more than one state. The others say nothing.
+        Where all columns are states: those of more than one state.
     cuts_ : list of arrays, one a column
-        Of columns that are counted as states, where they are cut; a value lies in the state that follows the last cut
-        which is not above it. Of nominal columns the cuts are between the numbers in `level_states_`.
+        Cuts of the columns that are counted as states; a state begins at its cut. For nominal columns they lie between
+        the numbers in `level_states_`.
     shares_ : list of arrays of shape (n_classes, n_states), one a column
-        Of such columns, the shares of their states in each class.
+        Shares of the states of such columns in each class.
+
+    See Also
+    --------
+    SNB, ESNB : Naive Bayes with forward selection of columns.
 
     Notes
     -----
-    A missing value adds nothing, and is left out of what is counted. A level that the training rows do not have counts
-    as missing; a value outside theirs lies in an outer state. A constant column says nothing, but for the Bernoulli and
-    the multinomial, whose smoothing counts for more in a small class. Where a class has no known value of a column, the
+    A missing value adds nothing and is not counted. An unseen level counts as missing; a value beyond the training
+    values lies in an outer state. A constant column adds the same to all classes, except for the Bernoulli and the
+    multinomial, whose smoothing counts for more in a small class. Where a class has no known value of a column, the
     Gaussian takes the mean and variance of all rows.
 
-    The answers are those of scikit-learn's ``GaussianNB``, ``BernoulliNB``, ``MultinomialNB`` and ``CategoricalNB``
-    where both take the data. ``GaussianNB`` adds a share of the largest variance of any column, so that its answers
-    change when one column is measured in other units; here each column is widened by its own. Sparse rows cost what
-    they store. Sample weights count as repeated rows, except in where "ssv" cuts.
+    The predictions are those of scikit-learn's ``GaussianNB``, ``BernoulliNB``, ``MultinomialNB`` and ``CategoricalNB``
+    where both take the data, except that ``GaussianNB`` adds a share of the largest variance of any column, and so
+    depends on the units of the columns. Sample weights count as repeated rows, except in the cuts of "ssv".
 
     References
     ----------
@@ -144,7 +144,7 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "distribution": [StrOptions({"gaussian", "bernoulli", "multinomial", "poisson", "states"})],
-        "bins": [StrOptions(set(WAYS))],
+        "bins": [StrOptions(set(METHODS))],
         "n_bins": [Interval(Integral, 2, None, closed="left"), None],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "var_smoothing": [Interval(Real, 0, None, closed="neither")],
@@ -174,18 +174,12 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
         counted = self._as_states()
         grouped = self.distribution == "states" and self.bins == "modl"
         self.level_states_ = level_states(X, y, cost, self.levels_, grouped=grouped)
-        # Of plain arrays, which a model file can hold.
+        # Plain arrays, which a model file can hold.
         self._powers = None if counted.all() else self._fit_numbers(X[:, ~counted] if counted.any() else X, y, cost)
         self._states: Any = None
         if counted.any():
-            states = Counted.of(
-                in_states(X, counted, self.level_states_),
-                y,
-                cost,
-                by=self.bins,
-                n_bins=self.n_bins,
-                nominal=self.nominal_[counted],
-            )
+            X = in_states(X, counted, self.level_states_)
+            states = Counted.of(X, y, cost, by=self.bins, n_bins=self.n_bins, nominal=self.nominal_[counted])
             self._states = states.cuts.count, states.cuts.values, states.shares(self.alpha)
             if counted.all():
                 self.used_ = states.cuts.count > 0
@@ -201,23 +195,22 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
         present = self.distribution == "bernoulli"
         total, known, lowest = class_totals(above_zero(X) if present else X, y, weight, presence=present)
         a = float(self.alpha)
+        if lowest < 0 and not present:
+            raise DataError(
+                f"Negative values in data passed to nb, whose {self.distribution} distribution takes counts; "
+                f"the lowest is {lowest:g}"
+            )
         if present:
             rate, absent = (total + a) / (known + 2 * a), (known - total + a) / (known + 2 * a)
             constant, linear = np.log(absent), np.log(rate) - np.log(absent)
+        elif self.distribution == "multinomial":
+            rate = (total + a) / (total + a).sum(axis=1, keepdims=True)
+            constant, linear = np.zeros_like(rate), np.log(rate)
         else:
-            if lowest < 0:
-                raise DataError(
-                    f"Negative values in data passed to nb, whose {self.distribution} distribution takes counts; "
-                    f"the lowest is {lowest:g}"
-                )
-            if self.distribution == "multinomial":
-                rate = (total + a) / (total + a).sum(axis=1, keepdims=True)
-                constant, linear = np.zeros_like(rate), np.log(rate)
-            else:
-                overall = divide(total.sum(axis=0), known.sum(axis=0))
-                rate = (total + a * overall) / (known + a)
-                # A column of zeros says nothing of a count, which it has never seen.
-                constant, linear = -rate, np.log(np.where(overall > 0, rate, 1.0))
+            overall = divide(total.sum(axis=0), known.sum(axis=0))
+            rate = (total + a * overall) / (known + a)
+            # A column of zeros adds nothing for a count, which is unseen.
+            constant, linear = -rate, np.log(np.where(overall > 0, rate, 1.0))
         self.rate_ = self._spread(rate)
         return np.zeros(X.shape[1]), constant, linear, np.zeros_like(linear)
 
@@ -227,9 +220,8 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
         mean = np.where(unknown, moments.grand_mean, moments.mean)
         variance = np.where(unknown, overall, moments.variance) + self.var_smoothing * overall
         self.mean_, self.variance_ = self._spread(mean), self._spread(variance)
-        # Measured from the overall mean, a spread that is small beside it loses no digits.
+        # Relative to the overall mean, small differences keep their digits.
         away = mean - moments.grand_mean
-        # Smaller ones have lost their digits, or are lost when they are widened.
         flat = overall < _LEAST
         unit = np.where(flat, 1.0, variance)
         constant = np.where(flat, 0.0, -(np.log(unit) + away**2 / unit) / 2)
@@ -237,7 +229,7 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
         return moments.grand_mean, constant, linear, square
 
     def _spread(self, values: FloatArray) -> FloatArray:
-        """Figures of the numeric columns, NaN for nominal ones."""
+        """Values of the numeric columns, NaN for nominal ones."""
         out = np.full((values.shape[0], self.nominal_.size), np.nan)
         out[:, ~self.nominal_] = values
         return out
@@ -259,7 +251,7 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
 
     @property
     def cuts_(self) -> list[FloatArray]:
-        """Where the columns that are counted as states are cut."""
+        """Cuts of the columns that are counted as states."""
         self._check_counted("cuts_")
         return Cuts.counted(*self._states[:2]).apart()
 
@@ -272,11 +264,11 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
 
     def _check_counted(self, name: str) -> None:
         if getattr(self, "_states", None) is None:
-            raise AttributeError(f"{name} is there once columns are counted as states")
+            raise AttributeError(f"{name} exists once columns are counted as states")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = self.distribution in _OF_COUNTS
-        # Where the classes differ in size and not in proportion, shares of a total do not tell them apart.
+        tags.input_tags.positive_only = self.distribution in ("multinomial", "poisson")
+        # Shares of a total do not separate classes that differ only in size.
         tags.classifier_tags.poor_score = self.distribution == "multinomial"
         return tags

@@ -1,73 +1,74 @@
-"""Selective naive Bayes: columns join one after another as long as more rows are answered rightly."""
+"""Selective naive Bayes: columns are added one after another while that classifies more rows correctly."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions
 from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray, Mask
-from tamis.contingency.states import WAYS
 from tamis.kernels.selective_bayes import right_with, two_right_with
 from tamis.naive_bayes.additive import Counted
 from tamis.naive_bayes.selective import Selective, TrainingRows, on_grid
 
-#: Evidence against a class that has no other row: beside it nothing counts.
+#: Evidence against a class without another row: it outweighs any other.
 _NEVER = -(2.0**20)
 
 
 class SNB(Selective):
-    """Naive Bayes on the columns that make it right more often, found one after another (forward).
+    """Naive Bayes on columns found by forward selection of the accuracy on the training rows.
 
-    The search begins without columns, where the commonest class is the answer to everything. Each time the column joins
-    with which most training rows are answered rightly, until none makes them more. Columns are states, as in
-    ``nb(states)``, and a column joins by adding its own terms to the evidence there is: a candidate costs as many
-    additions as there are rows and classes, whatever joined before.
+    The search begins without columns, where every row is predicted as the most frequent class. In each step the column
+    is added with which most training rows are classified correctly, until none improves on that. Columns are states, as
+    in ``nb(states)``, and add their own terms to the evidence: a candidate costs one addition per row and class.
 
     Parameters
     ----------
     k : int, optional
-        At most so many columns; by default as many as help.
+        Most columns; by default as many as help.
     bins : str, default="auto"
         How columns become states: "auto" takes nominal columns and those of a few whole numbers as they are and cuts
-        the others half a deviation below and above the mean; the other ways are those of
+        the others half a standard deviation below and above the mean; the other methods are those of
         :func:`tamis.contingency.states.states`.
     n_bins : int, optional
-        How many states, for the ways to cut that ask for it.
+        Number of states, for the methods that take it.
     loo : bool, default=False
-        Answer each training row without counting it: leave-one-out, at no more cost, where the paper counts it. With
-        many columns this finds better ones. Where columns are cut is not found anew; of a row of weight 2 one is left.
+        Classify each training row without counting it (leave-one-out), at no extra cost; the paper counts it. With
+        many columns this finds better ones. The cuts are not computed anew; of a row of weight 2 one is left.
     alpha : float, default=1.0
-        Rows that are added in each state of a column, in every class.
+        Rows added to each state of a column, in every class.
     tol : float, default=0.0
-        By how much the share of right answers must rise for a column to join; by anything at all for 0.
+        By how much the accuracy must rise for a column to be added; any rise for 0.
     class_weight : {"balanced"}, optional
-        Count a row of a class with n_c of the n rows n / (k n_c), of k classes, among the right answers, and take the
-        same prior for all classes.
+        Weigh a row of a class with n_c of the n rows by n / (k n_c), of k classes, in the accuracy, and take the same
+        prior for all classes.
 
     Attributes
     ----------
     classes_ : array
     chosen_ : int array
-        The columns in the order in which they joined.
+        The columns in the order in which they were added.
     used_ : bool array of shape (n_features,)
     path_ : float array, one longer than `chosen_`
-        Share of the training rows answered rightly, without columns and after each that joined.
+        Accuracy on the training rows, without columns and after each step.
     prior_ : array of shape (n_classes,)
     nominal_, levels_, level_states_
         As in :class:`~tamis.classify.nb.NaiveBayes`.
 
+    See Also
+    --------
+    ESNB : Forward selection of the area under the lift curve.
+    NaiveBayes : Naive Bayes on all columns.
+
     Notes
     -----
-    Langley and Sage go on as long as no column makes it worse. With thousands of columns there is always one that
-    changes nothing, so here a column must help. Of columns that help as much, the one that makes the classes of the
-    training rows likeliest joins, and of equals in this the one with the lower number.
+    Langley and Sage go on as long as no column makes it worse. With thousands of columns some column always changes
+    nothing, so here a column must help. Ties go to the column with the largest likelihood of the training classes, then
+    to the first.
 
-    Missing values add nothing. Sparse columns are read from their stored values. Sample weights count as repeated rows,
-    except in where "ssv" cuts. Log-probabilities are rounded to
-    multiples of 2^-30, so that sums are exact and a draw is a draw.
+    Missing values add nothing. Sample weights count as repeated rows, except in the cuts of "ssv". Log-probabilities
+    are rounded to multiples of 2^-30, so that sums are exact and ties are ties.
 
     References
     ----------
@@ -75,7 +76,7 @@ class SNB(Selective):
 
     Examples
     --------
-    The second column repeats the first, and does not join:
+    The second column repeats the first, and is not added:
 
     >>> import numpy as np
     >>> from tamis.classify import SNB
@@ -100,12 +101,8 @@ class SNB(Selective):
         scale_invariant=True,
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "k": [Interval(Integral, 1, None, closed="left"), None],
-        "bins": [StrOptions(set(WAYS))],
-        "n_bins": [Interval(Integral, 2, None, closed="left"), None],
+        **Selective._parameter_constraints,
         "loo": ["boolean"],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "class_weight": [StrOptions({"balanced"}), None],
     }
 
@@ -128,8 +125,10 @@ class SNB(Selective):
         self.tol = tol
         self.class_weight = class_weight
 
-    def _worth(self, rows: TrainingRows, evidence: FloatArray, candidates: np.ndarray | None) -> FloatArray:
-        weight = self._counting(rows.classes, rows.weight)
+    def _measure(self, rows: TrainingRows, evidence: FloatArray, candidates: np.ndarray | None) -> FloatArray:
+        weight = rows.weight
+        if self.class_weight:
+            weight = weight / np.bincount(rows.classes, weights=weight)[rows.classes]
         if candidates is None:
             right = weight[evidence.argmax(axis=1) == rows.classes].sum(keepdims=True)
         else:
@@ -141,10 +140,6 @@ class SNB(Selective):
             else:
                 right_with(*rows.listed, rows.table, evidence, rows.classes, weight, candidates, right)
         return np.asarray(right / weight.sum())
-
-    def _counting(self, y: Codes, weight: FloatArray) -> FloatArray:
-        """What each row counts among the right answers."""
-        return weight / np.bincount(y, weights=weight)[y] if self.class_weight else weight
 
     def _layers(self, counted: Counted, y: Codes, weight: FloatArray) -> FloatArray:
         table = super()._layers(counted, y, weight)
@@ -173,11 +168,11 @@ class SNB(Selective):
 
 
 def _own(y: Codes, weight: FloatArray) -> FloatArray:
-    """What a row counts in its class when it is left out: one row, or less where the rows of the class weigh less."""
+    """Weight of a row that is left out: one row, or the mean weight in its class if that is less."""
     return np.asarray(np.minimum(1.0, np.bincount(y, weights=weight) / np.bincount(y)))
 
 
 def _ascending(odds: FloatArray, weight: FloatArray, mask: Mask) -> tuple[FloatArray, FloatArray]:
-    """The odds of some rows in order, and the weight of the rows before each and of all."""
+    """The odds of some rows, ascending, and the cumulated weight of the rows before each."""
     order = np.argsort(odds[mask], kind="stable")
     return odds[mask][order], np.append(0.0, np.cumsum(weight[mask][order]))

@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.classifier import WeightedClassifier
+from tamis.base.feature_tracking import mask_of
 from tamis.base.inner_cv import CAUTION, most_confident, weighted_folds
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice
 from tamis.base.shared_fit import SharedFit
-from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import column_names
 from tamis.margins.kernel import squared_norms
 from tamis.trees.figure import figure
@@ -38,28 +39,26 @@ class SSVTree(SharedFit, TakesNominal, WeightedClassifier):
     """Decision tree of splits that separate most pairs of rows of different classes.
 
     The split of a node is the best of all columns (see :func:`tamis.trees.split.best_splits` for the criteria and
-    :func:`tamis.trees.grow.grow` for equals). The tree grows until its leaves are pure, so that it answers every
-    consistent training row rightly, and is then pruned: final splits that put no more than `prune` rows right are
-    deleted, then those that have become final, and so on. Nominal columns and missing values may come as they are.
+    :func:`tamis.trees.grow.grow` for ties). The tree grows until its leaves are pure, and is then pruned: final splits
+    that correct no more than `prune` rows are deleted, then those that have become final, and so on. Nominal columns
+    and missing values may come as they are.
 
     Parameters
     ----------
     criterion : {"ssv", "balanced_error"}, default="ssv"
-        "balanced_error" splits where a stump's balanced error is smallest and counts the classes alike, however many
-        rows they have.
+        "balanced_error" splits where a stump's balanced error is smallest and weighs the classes equally.
     prune : float, "auto" or None, default="auto"
-        The degree of pruning: final splits that put no more than this weight of rows right are deleted. 0 deletes
-        those that put nothing right, inf all; None leaves the tree as it grew. "auto" takes the degree with the
-        highest accuracy (balanced accuracy for "balanced_error") in an internal stratified cross-validation on the
-        training rows; of equals the largest.
+        The degree of pruning: final splits that correct no more than this weight of rows are deleted. 0 deletes
+        those that correct nothing, inf all; None does not prune. "auto" takes the degree with the highest accuracy
+        (balanced accuracy for "balanced_error") in an internal stratified cross-validation; of equals the largest.
     max_depth : int, optional
-        Splits between the root and a leaf at most.
+        Most splits between the root and a leaf.
     cv : int, default=10
         Folds of the internal cross-validation; fewer when the largest class has fewer rows.
     caution : float, default=0.0
-        How many deviations over the folds count against a degree (Grabczewski and Jankowski, eq. 25).
+        How many standard deviations over the folds count against a degree (Grabczewski and Jankowski, eq. 25).
     random_state : int, Generator, RandomState or None, default=None
-        Deals the rows into the internal folds.
+        Splits the rows into the internal folds.
 
     Attributes
     ----------
@@ -69,7 +68,7 @@ class SSVTree(SharedFit, TakesNominal, WeightedClassifier):
     used_ : bool array of shape (n_features,)
         The columns that the tree splits.
     splits_ : float array of shape (n_nodes,)
-        The splits as `rules` and `plot` print them, with as few digits as send every training row the way it went.
+        The splits as `rules` and `plot` print them, rounded as far as no training row changes sides.
     holes_ : bool array of shape (n_features,)
         Columns with missing values among the training rows.
     prune_ : float
@@ -79,10 +78,9 @@ class SSVTree(SharedFit, TakesNominal, WeightedClassifier):
 
     Notes
     -----
-    A row's class probabilities are the shares of the classes among the training rows of its leaf. A missing number, and
-    a level that training did not have, goes to the heavier side of a split; a missing name is a level like any other.
-    In the folds, which hold fewer rows, a degree counts for as much less. Rows of weight 2 count as two rows each, in
-    the folds as well.
+    Class probabilities are the shares of the classes among the training rows of a leaf. A missing number, and an unseen
+    level, goes to the heavier side of a split; a missing name is a level like any other. In the folds, which hold fewer
+    rows, a degree is scaled down. Rows of weight 2 count as two rows each.
 
     Examples
     --------
@@ -137,11 +135,8 @@ class SSVTree(SharedFit, TakesNominal, WeightedClassifier):
         self.caution = caution
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
-        self._finish(self._prepare([self], X, y, sample_weight))
-
     def _prepare(
-        self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
+        self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
     ) -> tuple[Tree, Matrix, Codes, FloatArray]:
         X, y, weight = counted(X, y, sample_weight)
         return self._grow(X, y, weight), X, y, weight
@@ -158,31 +153,36 @@ class SSVTree(SharedFit, TakesNominal, WeightedClassifier):
         else:
             self.prune_ = float(self.prune)
         self.tree_ = pruned(grown, self.prune_)
-        self.used_ = np.isin(np.arange(X.shape[1]), self.tree_.feature)
+        self.used_ = mask_of(self.tree_.feature[~self.tree_.is_leaf], X.shape[1])
         self.splits_ = round_splits(self.tree_, X)
-        self.holes_ = _columns_with_holes(X)
+        missing = X.indices[np.isnan(X.data)] if sp.issparse(X) else np.isnan(X).any(axis=0)
+        self.holes_ = mask_of(missing, X.shape[1]) if sp.issparse(X) else missing
 
     def rules(self) -> list[Rule]:
         """The tree as logical formulae, one a leaf, from left to right; ``print`` shows a rule as a sentence.
 
-        The conditions of a path are merged feature by feature. Read literally the rules send every training row where
-        the tree sends it: splits are rounded no further than that. See :func:`tamis.trees.rules.rules` for nominal
-        columns and missing values.
+        The conditions of a path are merged feature by feature, and splits rounded as far as every training row follows
+        its rule. See :func:`tamis.trees.rules.rules` for nominal columns and missing values.
+
+        Returns
+        -------
+        list of tamis.trees.rules.Rule
         """
         check_is_fitted(self)
         return rules(self.tree_, self.wording(column_names(self)))
 
     def plot(self) -> "Figure":
-        """The tree as a picture: a plotly figure, to be shown or written to a file (``write_html``).
+        """Draw the tree: *yes* to the left, leaves in the colour of their class, a bar with the classes of each node.
 
-        Nodes ask, with *yes* to the left; leaves have the colour of their answer; the bar in a node shows the classes
-        of its training rows. Everything is told in full when the pointer rests on a node.
+        Returns
+        -------
+        plotly.graph_objects.Figure
         """
         check_is_fitted(self)
         return figure(self.tree_, self.wording(column_names(self)))
 
     def wording(self, names: Sequence[str] | np.ndarray) -> Wording:
-        """How the tree is put into words with these names of its columns."""
+        """The wording of the tree with these names of its columns."""
         return Wording(names, self.classes_, self.splits_, self.levels_, self.holes_)
 
     def _decision(self, X: Any) -> FloatArray:
@@ -191,14 +191,9 @@ class SSVTree(SharedFit, TakesNominal, WeightedClassifier):
 
     def _grow(self, X: Matrix, y: Codes, weight: FloatArray) -> Tree:
         nominal = self.nominal_ if self.nominal_.any() else None
+        n_classes = self.classes_.shape[0]
         return grow(
-            X,
-            y,
-            weight,
-            n_classes=self.classes_.shape[0],
-            criterion=self.criterion,
-            nominal=nominal,
-            max_depth=self.max_depth,
+            X, y, weight, n_classes=n_classes, criterion=self.criterion, nominal=nominal, max_depth=self.max_depth
         )
 
     def _try_all(self, X: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
@@ -208,27 +203,17 @@ class SSVTree(SharedFit, TakesNominal, WeightedClassifier):
         for fold, part in enumerate(parts):
             train, test = np.flatnonzero(part.train), np.flatnonzero(part.test)
             tree = self._grow(X[train], y[train], part.train[train])
-            worth = part.test[test] * tree.priors[y[test]]
+            test_weight = part.test[test] * tree.priors[y[test]]
             for number, degree in enumerate(self.degrees_ * (part.train.sum() / weight.sum())):
                 smaller = pruned(tree, degree)
-                right = smaller.answer[smaller.leaves(X[test])] == y[test]
-                accuracy[fold, number] = np.average(right, weights=worth)
+                right = smaller.prediction[smaller.leaves(X[test])] == y[test]
+                accuracy[fold, number] = np.average(right, weights=test_weight)
         return accuracy
 
 
-def _columns_with_holes(X: Matrix) -> Mask:
-    """Which columns have missing values."""
-    if not sp.issparse(X):
-        return np.isnan(X).any(axis=0)
-    found = np.zeros(X.shape[1], dtype=bool)
-    found[X.indices[np.isnan(X.data)]] = True
-    return found
-
-
 def _lengths(X: Matrix) -> FloatArray:
-    """Squared length of every row, missing values left out; level codes count as the numbers they are."""
-    if not sp.issparse(X):
-        return squared_norms(np.nan_to_num(X))
-    known = X.copy()
-    known.data = np.nan_to_num(known.data)
+    """Squared length of every row without missing values; level codes count as numbers."""
+    known = X.copy() if sp.issparse(X) else np.nan_to_num(X)
+    if sp.issparse(X):
+        known.data = np.nan_to_num(known.data)
     return squared_norms(known)

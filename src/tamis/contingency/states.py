@@ -25,7 +25,7 @@ _UNSUPERVISED = {"sigma": sigma_cuts, "equal_width": width_cuts, "equal_frequenc
 _SUPERVISED = ("modl", "ssv")
 
 #: The values of `by`.
-WAYS = ("auto", "values", *_UNSUPERVISED, *_SUPERVISED)
+METHODS = ("auto", "values", *_UNSUPERVISED, *_SUPERVISED)
 
 #: Most cuts of a column whose states fit into one byte.
 LARGEST = 126
@@ -61,7 +61,7 @@ def states(
     """Replace every value of validated data by a state, a small whole number; sparse columns stay sparse.
 
     With `by` "values" each distinct value is a state, in ascending order. "auto" does so for columns of whole numbers
-    with at most 32 distinct values, and cuts the others by "sigma". The rest of :data:`WAYS` are methods of
+    with at most 32 distinct values, and cuts the others by "sigma". The rest of :data:`METHODS` are methods of
     :class:`tamis.discretize.Discretize`; "modl" and "ssv" need `y`. `n_bins` is the number of bins, for these two the
     most. In `nominal` columns each level is a state. Weights count as repeated rows; for "ssv" a row counts once.
 

@@ -3,20 +3,22 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import softmax
 from sklearn.utils import gen_batches
 
+from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.nominal import TakesNominal
 from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import bearing_rows, class_prior
 from tamis.bins.cuts import Cuts, starts
-from tamis.contingency.states import cuts_of, in_columns, stored_states
+from tamis.contingency.states import METHODS, cuts_of, in_columns, stored_states
 from tamis.kernels.selective_bayes import GRID, likelihood_with
 from tamis.naive_bayes.additive import Counted, Lookup, dense_states
 from tamis.naive_bayes.level_states import LevelStates, in_states, level_states
@@ -53,13 +55,13 @@ class TrainingRows:
         layer = self.classes if len(self.table) > 1 else 0
         return np.asarray(evidence + self.table[layer, at])
 
-    def asked(self, evidence: FloatArray, candidates: np.ndarray) -> tuple[Any, ...]:
+    def kernel_arguments(self, evidence: FloatArray, candidates: np.ndarray) -> tuple[Any, ...]:
         """The last arguments of the kernels: the evidence, the rows, the candidates, and the output."""
         return evidence, self.classes, self.weight, candidates, np.empty(candidates.size)
 
     def likelihood(self, evidence: FloatArray, candidates: np.ndarray) -> FloatArray:
         """Log-likelihood of the classes when each candidate joins."""
-        arguments = self.asked(evidence, candidates)
+        arguments = self.kernel_arguments(evidence, candidates)
         likelihood_with(*self.listed, self.table, *arguments)
         found: FloatArray = arguments[-1]
         return found
@@ -84,7 +86,7 @@ class Found(NamedTuple):
 class Selective(SharedFit, TakesNominal, WeightedClassifier):
     """Base of naive Bayes on columns that join one after another while the measure improves.
 
-    A subclass defines ``_worth(rows, evidence, candidates)``, the measure when each candidate joins (or, for None,
+    A subclass defines ``_measure(rows, evidence, candidates)``, the measure when each candidate joins (or, for None,
     without another), and may override ``_layers``, ``_begin_evidence`` and ``_end``.
     """
 
@@ -98,26 +100,30 @@ class Selective(SharedFit, TakesNominal, WeightedClassifier):
     alpha: float
     tol: float
     class_weight: str | None = None
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "k": [Interval(Integral, 1, None, closed="left"), None],
+        "bins": [StrOptions(set(METHODS))],
+        "n_bins": [Interval(Integral, 2, None, closed="left"), None],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
 
     @abstractmethod
-    def _worth(self, rows: TrainingRows, evidence: FloatArray, candidates: np.ndarray | None) -> FloatArray:
+    def _measure(self, rows: TrainingRows, evidence: FloatArray, candidates: np.ndarray | None) -> FloatArray:
         """The measure; larger is better."""
 
-    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
-        self._finish(self._prepare([self], X, y, sample_weight))
-
-    def _prepare(self, members: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> Found:
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> Found:
         X, y, weight, _ = bearing_rows(X, y, sample_weight, self.classes_, self.part.name)
         rows, start = self._held(X, y, weight)
-        most = max(rows.columns.size if one.k is None else one.k for one in members)
-        nothing = float(self._worth(rows, start, None)[0])
+        most = max(rows.columns.size if one.k is None else one.k for one in estimators)
+        nothing = float(self._measure(rows, start, None)[0])
         return Found(rows, start, nothing, self._search(rows, start, nothing, most))
 
     def _search(self, rows: TrainingRows, evidence: FloatArray, reached: float, most: int) -> list[Step]:
         steps: list[Step] = []
         left = np.arange(rows.columns.size)
         while left.size and len(steps) < most:
-            value = self._worth(rows, evidence, left)
+            value = self._measure(rows, evidence, left)
             if not value.max() > reached + self.tol + _CLOSE:
                 break
             equal = left[value >= value.max() - _CLOSE]

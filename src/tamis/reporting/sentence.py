@@ -29,7 +29,7 @@ def sentence(recipe: str) -> str:
     'ranks the features by correlation with the class and keeps the best 50, then a support vector machine with
     Gaussian kernel (C = 10)'
     >>> sentence("committee(9, ssv_tree | knn(3))")
-    'the vote of 9 copies, each taught without one of 9 folds, of [keeps the features that an SSV decision tree uses,
+    'the vote of 9 copies, each fitted without one of 9 folds, of [keeps the features that an SSV decision tree uses,
     then the vote of the 3 nearest neighbours]'
     """
     try:

@@ -7,12 +7,12 @@ from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
-from tamis.contingency.states import WAYS
+from tamis.contingency.states import METHODS
 from tamis.contingency.tables import class_information
 
 #: What the options that say how features become states may be.
 STATES: dict[str, list[Any]] = {
-    "bins": [StrOptions(set(WAYS))],
+    "bins": [StrOptions(set(METHODS))],
     "n_bins": [Interval(Integral, 2, None, closed="left"), None],
 }
 

@@ -1,5 +1,6 @@
 """A tree as a figure."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,16 @@ _EDGE = 0.02
 #: Pixels around the tree, below and beside, and above, where the classes are explained.
 _MARGIN, _TOP = 12, 44
 
-_INK, _FAINT = "#222222", "#8A8A8A"
+INK, _FAINT = "#222222", "#8A8A8A"
+
+#: Layout of any figure of a model.
+LAYOUT = {
+    "template": "none",
+    "font": {"family": "Arial, Helvetica, sans-serif", "size": 12, "color": INK},
+    "hovermode": "closest",
+    "hoverlabel": {"align": "left", "bgcolor": "white", "font": {"size": 13, "color": INK}},
+    "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "xanchor": "left", "itemclick": False},
+}
 
 _SILENT = {"hoverinfo": "skip", "showlegend": False}
 
@@ -75,16 +85,12 @@ def figure(tree: Tree, wording: Wording) -> "Figure":
     drawn = go.Figure([go.Scatter(trace) for trace in traces])
     hidden = {"visible": False, "fixedrange": False}
     drawn.update_layout(
-        template="none",
+        **LAYOUT,
         width=max(420, width),
         height=height,
         margin={"l": _MARGIN, "r": _MARGIN, "t": _TOP, "b": _MARGIN},
-        font={"family": "Arial, Helvetica, sans-serif", "size": 12, "color": _INK},
-        hovermode="closest",
         hoverdistance=40,
-        hoverlabel={"align": "left", "bgcolor": "white", "font": {"size": 13, "color": _INK}},
         dragmode="pan",
-        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "xanchor": "left", "itemclick": False},
         xaxis={**hidden, "range": [-0.5, n_leaves - 0.5]},
         yaxis={**hidden, "range": [-float(place.depth.max()) - _HEIGHT / 2 - _EDGE, _HEIGHT / 2 + _EDGE]},
     )
@@ -118,7 +124,7 @@ def _branches(tree: Tree, place: Layout) -> dict[str, Any]:
 
 def _boxes(tree: Tree, place: Layout, wording: Wording) -> list[dict[str, Any]]:
     """The inner nodes in white, the leaves in a light shade of the colour of their class."""
-    predicted = np.where(tree.is_leaf, tree.answer, -1)
+    predicted = np.where(tree.is_leaf, tree.prediction, -1)
     half = np.where(tree.is_leaf, _LEAF_WIDTH, _INNER_WIDTH) / 2
     found = []
     for number in (-1, *range(len(wording.classes))):
@@ -127,7 +133,7 @@ def _boxes(tree: Tree, place: Layout, wording: Wording) -> list[dict[str, Any]]:
             for n in np.flatnonzero(predicted == number)
         ]
         colour = _FAINT if number < 0 else COLOURS[number % len(COLOURS)]
-        box = _rectangles(corners, "white" if number < 0 else _light(colour))
+        box = rectangles(corners, "white" if number < 0 else tint(colour, 0.25))
         found.append({**box, "line": {"color": colour, "width": 1.4}})
     return found
 
@@ -143,12 +149,12 @@ def _bars(tree: Tree, place: Layout, wording: Wording) -> list[dict[str, Any]]:
     found = []
     for c, label in enumerate(wording.classes):
         corners = [(left[n, c], right[n, c], bottom[n], bottom[n] + _BAR) for n in np.flatnonzero(share[:, c])]
-        bar = _rectangles(corners, COLOURS[c % len(COLOURS)])
-        found.append({**bar, "name": _text(label, _INNER_LETTERS), "showlegend": True})
+        bar = rectangles(corners, COLOURS[c % len(COLOURS)])
+        found.append({**bar, "name": plain_text(label, _INNER_LETTERS), "showlegend": True})
     return found
 
 
-def _rectangles(corners: list[tuple[float, float, float, float]], colour: str) -> dict[str, Any]:
+def rectangles(corners: Iterable[Sequence[float]], colour: str) -> dict[str, Any]:
     """Filled rectangles: left, right, bottom and top of each."""
     x: list[float | None] = []
     y: list[float | None] = []
@@ -178,28 +184,32 @@ def _texts(tree: Tree, place: Layout, wording: Wording) -> dict[str, Any]:
 def _short(tree: Tree, node: int, wording: Wording) -> str:
     """Text of a box."""
     if tree.feature[node] < 0:
-        first = f"<b>{_text(wording.classes[tree.answer[node]], _LEAF_LETTERS)}</b>"
+        first = f"<b>{plain_text(wording.classes[tree.prediction[node]], _LEAF_LETTERS)}</b>"
     else:
         condition = _left(tree, node, wording)
         # The name is shortened before the condition; a long set of levels is cut.
         room = max(_INNER_LETTERS // 2, _INNER_LETTERS - len(str(replace(condition, name=""))))
-        first = _text(replace(condition, name=_cut(condition.name, room)), _INNER_LETTERS)
+        first = plain_text(replace(condition, name=_cut(condition.name, room)), _INNER_LETTERS)
     return f"{first}<br>{n_rows(tree.weight[node].sum())}"
 
 
 def _long(tree: Tree, node: int, wording: Wording) -> str:
     """Text on hover."""
     if tree.feature[node] < 0:
-        lines = [f"<b>{_text(wording.classes[tree.answer[node]])}</b>"]
+        lines = [f"<b>{plain_text(wording.classes[tree.prediction[node]])}</b>"]
     else:
         side = "yes" if tree.missing_left[node] else "no"
-        lines = [f"<b>{_text(_left(tree, node, wording))} ?</b>", f"missing: {side}"]
+        lines = [f"<b>{plain_text(_left(tree, node, wording))} ?</b>", f"missing: {side}"]
     weight = tree.weight[node]
-    lines.append(n_rows(weight.sum()))
+    return "<br>".join([*lines, n_rows(weight.sum()), *class_counts(weight, wording.classes)])
+
+
+def class_counts(weight: FloatArray, classes: Sequence[Any] | np.ndarray) -> list[str]:
+    """Lines with the weight of each class, the largest first."""
     order = np.argsort(-weight, kind="stable")[:_HOVER_CLASSES]
-    lines += [f"{_text(wording.classes[c])}: {weight[c]:.6g}" for c in order if weight[c] > 0]
+    lines = [f"{plain_text(classes[c])}: {weight[c]:.6g}" for c in order if weight[c] > 0]
     hidden = int((weight > 0).sum()) - _HOVER_CLASSES
-    return "<br>".join(lines + ([f"and {hidden} classes more"] if hidden > 0 else []))
+    return lines + ([f"and {hidden} classes more"] if hidden > 0 else [])
 
 
 def _left(tree: Tree, node: int, wording: Wording) -> Condition:
@@ -207,7 +217,7 @@ def _left(tree: Tree, node: int, wording: Wording) -> Condition:
     return replace(wording.condition(tree, node, left=True), missing=None)
 
 
-def _text(value: Any, letters: int = 300) -> str:
+def plain_text(value: Any, letters: int = 300) -> str:
     """A name shortened and escaped, so that plotly reads no markup or formula in it; quotes have no entity there."""
     return escape(_cut(value, letters), quote=False).replace("$", "&#36;")
 
@@ -223,7 +233,7 @@ def _links(tree: Tree) -> list[tuple[int, int]]:
     return [(int(node), int(child)) for node in inner for child in (tree.left[node], tree.right[node])]
 
 
-def _light(colour: str) -> str:
-    """A shade light enough for dark letters."""
+def tint(colour: str, share: float) -> str:
+    """A colour mixed with white."""
     parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(255 - 0.25 * (255 - part)):02X}" for part in parts)
+    return "#" + "".join(f"{round(255 - share * (255 - part)):02X}" for part in parts)

@@ -128,7 +128,7 @@ def rules(tree: Tree, wording: Wording) -> list[Rule]:
     had some in the training rows; in others they go to the heavier side of a split.
     """
     found: list[Rule] = []
-    predicted = tree.answer
+    predicted = tree.prediction
     stack: list[tuple[int, dict[int, Condition]]] = [(0, {})]
     while stack:
         node, path = stack.pop()

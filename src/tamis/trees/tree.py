@@ -49,7 +49,7 @@ class Tree:
         return self.feature < 0
 
     @property
-    def answer(self) -> Codes:
+    def prediction(self) -> Codes:
         """The class each node predicts: the one of largest weight times prior; ties go to the first."""
         return np.argmax(self.weight * self.priors, axis=1)
 

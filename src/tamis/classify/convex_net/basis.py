@@ -1,4 +1,4 @@
-"""Training rows of convex networks, what basis functions say of them, and what is then to be minimised."""
+"""Training rows of convex networks, the values of basis functions on them, and the objective."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from tamis.margins.convex import Objective
 _MOST = 100_000_000
 
 #: Values whose squares can be summed.
-_LARGEST = 1e100
+LARGEST = 1e100
 
 #: A matrix is symmetric, and has no eigenvalue below zero, when it misses that by this share of its largest value.
 _ROUNDING = 1e-9
@@ -26,16 +26,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Rows:
-    """Training rows with a weight above zero.
-
-    Attributes
-    ----------
-    X : array or CSR matrix
-    y : array of class codes
-    weight : array of shape (n_rows,)
-    places : array of shape (n_rows,)
-        Their numbers among all training rows.
-    """
+    """Training rows with a weight above zero; `places` are their numbers among all training rows."""
 
     X: Matrix
     y: Codes
@@ -43,7 +34,7 @@ class Rows:
     places: Codes
 
     def distinct(self) -> "Rows":
-        """Rows of one class that are equal made one, with their weights added; the first of them stays.
+        """Equal rows of one class merged into the first of them, with their weights added.
 
         Examples
         --------
@@ -56,28 +47,22 @@ class Rows:
         if first.size == self.y.size:
             return self
         order = np.argsort(first)
-        kept = first[order]
+        rows = first[order]
         weight = np.asarray(np.bincount(number, weights=self.weight)[order], dtype=np.float64)
-        return replace(self, X=self.X[kept], y=self.y[kept], weight=weight, places=self.places[kept])
-
-
-def check_values(values: FloatArray) -> None:
-    """Refuse values of basis functions whose products cannot be written down."""
-    if np.abs(values).max() > _LARGEST:
-        raise TamisError(f"the basis functions of convex_net reach {np.abs(values).max():.2g}; scale the columns first")
+        return replace(self, X=self.X[rows], y=self.y[rows], weight=weight, places=self.places[rows])
 
 
 def check_size(n_basis: int, n_rows: int) -> None:
-    """Refuse more values of basis functions than an ordinary memory holds several times."""
+    """Refuse more values of basis functions than fit into memory several times."""
     if n_basis * n_rows > _MOST:
         raise TamisError(
-            f"convex_net holds what {n_basis} basis functions say of {n_rows} rows, more than {_MOST:,} values; "
+            f"convex_net holds {n_basis} basis functions on {n_rows} rows, more than {_MOST:,} values; "
             "fit it on fewer rows, or give a smaller 'basis'"
         )
 
 
 def check_pairs(n_basis: int) -> None:
-    """Refuse to solve for more basis functions at once than there is room for all pairs of them."""
+    """Refuse to solve for more basis functions at once than memory holds pairs of."""
     if n_basis**2 > _MOST:
         raise TamisError(
             f"convex_net holds the second derivatives of all pairs of {n_basis} basis functions, more than {_MOST:,}; "
@@ -86,7 +71,7 @@ def check_pairs(n_basis: int) -> None:
 
 
 def basis_values(basis: Callable[[Any], Any], X: Matrix) -> FloatArray:
-    """What the user's basis functions say of rows, with a column for each."""
+    """Values of the user's basis functions, checked: a column for each."""
     values = basis(X)
     if sp.issparse(values):
         raise TamisError("'basis' of convex_net returned a sparse matrix; it must return an array")
@@ -102,7 +87,7 @@ def basis_values(basis: Callable[[Any], Any], X: Matrix) -> FloatArray:
 
 
 def interval(low: Any, high: Any, weight: FloatArray, *, around_zero: bool) -> tuple[FloatArray, FloatArray]:
-    """Ends of the intervals of the coefficients, as many times as long as the weight of each says."""
+    """Bounds of the coefficients, multiplied by the weight of each."""
     ends = []
     for name, given, open_end in (("low", low, -np.inf), ("high", high, np.inf)):
         end = np.asarray(open_end if given is None else given, dtype=np.float64)
@@ -122,7 +107,7 @@ def interval(low: Any, high: Any, weight: FloatArray, *, around_zero: bool) -> t
 
 
 def check_gram(kernel: str, coef0: float, basis: Any) -> None:
-    """Refuse the kernel's own matrix where there is none, or none without eigenvalues below zero."""
+    """Refuse a kernel matrix where there is none, or where it is not positive semidefinite."""
     if basis is not None:
         raise TamisError("shape='gram' of convex_net takes the basis functions of a kernel; got 'basis' too")
     if kernel == "sigmoid" or (coef0 < 0 and kernel in ("polynomial", "cosine")):
@@ -147,27 +132,12 @@ def given_matrix(shape: Any, n_basis: int) -> FloatArray:
     return matrix
 
 
-def one_against_all(y: Codes, n_classes: int) -> list[FloatArray]:
-    """Signs of the rows in the machine of each class; two classes need that of the second alone."""
-    return [np.where(y == c, 1.0, -1.0) for c in (range(n_classes) if n_classes > 2 else (1,))]
-
-
 @dataclass(frozen=True)
 class Problem:
-    """What the machines of all classes share.
+    """What the machines of all classes share: values of the basis functions, the matrix A or its diagonal.
 
-    Attributes
-    ----------
-    rows : Rows
-    values : array of shape (n_basis, n_rows)
-        What each basis function says of each row.
-    matrix : array of shape (n_basis, n_basis) or (1, n_basis)
-        The matrix A, or its diagonal.
-    low, high : arrays of shape (n_basis,)
-    of_rows : bool
-        Whether there is a basis function for each row, which has the row's sign.
-    of_kernel : bool
-        Whether the matrix is that of the basis functions' inner products, and so has their signs.
+    With `of_rows` there is a basis function for each row, with the row's sign; with `of_kernel` the matrix holds the
+    inner products of the basis functions, and so has their signs.
     """
 
     rows: Rows
@@ -183,13 +153,13 @@ class Problem:
         return int(self.values.shape[0])
 
     def objective(self, signs: FloatArray, loss: str, penalty: float, *, class_weight: str | None) -> Objective:
-        """What the machine with these signs of the rows minimises."""
+        """The objective of the machine with these signs of the rows."""
         own = self.own(signs)
         values = self.values * signs
         values *= own[:, None]
         with np.errstate(over="ignore"):
             matrix = penalty * self.matrix
-        if not np.abs(matrix).max() <= _LARGEST:
+        if not np.abs(matrix).max() <= LARGEST:
             raise TamisError(
                 f"'penalty' times 'shape' of convex_net, over the rows' weights, reaches {np.abs(matrix).max():.2g}"
             )

@@ -15,44 +15,39 @@ from tamis.base.parallel import one_thread
 from tamis.base.part import Arguments, Limits, Part
 from tamis.base.search_range import choice, geom
 from tamis.base.shared_fit import SharedFit
-from tamis.base.types import Codes, FloatArray
+from tamis.base.types import FloatArray
 from tamis.base.validation import bearing_rows
 from tamis.classify.convex_net.basis import (
+    LARGEST,
     Problem,
     Rows,
     basis_values,
     check_gram,
     check_pairs,
     check_size,
-    check_values,
     given_matrix,
     interval,
-    one_against_all,
 )
-from tamis.classify.convex_net.search import Candidates, Path, Steps, floating, forward, plus_minus
-from tamis.margins.convex import LOSSES, Objective, Point, minimise
+from tamis.classify.convex_net.basis_search import Candidates, Path, SolvedSubset, Steps, floating, forward, plus_minus
+from tamis.margins.convex import LOSSES, Objective, minimise
 from tamis.margins.kernel import GROUNDS, apply, ground
 from tamis.margins.kernel_width import widths
 
-#: Kernel values that are held at a time when new rows are asked for.
+#: Kernel values that are held at a time in predictions.
 _BLOCK = 4_000_000
 
 
-class _Learnt(NamedTuple):
-    """One machine: its basis functions in the order in which they came in, the optimum, and CN on the way to it."""
-
-    chosen: Codes
-    at: Point
-    path: FloatArray
+#: A solved set of basis functions, and CN of the sets of 1, 2, ... basis functions on the way to it.
+_Machine = tuple[SolvedSubset, FloatArray]
 
 
 class _Shared(NamedTuple):
-    """What nets that are fitted together rest on, and the machines of each net by its swept parameters."""
+    """What estimators that are fitted together share, and the machines of each by its shared parameters."""
 
     problem: Problem
     signs: list[FloatArray]
     sigma: float | None
-    found: dict[tuple[Any, ...], list[_Learnt]]
+    found: dict[tuple[Any, ...], list[_Machine]]
 
 
 def _phrase(a: Arguments) -> str:
@@ -67,8 +62,8 @@ class ConvexNet(SharedFit, WeightedClassifier):
 
         sum_i L(s_i sum_j a_j f_j(x_i)) + penalty a'Aa,    low <= a_j <= high,
 
-    and answers with the sign of sum_j a_j f_j(x). The basis functions are f_j(x) = s_j k(x, x_j), one for each training
-    row x_j, with a kernel k (:class:`~tamis.classify.SVM` lists them), or those given as `basis`. The losses:
+    and predicts the sign of sum_j a_j f_j(x). The basis functions are f_j(x) = s_j k(x, x_j), one for each training row
+    x_j, with a kernel k of :class:`~tamis.classify.SVM`, or those given as `basis`. The losses:
 
     ============= ===================
     logistic      ln(1 + exp(-m))
@@ -76,40 +71,38 @@ class ConvexNet(SharedFit, WeightedClassifier):
     exponential   exp(-m)
     ============= ===================
 
-    With `sparsity` at most so many basis functions have a coefficient. They are found by a search on CN(I), the
-    smallest objective with the basis functions I alone.
+    With `sparsity` only a few basis functions have a coefficient. A search finds them on CN(I), the smallest objective
+    with the basis functions I alone.
 
     Parameters
     ----------
     sparsity : int, float or None, default=None
-        How many basis functions to use for a class, as a number or a share of all; None uses all.
+        Most basis functions of a class, as a number or a share of all; None uses all.
     kernel : {"linear", "gaussian", "exponential", "polynomial", "cosine", "sigmoid"}, default="cosine"
     sigma : float or "scale", default="scale"
-        As for :class:`~tamis.classify.SVM`, with `degree`, for the kernels that have them.
-    degree : int, default=3
-    coef0 : float, default=1.0
+        As for :class:`~tamis.classify.SVM`, with `degree` and `coef0`, for the kernels that have them.
+    degree, coef0 : int and float, default=3 and 1.0
     loss : {"logistic", "squared_hinge", "exponential"}, default="logistic"
     penalty : float, default=1.0
         Kovács and Kocsor's lambda.
     shape : "identity", "gram" or array of shape (n_basis, n_basis), default="identity"
         The matrix A. "gram" has s_i s_j k(x_i, x_j), which makes a'Aa the squared length of sum_j a_j f_j in the space
-        of the kernel. An array is symmetric, with no eigenvalue below zero.
+        of the kernel. An array must be symmetric and positive semidefinite.
     low, high : float, array of shape (n_basis,) or None, default=None
-        The interval of each coefficient; None does not bound it. With `sparsity` it must hold 0. The basis functions of
-        a kernel are those of the distinct rows (see below) of some weight.
+        Bounds of each coefficient; None is no bound. With `sparsity` they must enclose 0. A kernel has one basis
+        function for each distinct row (see Notes) with a weight above zero.
     basis : callable, optional
-        A function that takes rows, as a float array or a CSR matrix, and returns an array with a line for each and a
-        column for each basis function.
+        Takes rows, as a float array or a CSR matrix, and returns an array of shape (n_rows, n_basis).
     search : {"sffs", "pta", "sfs"}, default="sffs"
-        How basis functions are chosen: floating, plus l take away r, or forward.
+        Floating, plus l take away r, or forward search for basis functions.
     plus, minus : int, default=3 and 1
-        How many "pta" adds and then takes away in a turn.
+        How many "pta" adds and then removes in a turn.
     class_weight : {"balanced"}, optional
         Weigh the loss of a row by n / (k n_c) for the n_c of n rows in its class, of k classes.
     tol : float, default=1e-9
-        The largest slope left at the optimum, as a share of the largest it could have been at the start.
+        Largest slope left at the optimum, as a share of the largest possible at the start.
     max_iter : int, default=100
-        Rounds of steps. A warning says when they were not enough.
+        Most rounds of steps. A warning reports when they were not enough.
 
     Attributes
     ----------
@@ -125,30 +118,31 @@ class ConvexNet(SharedFit, WeightedClassifier):
     objective_ : array of shape (n_machines,)
         The smallest objective.
     n_iter_ : int array of shape (n_machines,)
-        Rounds that it took, with `sparsity` from the set before; 1 also where there was nothing left to do.
+        Rounds of the last solve, at least 1.
     chosen_ : list of int arrays
         With a `sparsity` below the number of basis functions: the training rows or columns that each machine uses, in
-        the order in which they came in.
+        the order in which they were added.
     path_ : array of shape (n_machines, n_chosen)
         Likewise: CN of the sets of 1, 2, ... basis functions that the search found.
 
+    See Also
+    --------
+    SVM : The same kernels with the hinge loss and an intercept.
+
     Notes
     -----
-    A round of Newton steps along one coefficient after another, each projected into its interval, begins as Kovács and
-    Kocsor have it; steps of all coefficients together follow, and further rounds where these come to nothing. The
-    optimum is the same. There is no intercept, but a positive `coef0` gives a kernel a constant part. Class
-    probabilities are not given.
+    The solver begins with a round of Newton steps along one coefficient after another, as in the paper, and goes on
+    with steps of all coefficients. There is no intercept, but a positive `coef0` gives a kernel a constant part. There
+    are no class probabilities.
 
-    A set that the search goes on from is solved, beginning with the set before. A set that is only tried gets
-    the smallest objective on the line along which its coefficients change as far as second derivatives tell, which is
-    no less than CN and mostly equal to it to several digits. Forward and floating search stop at `sparsity` basis
-    functions, the latter as Kovács and Kocsor print it; "pta" goes on to the turn that begins with so many or more,
-    and its best set of that size counts.
+    The search estimates CN of a candidate by the minimum on the line along which the coefficients change to second
+    order: no less than CN, and mostly equal to it to several digits. The sets it goes on from are solved. Forward and
+    floating search stop at `sparsity` basis functions. "pta" goes on to the turn that begins with at least that many,
+    and takes its best set of that size.
 
-    Rows that are equal and of one class count as one with their weights added: it has one basis function, with
-    A_jj = 1 / weight and an interval as many times as long. Without `sparsity` that is the same as one for each. So
-    a row of weight 2 counts like the row twice. With `basis`, or with an array as `shape`, weights multiply the
-    loss alone.
+    Equal rows of one class count as one row with their weights added: it has one basis function, with
+    A_jj = 1 / weight and bounds multiplied by the weight. Without `sparsity` the result is the same as with one basis
+    function for each. With `basis`, or an array as `shape`, weights multiply the loss alone.
 
     References
     ----------
@@ -240,30 +234,29 @@ class ConvexNet(SharedFit, WeightedClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
-        self._finish(self._prepare([self], X, y, sample_weight))
-
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> _Shared:
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> _Shared:
         rows = Rows(*bearing_rows(X, y, sample_weight, self.classes_, "ConvexNet"))
-        problem, sigma = self._problem(rows, sparse=any(one.sparsity is not None for one in asked))
-        if any(one._size(problem.n_basis) == problem.n_basis for one in asked):
+        problem, sigma = self._problem(rows, sparse=any(one.sparsity is not None for one in estimators))
+        if any(one._size(problem.n_basis) == problem.n_basis for one in estimators):
             check_pairs(problem.n_basis)
-        shared = _Shared(problem, one_against_all(problem.rows.y, self.classes_.shape[0]), sigma, {})
+        # Two classes need only the machine of the second.
+        codes = range(self.classes_.size) if self.classes_.size > 2 else (1,)
+        shared = _Shared(problem, [np.where(problem.rows.y == c, 1.0, -1.0) for c in codes], sigma, {})
         alike: dict[tuple[Any, ...], list[Self]] = {}
-        # Of those that ask for the same, if in other types, one is enough.
-        for one in {one._swept(): one for one in asked}.values():
+        # Equal parameters may come in different types.
+        for one in {one._key(): one for one in estimators}.values():
             alike.setdefault((one.loss, float(one.penalty), one.class_weight), []).append(one)
-        # The sets of a search are so small that a second thread would cost more than it brings.
+        # The sets of a search are small: a second thread costs more than it saves.
         with one_thread():
             for signs in shared.signs:
                 for (loss, penalty, class_weight), nets in alike.items():
                     objective = problem.objective(signs, loss, penalty, class_weight=class_weight)
-                    for one, learnt in zip(nets, self._learn(nets, objective), strict=True):
-                        shared.found.setdefault(one._swept(), []).append(learnt)
+                    for one, machine in zip(nets, self._solve(nets, objective), strict=True):
+                        shared.found.setdefault(one._key(), []).append(machine)
         return shared
 
     def _problem(self, rows: Rows, *, sparse: bool) -> tuple[Problem, float | None]:
-        """The basis functions, the matrix and the box, and the width of the kernel."""
+        """The basis functions, the matrix and the bounds, and the width of the kernel."""
         named = isinstance(self.shape, str)
         sigma: float | None = None
         if self.basis is None:
@@ -275,7 +268,8 @@ class ConvexNet(SharedFit, WeightedClassifier):
         else:
             values = np.ascontiguousarray(basis_values(self.basis, rows.X).T)
             check_size(*values.shape)
-        check_values(values)
+        if (largest := np.abs(values).max()) > LARGEST:
+            raise TamisError(f"the basis functions of convex_net reach {largest:.2g}; scale the columns first")
         n_basis = values.shape[0]
         counts = rows.weight if self.basis is None and named else np.ones(n_basis)
         if not named:
@@ -289,23 +283,23 @@ class ConvexNet(SharedFit, WeightedClassifier):
         box = interval(self.low, self.high, counts, around_zero=sparse)
         return Problem(rows, values, matrix, *box, of_rows=self.basis is None, of_kernel=matrix is values), sigma
 
-    def _learn(self, nets: Sequence[Self], objective: Objective) -> Iterator[_Learnt]:
-        """The machine of each net on one objective; what they share is found once."""
-        whole: _Learnt | None = None
+    def _solve(self, nets: Sequence[Self], objective: Objective) -> Iterator[_Machine]:
+        """The machine of each estimator on one objective; shared searches run once."""
+        whole: _Machine | None = None
         paths: dict[tuple[Any, ...], Path] = {}
         for one in nets:
             size = one._size(objective.n_basis)
             if size == objective.n_basis:
                 if whole is None:
                     at = minimise(objective, tol=self.tol, max_iter=self.max_iter)
-                    whole = _Learnt(np.arange(size), at, np.empty(0))
+                    whole = SolvedSubset(np.arange(size), at), np.empty(0)
                 yield whole
                 continue
             how = (one.search, one.plus, one.minus)
             if how not in paths:
                 paths[how] = Path(one._steps(Candidates(objective, tol=self.tol, max_iter=self.max_iter)))
-            met = paths[how].at(size)
-            yield _Learnt(met.chosen, met.at, np.array([paths[how].at(n).at.value for n in range(1, size + 1)]))
+            found = [paths[how].at(n) for n in range(1, size + 1)]
+            yield found[-1], np.array([one.at.value for one in found])
 
     def _steps(self, candidates: Candidates) -> Steps:
         if self.search == "sfs":
@@ -313,9 +307,8 @@ class ConvexNet(SharedFit, WeightedClassifier):
         if self.search == "sffs":
             return floating(candidates)
         if self.plus <= self.minus:
-            raise TamisError(
-                f"'plus' of convex_net must be larger than 'minus'; got plus={self.plus}, minus={self.minus}"
-            )
+            got = f"got plus={self.plus}, minus={self.minus}"
+            raise TamisError(f"'plus' of convex_net must be larger than 'minus'; {got}")
         return plus_minus(candidates, int(self.plus), int(self.minus))
 
     def _size(self, n_basis: int) -> int:
@@ -325,13 +318,13 @@ class ConvexNet(SharedFit, WeightedClassifier):
         wanted = self.sparsity if isinstance(self.sparsity, Integral) else max(1, round(self.sparsity * n_basis))
         return min(int(wanted), n_basis)
 
-    def _swept(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[Any, ...]:
         return tuple(getattr(self, name) for name in self.shared_parameters)
 
     def _finish(self, prepared: _Shared) -> None:
-        problem, machines = prepared.problem, prepared.found[self._swept()]
-        weights = [one.at.coef * problem.own(signs) for one, signs in zip(machines, prepared.signs, strict=True)]
-        coef = np.stack(weights)
+        problem = prepared.problem
+        machines, paths = zip(*prepared.found[self._key()], strict=True)
+        coef = np.stack([one.at.coef * problem.own(signs) for one, signs in zip(machines, prepared.signs, strict=True)])
         used = np.flatnonzero(coef.any(axis=0))
         names = problem.rows.places if problem.of_rows else np.arange(problem.n_basis)
         self.support_, self.coef_ = names[used], coef[:, used]
@@ -341,9 +334,9 @@ class ConvexNet(SharedFit, WeightedClassifier):
             self.sigma_ = prepared.sigma
         self.objective_ = np.array([one.at.value for one in machines])
         self.n_iter_ = np.array([max(1, one.at.rounds) for one in machines], dtype=np.intp)
-        if machines[0].path.size:
+        if paths[0].size:
             self.chosen_ = [names[one.chosen] for one in machines]
-            self.path_ = np.stack([one.path for one in machines])
+            self.path_ = np.stack(paths)
         self._n_basis = problem.n_basis
         if not all(one.at.settled for one in machines):
             message = f"convex_net is not settled to tol={self.tol:g}; raise 'max_iter' or 'penalty', or scale the data"
@@ -366,5 +359,4 @@ class ConvexNet(SharedFit, WeightedClassifier):
         return evidence[:, 0] if evidence.shape[1] == 1 else evidence
 
     def _apply(self, grounds: FloatArray, sigma: float | None) -> FloatArray:
-        width = 1.0 if sigma is None else sigma
-        return apply(self.kernel, grounds, sigma=width, degree=self.degree, coef0=self.coef0)
+        return apply(self.kernel, grounds, sigma=sigma or 1.0, degree=self.degree, coef0=self.coef0)

@@ -1,4 +1,4 @@
-"""Enhanced selective naive Bayes: columns join as long as the area under the lift curve grows."""
+"""Enhanced selective naive Bayes: columns are added while the area under the lift curve grows."""
 
 from tamis.classify.esnb.esnb import ESNB
 

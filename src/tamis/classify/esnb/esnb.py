@@ -1,6 +1,6 @@
-"""Enhanced selective naive Bayes: columns join as long as the area under the lift curve grows."""
+"""Enhanced selective naive Bayes: columns are added while the area under the lift curve grows."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,78 +11,78 @@ from tamis.base.part import Limits, Part
 from tamis.base.search_range import choice
 from tamis.base.types import FloatArray
 from tamis.classify.esnb.lift import lift_curve
-from tamis.contingency.states import WAYS
 from tamis.kernels.selective_bayes import areas_with, rest_areas_with
 from tamis.naive_bayes.selective import Selective, TrainingRows
 
 
 class ESNB(Selective):
-    """Naive Bayes on the columns with which rows of a class come first, found one after another (forward).
+    """Naive Bayes on columns found by forward selection of the area under the lift curve.
 
     Boulle's enhancement of the selective naive Bayes classifier (``snb``) in three points. Columns are cut by MODL, and
-    those that MODL leaves in one piece tell nothing and are no candidates; the levels of nominal columns are put into
-    groups by the same criterion. The measure is the area under the lift curve of the training rows, TP / n against
-    (TP + FP) / n for all thresholds, which sees more than the share of right answers does. And when no column makes it
-    larger, the threshold is set where that curve is farthest above that of a random choice.
+    those that MODL does not cut are no candidates; the levels of nominal columns are grouped by the same criterion. The
+    measure is the area under the lift curve of the training rows, TP / n against (TP + FP) / n for all thresholds.
+    Finally the threshold is set where that curve is farthest above that of a random choice.
 
     Parameters
     ----------
     k : int, optional
-        At most so many columns; by default as many as help.
+        Most columns; by default as many as help.
     bins : str, default="modl"
-        How columns become states: the ways of :func:`tamis.contingency.states.states`.
+        How columns become states: the methods of :func:`tamis.contingency.states.states`.
     n_bins : int, optional
-        How many states, for the ways to cut that ask for it.
+        Number of states, for the methods that take it.
     threshold : {"lift"} or float, default="lift"
-        With two classes, the probability above which the second one is the answer. "lift" finds it on the lift curve
-        of the training rows; a number is taken as it is, 0.5 being the likelier class. With more classes the likeliest
-        is the answer.
+        With two classes, the probability above which the second is predicted. "lift" finds it on the lift curve of the
+        training rows; 0.5 predicts the more probable class. With more classes the most probable is predicted.
     average : bool, default=False
-        Instead of counting all chosen columns alike, weigh each by the sets of the search that it is in; see below.
+        Weigh each column by the sets of the search that it is in instead of equally; see Notes.
     alpha : float, default=1.0
-        Rows that are added in each state of a column, in every class.
+        Rows added to each state of a column, in every class.
     tol : float, default=0.0
-        By how much the area must grow for a column to join; by anything at all for 0.
+        By how much the area must grow for a column to be added; any growth for 0.
 
     Attributes
     ----------
     classes_ : array
     chosen_ : int array
-        The columns in the order in which they joined.
+        The columns in the order in which they were added.
     used_ : bool array of shape (n_features,)
     path_ : float array, one longer than `chosen_`
-        The area under the lift curve without columns and after each that joined.
+        The area under the lift curve without columns and after each step.
     weights_ : float array, as long as `chosen_`
-        What the terms of each column are multiplied by: 1 unless averaged.
+        Factor of the terms of each column: 1 unless averaged.
     threshold_ : float or None
-        With two classes, the probability of the second one, by naive Bayes, above which it is the answer. What
-        ``predict_proba`` says is shifted, so that it is above 0.5 there.
+        With two classes, the probability of the second, by naive Bayes, above which it is predicted;
+        ``predict_proba`` is shifted so that this is 0.5.
     cut_ : float or None
-        The same as log-odds, log(t / (1 - t)): naive Bayes is so sure that `threshold_` may round to 0 or 1.
+        The same as log-odds, log(t / (1 - t)), since `threshold_` may round to 0 or 1.
     prior_ : array of shape (n_classes,)
     nominal_, levels_, level_states_
         As in :class:`~tamis.classify.nb.NaiveBayes`.
 
+    See Also
+    --------
+    SNB : Forward selection of the accuracy.
+    NaiveBayes : Naive Bayes on all columns.
+
     Notes
     -----
     For the second of two classes, with the share p of the rows, the area is p^2 / 2 + p (1 - p) AUC. With several
-    classes each has a lift curve against the rest, by its probability, and the measure is the sum of the areas
-    multiplied by the classes' shares.
+    classes each has a lift curve against the rest, and the measure is the sum of the areas weighted by the classes'
+    shares.
 
-    The slides by which the method came to us set the threshold where TP / n is largest, which is where every row is
-    taken. The distance from a random choice that is taken here is largest where the balanced error, by which the
-    challenge judged, is smallest. In the probabilities the threshold counts as a shift of the prior that makes it 0.5:
-    they are those of naive Bayes with that prior, and agree with the answers.
+    The method's slides set the threshold where TP / n is largest, which is where every row is taken. Here it maximises
+    the distance from a random choice, which minimises the balanced error. The probabilities are those of naive Bayes
+    with the prior shifted so that the threshold is 0.5.
 
-    The rows are sorted by the evidence once for each column that joins. In a state of a candidate their order stays, so
-    that its area takes a merge and no sort, with two classes and up to eleven states. Of columns with the same area,
-    the one that makes the classes of the training rows likeliest joins, and of equals in this the one with the lower
-    number.
+    The rows are sorted once in each step. In a state of a candidate their order stays: with two classes and up to
+    eleven states its area takes a merge and no sort. Ties go to the column with the largest likelihood of the training
+    classes, then to the first.
 
-    With `average`, each set on the way of the search, of s of all p columns, is weighed by what it saves,
+    With `average`, each set of s of all p columns on the path of the search is weighted by what it saves,
     max(0, 1 - L_s / L_0), where L_s is minus the log-likelihood of the training rows plus
     log(p + 1) + log C(p + s - 1, s), and L_0 that without columns; a column's weight is the share of the sets that it
-    is in. If no set saves anything, all count alike.
+    is in. If no set saves anything, all columns count equally.
 
     References
     ----------
@@ -111,13 +111,9 @@ class ESNB(Selective):
         scale_invariant=True,
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "k": [Interval(Integral, 1, None, closed="left"), None],
-        "bins": [StrOptions(set(WAYS))],
-        "n_bins": [Interval(Integral, 2, None, closed="left"), None],
+        **Selective._parameter_constraints,
         "threshold": [StrOptions({"lift"}), Interval(Real, 0, 1, closed="neither")],
         "average": ["boolean"],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "tol": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(
@@ -139,20 +135,20 @@ class ESNB(Selective):
         self.alpha = alpha
         self.tol = tol
 
-    def _worth(self, rows: TrainingRows, evidence: FloatArray, candidates: np.ndarray | None) -> FloatArray:
+    def _measure(self, rows: TrainingRows, evidence: FloatArray, candidates: np.ndarray | None) -> FloatArray:
         size = np.bincount(rows.classes, weights=rows.weight)
         share = size / size.sum()
         if candidates is None:
-            # All rows are equal, and half of the pairs in order.
+            # All rows are tied: half of the pairs are in order.
             areas = share**2 / 2 + share * (1 - share) / 2
             return np.atleast_1d(areas[1] if share.size == 2 else areas @ share)
-        asked = rows.asked(evidence, candidates)
+        arguments = rows.kernel_arguments(evidence, candidates)
         if share.size == 2:
             order = np.argsort(evidence[:, 1] - evidence[:, 0], kind="stable")
-            areas_with(*rows.listed, rows.table, order, rows.counted.first, *asked)
-            return np.asarray(share[1] ** 2 / 2 + asked[-1] / size.sum() ** 2)
-        rest_areas_with(*rows.listed, rows.table, share, *asked)
-        return np.asarray((share**3).sum() / 2 + asked[-1] / size.sum() ** 2)
+            areas_with(*rows.listed, rows.table, order, rows.counted.first, *arguments)
+            return np.asarray(share[1] ** 2 / 2 + arguments[-1] / size.sum() ** 2)
+        rest_areas_with(*rows.listed, rows.table, share, *arguments)
+        return np.asarray((share**3).sum() / 2 + arguments[-1] / size.sum() ** 2)
 
     def _end(self, rows: TrainingRows, start: FloatArray, chosen: np.ndarray) -> None:
         self.weights_ = self._averaged(rows, start, chosen) if self.average else np.ones(chosen.size)
@@ -163,18 +159,14 @@ class ESNB(Selective):
             evidence = start
             for one, weight in zip(chosen, self.weights_, strict=True):
                 evidence = evidence + weight * (rows.joined(start, one) - start)
-            self.cut_ = self._cut(evidence[:, 1] - evidence[:, 0], rows)
+            if self.threshold == "lift":
+                self.cut_ = lift_curve(evidence[:, 1] - evidence[:, 0], rows.classes == 1, rows.weight).best or 0.0
+            else:
+                self.cut_ = float(logit(self.threshold))
             self.threshold_ = float(expit(self.cut_))
 
-    def _cut(self, odds: FloatArray, rows: TrainingRows) -> float:
-        """The threshold as log-odds, given or where the lift curve is farthest above a random choice."""
-        if self.threshold != "lift":
-            return float(logit(self.threshold))
-        best = lift_curve(odds, rows.classes == 1, rows.weight).best
-        return 0.0 if best is None else best
-
     def _averaged(self, rows: TrainingRows, start: FloatArray, chosen: np.ndarray) -> FloatArray:
-        """The weight of each column: what the sets of the search that it is in save, as a share of what all save."""
+        """The weight of each column: what the sets with it save, as a share of what all sets of the search save."""
         cost, evidence, p = [], start, float(self.n_features_in_)
         for size in range(chosen.size + 1):
             own = log_softmax(evidence, axis=1)[np.arange(rows.classes.size), rows.classes]

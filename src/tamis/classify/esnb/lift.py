@@ -1,4 +1,4 @@
-"""The lift curve: how many of one class are found among the rows that are most likely of it."""
+"""The lift curve: how many rows of a class are among those with the most evidence for it."""
 
 from typing import NamedTuple
 
@@ -8,16 +8,10 @@ from tamis.base.types import FloatArray, Mask
 
 
 class LiftCurve(NamedTuple):
-    """One point for each number of rows that can be taken from the top, the most likely first; from none to all.
+    """One point for each number of rows that can be taken in descending order of evidence, from none to all.
 
-    Attributes
-    ----------
-    taken : float array
-        Share of the rows that are taken, (TP + FP) / n.
-    found : float array
-        Rows of the class among them, as a share of all rows, TP / n.
-    heights : float array
-        The lowest evidence that is taken; infinity for none.
+    `taken` is the share of the rows taken, (TP + FP) / n, `found` the rows of the class among them as a share of all
+    rows, TP / n, and `heights` the lowest evidence taken (infinity for none).
     """
 
     taken: FloatArray
@@ -31,11 +25,10 @@ class LiftCurve(NamedTuple):
 
     @property
     def best(self) -> float | None:
-        """Evidence above which rows are best taken: where the curve is farthest above that of a random choice.
+        """Evidence at which the curve is farthest above that of a random choice; None when it is nowhere above.
 
-        A random choice finds p of what it takes. The distance, TP / n - p (TP + FP) / n, is p (1 - p) (TPR - FPR), so
-        that this is also where the balanced error is smallest. Halfway to the evidence of the next rows; of equals the
-        one nearest to zero; None when the curve is nowhere above.
+        The distance, TP / n - p (TP + FP) / n, is p (1 - p) (TPR - FPR): this also minimises the balanced error. It
+        lies halfway to the evidence of the next rows; of equals it is the one nearest to zero.
         """
         above = self.found - self.found[-1] * self.taken
         if not above.max() > 1e-12:
@@ -46,14 +39,7 @@ class LiftCurve(NamedTuple):
 
 
 def lift_curve(evidence: FloatArray, positive: Mask, weight: FloatArray | None = None) -> LiftCurve:
-    """The curve of rows taken in the order of their evidence for a class, by one sort.
-
-    Parameters
-    ----------
-    evidence : float array of shape (n_rows,)
-    positive : bool array of shape (n_rows,)
-        Which rows are of the class.
-    weight : float array of shape (n_rows,), optional
+    """The lift curve of a class, from the evidence of rows and whether they are of it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""FR-SVM: principal components, a few of them chosen for every pair of classes, and a small machine on these."""
+"""FR-SVM: principal components, a few of them selected for every pair of classes, and a small machine on these."""
 
 import math
 import warnings
@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from tamis.base._sklearn import Interval, StrOptions
@@ -33,70 +34,63 @@ from tamis.transform.pca import PCA
 #: How much a margin of 1 may be missed where a solver does not go on to the optimum.
 _TOL = 1e-3
 
-#: Linear elimination goes through liblinear beyond so many rows of a pair, if the components are fewer than this share.
+#: Linear elimination uses liblinear beyond this many rows of a pair, if the components are fewer than this share.
 _MANY_ROWS, _FEW_COLUMNS = 1_000, 1 / 8
 
-#: Numbers of centred rows that are held at a time: few enough to stay in the processor's cache.
+#: Numbers of centred rows that are held at a time: few enough to stay in the cache.
 _BLOCK = 400_000
 
-#: Up to so many times the variance the squared length of the mean costs no more than a digit when the mean is
-#: subtracted from the projected rows, which is faster than from the rows.
+#: Squared length of the mean, in variances, up to which it is subtracted after the projection: faster, a digit lost.
 _NEAR = 100.0
 
-#: With no more classes than this there is next to nothing to save in the voting.
+#: Up to this many classes all pairs vote.
 _FEW_CLASSES = 3
 
 
 class _Pair(NamedTuple):
-    """Two classes: their rows, which of these are of the second, and how components leave (None where none does)."""
+    """Two classes: their rows, which of these are of the second, and the path of the elimination, if any."""
 
     rows: np.ndarray
     second: Codes
     path: Path | None
 
 
-class _Projected(NamedTuple):
-    """The rows on their components, what that rests on, what slack costs them, and the pairs of classes."""
-
-    Z: FloatArray
-    learnt: dict[str, Any]
-    cost: FloatArray
-    pairs: list[_Pair]
+#: The projected rows, fitted attributes of the projection, costs of slack, and the pairs of classes.
+_Projected = tuple[FloatArray, dict[str, Any], FloatArray, list[_Pair]]
 
 
 class FRSVM(SharedFit, Classifier):
     """Separate classes by small machines: principal components, of which every pair of classes uses the best few.
 
-    Lei and Govindaraju's feature reduced support vector machine, made for fast answers. All rows are projected on
+    Lei and Govindaraju's feature reduced support vector machine, made for fast predictions. All rows are projected on
     P principal components. For every pair of classes recursive elimination by the weights of an SVM leaves F of
-    these, and an SVM is fitted on them; the machines of the pairs vote. What a new row costs falls with the number
-    of columns that its distances to the support vectors are computed on: from all columns to F.
+    these, and an SVM is fitted on them; the machines of the pairs vote. Distances to support vectors are computed on F
+    columns instead of all.
 
     Parameters
     ----------
     n_components : int, float, "columns" or None, default=50
-        P: a number, or strictly between 0 and 1 the share of the variance that the components must reach; all of
-        them when there are fewer. None keeps all, and then what of a new row lies outside the space of the training
-        rows counts too: with `n_features` at None the answers are those of ``svm`` on the columns. With "columns" there
-        is no projection: the elimination is among the columns themselves, which must be an array.
+        P: a number, or strictly between 0 and 1 the share of the variance that the components must reach; at most all.
+        None uses all, and then the part of a new row outside the space of the training rows counts too: with
+        `n_features` at None the predictions are those of ``svm`` on the columns. With "columns" there is no projection:
+        the elimination is among the columns themselves, which must be an array.
     n_features : int, float or None, default=40
-        F: a number, or strictly between 0 and 1 a share of the components, rounded up; all of them when there are
-        fewer, or with None.
+        F: a number, or strictly between 0 and 1 a share of the components, rounded up; at most all, as with None.
     step : int or float, default=0.1
-        How many components a round of the elimination drops: a whole number, or a share of those that remain,
-        rounded down but at least one.
+        Components that a round of the elimination drops: a whole number, or a share of those that remain, rounded
+        down but at least one.
     ranking : {"kernel", "linear"}, default="kernel"
-        Whose weights the elimination goes by: those of a machine with the same kernel, of which a component has the
-        change of |w|^2 when it is left out, or the squared weights of a linear machine, which takes less time but
-        drops components that a Gaussian machine has a use for.
+        Weights of the elimination: "kernel" takes a machine with the same kernel, and the change of |w|^2 without a
+        component; "linear" the squared weights of a linear machine, which is faster but drops components that a
+        Gaussian machine could use.
     kernel : {"gaussian", "linear"}, default="gaussian"
         Of the machines that vote: exp(-d^2 / sigma) with d the distance of two rows, or their inner product.
     C : float, default=1.0
-        What a unit of slack costs. In a linear elimination before Gaussian machines it is divided by the mean
-        squared length of the projected rows, so that it means much the same to a linear machine.
+        Cost of a unit of slack. In a linear elimination before Gaussian machines it is divided by the mean squared
+        length of the projected rows.
     sigma : float or "scale", default="scale"
-        The width of the Gaussian kernel. "scale" takes the number of columns times the variance of all values, as
-        ``svm`` does, whatever is projected and eliminated.
+        The width of the Gaussian kernel. "scale" is the number of columns times the variance of all values before the
+        projection, as for ``svm``.
     class_weight : {"balanced"}, optional
         Multiply C by n / (k n_c) for the n_c of n rows in a class, of k classes: every class weighs the same.
 
@@ -107,35 +101,37 @@ class FRSVM(SharedFit, Classifier):
     components_ : array of shape (n_components_, n_features)
     explained_variance_ : array of shape (n_components_,)
     n_components_ : int
-        Where the components start, their directions, the variance of the training rows along each, their number.
-        Without a projection there is only the last, the number of columns.
+        Mean, directions, variances and number of the components; without a projection only the last, the number of
+        columns.
     centres_ : array of shape (n_classes, n_components_)
         The projected means of the classes.
     features_ : list of int arrays
         For each pair (0, 1), (0, 2), ..., (1, 2), ... of classes the components it uses, in ascending order.
     n_support_ : int array of shape (n_pairs,)
-        Training rows that bear weight in each machine; not for pairs of so many rows that liblinear solved them.
+        Support vectors of each machine; not where liblinear solved a pair, because of its many rows.
     intercept_ : array of shape (n_pairs,)
-        A decision above zero speaks for the second class of the pair.
+        A decision above zero is for the second class of the pair.
     coef_ : array of shape (n_pairs, n_components_)
         Linear kernel only.
     support_vectors_ : list of arrays of shape (n_support, n_used)
     dual_coef_ : list of arrays of shape (n_support,)
-        Gaussian kernel only: for each pair the rows that bear weight, on its components, and their signed weights.
+        Gaussian kernel only: the support vectors of each pair, on its components, and their signed weights.
     sigma_ : float
         The width in use, for the Gaussian kernel.
     evaluation_cost_ : int
-        Multiplications that a new row takes if all pairs vote: columns times components for the projection, and
-        for every pair support vectors times components used (components used, for the linear kernel). The
-        Gaussian ``svm`` takes its support vectors times the columns.
+        Multiplications for a new row if all pairs vote: columns times components for the projection, and for every
+        pair support vectors times components used (components used, for the linear kernel).
+
+    See Also
+    --------
+    SVM : Machines on all columns.
 
     Notes
     -----
-    ``predict`` gives the class with the most votes without asking all pairs: a class that wins all its duels has
+    ``predict`` finds the class with the most votes without evaluating all pairs: a class that wins all its duels has
     more votes than any other. The class with the nearest mean begins, and meets the others until it loses. Where no
-    class wins all its duels, votes are counted. ``decision_function`` asks all pairs.
-
-    There are no class probabilities.
+    class wins all its duels, votes are counted. ``decision_function`` evaluates all pairs. There are no class
+    probabilities.
 
     References
     ----------
@@ -205,10 +201,10 @@ class FRSVM(SharedFit, Classifier):
         self.sigma = sigma
         self.class_weight = class_weight
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Projected:
-        # Those that are asked are not fitted yet, and this may be one of them.
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> _Projected:
+        # The estimators must stay unfitted, and this may be one of them.
         made = copy(self)
-        made._learn_components(X)
+        made._fit_components(X)
         Z = made._project(X)
         made.centres_ = np.array([Z[y == code].mean(axis=0) for code in range(self.classes_.shape[0])])
         cost = self.C * row_terms(y, np.ones(X.shape[0]), class_weight=self.class_weight, ridge=0.0)[0]
@@ -216,19 +212,18 @@ class FRSVM(SharedFit, Classifier):
             made.sigma_ = spread_width(X, np.ones(X.shape[0])) if self.sigma == "scale" else float(self.sigma)
         linear = self.kernel == "linear" or self.ranking == "linear"
         lighter = float(squared_norms(Z).mean()) or 1.0 if linear and self.kernel == "gaussian" else 1.0
-        sizes = {one._size(Z.shape[1]) for one in asked} - {Z.shape[1]}
+        sizes = {one._size(Z.shape[1]) for one in estimators} - {Z.shape[1]}
         pairs = []
         for a, b in class_pairs(self.classes_.shape[0]):
             rows = np.flatnonzero((y == a) | (y == b))
             second = (y[rows] == b).astype(np.intp)
             pairs.append(_Pair(rows, second, made._path(Z[rows], second, cost[rows] / lighter, sizes)))
         names = ("mean_", "components_", "n_components_", "explained_variance_", "centres_", "sigma_")
-        return _Projected(Z, {name: vars(made)[name] for name in names if name in vars(made)}, cost, pairs)
+        return Z, {name: vars(made)[name] for name in names if name in vars(made)}, cost, pairs
 
     def _finish(self, prepared: _Projected) -> None:
-        Z, learnt, cost, pairs = prepared
-        for name, value in learnt.items():
-            setattr(self, name, value)
+        Z, fitted, cost, pairs = prepared
+        self.__dict__.update(fitted)
         size = self._size(Z.shape[1])
         self.features_, machines = [], []
         for (a, b), pair in zip(class_pairs(self.classes_.shape[0]), pairs, strict=True):
@@ -239,11 +234,14 @@ class FRSVM(SharedFit, Classifier):
             part = Z[pair.rows][:, used]
             by_columns = self.kernel == "linear" and suits_columns(part)
             solved = self._solve(part, pair.second, cost[pair.rows], by_columns=by_columns)
-            self._warn_unsettled(solved, a, b)
+            if not solved.settled:
+                first, second = self.classes_[[a, b]].tolist()
+                between = f"FRSVM: the margin between classes {first!r} and {second!r} is not settled"
+                warnings.warn(f"{between}; scale the columns or lower C", NotSettled, stacklevel=2)
             machines.append((part, solved, by_columns))
-        self._keep(machines)
+        self._store(machines)
 
-    def _learn_components(self, X: Matrix) -> None:
+    def _fit_components(self, X: Matrix) -> None:
         if self.n_components == "columns":
             self.n_components_ = X.shape[1]
             return
@@ -252,7 +250,7 @@ class FRSVM(SharedFit, Classifier):
         self.explained_variance_ = found.explained_variance_
 
     def _size(self, most: int) -> int:
-        """How many components a pair uses, of so many."""
+        """How many components a pair uses, of `most`."""
         if self.n_features is None:
             return most
         return min(most, math.ceil(self.n_features * most) if self.n_features < 1 else int(self.n_features))
@@ -268,13 +266,12 @@ class FRSVM(SharedFit, Classifier):
         if sp.issparse(X) or (near and X.dtype == np.float64):
             return np.asarray(X @ axes - self.mean_ @ axes)
         found = np.empty((X.shape[0], self.n_components_))
-        height = max(1, _BLOCK // X.shape[1])
-        for top in range(0, X.shape[0], height):
-            np.matmul(X[top : top + height] - self.mean_, axes, out=found[top : top + height])
+        for some in gen_batches(X.shape[0], max(1, _BLOCK // X.shape[1])):
+            np.matmul(X[some] - self.mean_, axes, out=found[some])
         return found
 
     def _path(self, Z: FloatArray, y: Codes, cost: FloatArray, sizes: set[int]) -> Path | None:
-        """How the components of a pair of classes leave, down to the sizes that are asked."""
+        """The elimination of components for a pair of classes, down to the sizes."""
         n_rows, most = Z.shape
         if not sizes:
             return None
@@ -293,7 +290,7 @@ class FRSVM(SharedFit, Classifier):
         gram = kernel_values(self.kernel, Z, sigma=getattr(self, "sigma_", 1.0))
         return gram_path(gram, y, [cost], np.zeros(y.shape[0]), tol=_TOL, max_iter=None)[0][0]
 
-    def _keep(self, machines: list[tuple[FloatArray, Solution, bool]]) -> None:
+    def _store(self, machines: list[tuple[FloatArray, Solution, bool]]) -> None:
         self.intercept_ = np.array([solved.intercept for _, solved, _ in machines])
         used = np.array([columns.shape[0] for columns in self.features_])
         if not any(by_columns for *_, by_columns in machines):
@@ -303,14 +300,13 @@ class FRSVM(SharedFit, Classifier):
             for pair, (Z, solved, by_columns) in enumerate(machines):
                 self.coef_[pair, self.features_[pair]] = solved.weights if by_columns else Z.T @ solved.weights
         else:
-            bears = [solved.weights != 0 for _, solved, _ in machines]
-            self.support_vectors_ = [Z[rows] for (Z, *_), rows in zip(machines, bears, strict=True)]
-            self.dual_coef_ = [solved.weights[rows] for (_, solved, _), rows in zip(machines, bears, strict=True)]
+            self.support_vectors_ = [Z[solved.weights != 0] for Z, solved, _ in machines]
+            self.dual_coef_ = [solved.weights[solved.weights != 0] for _, solved, _ in machines]
             used = used * self.n_support_
         self.evaluation_cost_ = (0 if self.n_components == "columns" else self.components_.size) + int(used.sum())
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the most votes of each row; of equals the one that wins by more."""
+        """The class with the most votes for each row; of equals the one that wins by more."""
         check_is_fitted(self)
         X = self._read(X, reset=False)
         if self.kernel == "linear" or self.classes_.shape[0] <= _FEW_CLASSES:
@@ -322,7 +318,7 @@ class FRSVM(SharedFit, Classifier):
         def duel(pair: int, rows: np.ndarray) -> FloatArray:
             return self._machine(pair).decide(Z[rows], None if beyond is None else beyond[rows])
 
-        # Small products: to share each between threads takes longer than to compute it.
+        # Threads would cost more than they save in these small products.
         with one_thread():
             return self.classes_[elected(duel, favour, nearness)]
 
@@ -332,9 +328,8 @@ class FRSVM(SharedFit, Classifier):
             pairs = Z @ self.coef_.T + self.intercept_
         else:
             beyond = self._beyond(X)
-            every = range(self.intercept_.shape[0])
             with one_thread():
-                pairs = np.column_stack([self._machine(pair).decide(Z, beyond) for pair in every])
+                pairs = np.column_stack([self._machine(p).decide(Z, beyond) for p in range(self.intercept_.shape[0])])
         return pairs[:, 0] if pairs.shape[1] == 1 else one_vs_one(pairs, self.classes_.shape[0])
 
     def _machine(self, pair: int) -> Machine:
@@ -342,25 +337,15 @@ class FRSVM(SharedFit, Classifier):
         return Machine(self.features_[pair], vectors, weights, float(self.intercept_[pair]), self.sigma_)
 
     def _beyond(self, X: Matrix) -> FloatArray | None:
-        """Squared distance of rows to the space of the training rows, where nothing else is left out either."""
+        """Squared distance of rows to the space of the training rows, if all components are in use."""
         if self.n_components is not None or self.features_[0].shape[0] < self.n_components_:
             return None
         found = np.empty(X.shape[0])
-        height = max(1, _BLOCK // X.shape[1])
-        for top in range(0, X.shape[0], height):
-            some = X[top : top + height]
-            within = squared_norms(self._project(some))
+        for some in gen_batches(X.shape[0], max(1, _BLOCK // X.shape[1])):
+            rows = X[some]
             if sp.issparse(X):
-                length = squared_norms(some) - 2 * (some @ self.mean_) + self.mean_ @ self.mean_
+                length = squared_norms(rows) - 2 * (rows @ self.mean_) + self.mean_ @ self.mean_
             else:
-                length = squared_norms(some - self.mean_)
-            found[top : top + height] = np.maximum(0.0, length - within)
+                length = squared_norms(rows - self.mean_)
+            found[some] = np.maximum(0.0, length - squared_norms(self._project(rows)))
         return found
-
-    def _warn_unsettled(self, found: Solution, a: int, b: int) -> None:
-        if not found.settled:
-            first, second = self.classes_[[a, b]].tolist()
-            message = (
-                f"the margin between classes {first!r} and {second!r} is not settled; scale the columns or lower C"
-            )
-            warnings.warn(f"FRSVM: {message}", NotSettled, stacklevel=2)

@@ -1,6 +1,6 @@
-"""One-against-one voting in as few duels as it takes, and the duels of Gaussian machines on columns of their own."""
+"""One-against-one voting with as few decisions as possible, and decisions of Gaussian machines on some columns."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from tamis.base.classifier import one_vs_one
 from tamis.base.types import Codes, FloatArray
 from tamis.base.validation import class_pairs
 
-#: Kernel values that are held at a time: few enough to stay in the processor's cache from product to sum.
+#: Kernel values that are held at a time: few enough to stay in the cache.
 _BLOCK = 100_000
 
 #: The decisions of a pair of classes, given by its number, on some rows; above zero speaks for the second class.
@@ -17,16 +17,7 @@ Duel = Callable[[int, np.ndarray], FloatArray]
 
 
 class Machine(NamedTuple):
-    """A Gaussian machine on some of the columns: f(x) = sum_i weights_i exp(-|x - vectors_i|^2 / sigma) + intercept.
-
-    Attributes
-    ----------
-    columns : int array
-    vectors : array of shape (n_support, n_columns)
-    weights : array of shape (n_support,)
-    intercept : float
-    sigma : float
-    """
+    """A Gaussian machine on some of the columns: f(x) = sum_i weights_i exp(-|x - vectors_i|^2 / sigma) + intercept."""
 
     columns: np.ndarray
     vectors: FloatArray
@@ -35,15 +26,9 @@ class Machine(NamedTuple):
     sigma: float
 
     def decide(self, Z: FloatArray, beyond: FloatArray | None = None) -> FloatArray:
-        """Decisions on the rows of `Z`.
+        """Decisions on rows; `beyond` is their squared distance to the space in which all vectors lie.
 
         The exponent 2 x.v / sigma - |x|^2 / sigma - |v|^2 / sigma is one matrix product, with two columns more.
-
-        Parameters
-        ----------
-        Z : array of shape (n_rows, n_columns of all)
-        beyond : array of shape (n_rows,), optional
-            Squared distance of the rows to the space in which all vectors lie.
         """
         width = self.columns.shape[0]
         right = np.empty((self.vectors.shape[0], width + 2))
@@ -51,7 +36,9 @@ class Machine(NamedTuple):
         right[:, width] = -1.0 / self.sigma
         right[:, width + 1] = np.einsum("ij,ij->i", self.vectors, self.vectors) / -self.sigma
         found = np.empty(Z.shape[0])
-        for some in _blocks(Z.shape[0], _BLOCK // max(1, self.weights.shape[0])):
+        height = max(1, _BLOCK // max(1, self.weights.shape[0]))
+        for top in range(0, Z.shape[0], height):
+            some = slice(top, top + height)
             rows = Z[some].take(self.columns, axis=1)
             left = np.ones((rows.shape[0], width + 2))
             left[:, :width] = rows
@@ -63,31 +50,13 @@ class Machine(NamedTuple):
         return found + self.intercept
 
 
-def _blocks(n_rows: int, height: int) -> Iterator[slice]:
-    height = max(1, height)
-    return (slice(top, min(top + height, n_rows)) for top in range(0, n_rows, height))
-
-
 def elected(duel: Duel, favour: FloatArray, nearness: FloatArray) -> Codes:
-    """The class that :func:`~tamis.base.classifier.one_vs_one` elects for each row, with no more duels than it takes.
+    """The class of each row by :func:`~tamis.base.classifier.one_vs_one`, with as few decisions as possible.
 
-    A class that wins all its duels has more votes than any other, whatever the duels of the others say. So the class
-    that a guess favours meets the others, the nearest first, until it loses to one, which goes on in its place. Where
-    every class has lost a duel the votes are counted. With a fair guess little more than n_classes - 1 duels of
-    n_classes (n_classes - 1) / 2 are held.
-
-    Parameters
-    ----------
-    duel : callable
-        See :data:`Duel`; it may be asked for the same pair more than once, about other rows.
-    favour : array of shape (n_rows, n_classes)
-        The guess: the largest entry of a row names the class to begin with.
-    nearness : array of shape (n_classes, n_classes)
-        How likely a class is taken for another.
-
-    Returns
-    -------
-    array of class codes
+    A class that wins all its duels has more votes than any other. So the class with the largest entry in `favour`, of
+    shape (n_rows, n_classes), meets the others, those of the largest `nearness` first, until it loses to one, which
+    goes on in its place. Where every class has lost a duel the votes are counted. With a fair guess little more than
+    n_classes - 1 duels of n_classes (n_classes - 1) / 2 are held.
     """
     n_rows, n_classes = favour.shape
     pairs = class_pairs(n_classes)
@@ -112,7 +81,7 @@ def elected(duel: Duel, favour: FloatArray, nearness: FloatArray) -> Codes:
                 champion[beaten] = other
             settled[rows] = True
         running = running[~settled[running] & ~lost[running].all(axis=1)]
-        # Who won its last duel may have lost one before; the best guess of those that have lost none goes on instead.
+        # The winner of the last duel may have lost one before: the best guess without a loss goes on.
         spent = running[lost[running, champion[running]]]
         champion[spent] = np.where(lost[spent], -np.inf, favour[spent]).argmax(axis=1)
     cyclic = np.flatnonzero(lost.all(axis=1))
@@ -123,7 +92,7 @@ def elected(duel: Duel, favour: FloatArray, nearness: FloatArray) -> Codes:
 
 
 def _hold(duel: Duel, decisions: FloatArray, pair: int, rows: np.ndarray) -> FloatArray:
-    """The decisions of a pair on some rows; those that are not known yet are put down in `decisions`."""
+    """The decisions of a pair on some rows, cached in `decisions`."""
     known = decisions[pair, rows]
     new = np.isnan(known)
     if new.any():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -19,14 +19,8 @@ from tamis.classify.knn.neighbours import METRICS, nearest
 from tamis.classify.knn.symbols import SYMBOLS, MixedSpace
 from tamis.incremental.nearest import NearestEvaluator, too_large
 
-
-class _Learnt(NamedTuple):
-    """How rows become points, the training rows as points, their classes, and the accuracy of every k where asked."""
-
-    space: MixedSpace
-    points: Matrix
-    codes: Codes
-    accuracy: Any
+#: The space of the distances, the training rows in it, their classes, and for "auto" the accuracy of every k.
+_Prepared = tuple[MixedSpace, Matrix, Codes, Any]
 
 
 def _phrase(a: Arguments) -> str:
@@ -58,28 +52,27 @@ class KNN(SharedFit, TakesNominal, Classifier):
 
     which lies between 0 and 1; for Chebyshev's metric vdm is max_c |P(c | v) - P(c | v')|. Beside nominal columns
     the numeric ones are divided by their range in the training rows, so that they count as much. Data without
-    nominal columns is taken as it is: scale it first where that is wanted.
+    nominal columns is not scaled.
 
     Parameters
     ----------
     n_neighbors : int or "auto", default=5
-        Number of neighbours; all rows when there are fewer. "auto" takes the k with the highest mean
-        accuracy, less `caution` deviations, over the folds of an internal stratified cross-validation on the
-        training rows; of equals the smallest.
+        Number of neighbours; at most all rows. "auto" takes the k with the highest mean accuracy, less `caution`
+        deviations, over the folds of an internal stratified cross-validation; of equals the smallest.
     metric : {"minkowski", "canberra", "chebyshev"}, default="minkowski"
         Canberra's distance does not take nominal columns.
     symbols : {"vdm", "overlap"}, default="vdm"
-        How far apart the symbols of a nominal column are.
+        Distance between the symbols of a nominal column.
     alpha : float, default=2.0
         Minkowski's exponent, 1 or more.
     max_neighbors : int, default=50
-        The largest k that "auto" tries; it also stays within the smallest training part of the folds.
+        The largest k that "auto" tries; at most the rows of the smallest training part of the folds.
     cv : int, default=10
         Folds of the internal cross-validation; fewer when the largest class has fewer rows.
     caution : float, default=0.0
-        How many deviations over the folds count against a k (Grabczewski and Jankowski, eq. 25).
+        How many standard deviations over the folds count against a k (Grabczewski and Jankowski, eq. 25).
     random_state : int, Generator, RandomState or None, default=None
-        Deals the rows into the internal folds.
+        Splits the rows into the internal folds.
 
     Attributes
     ----------
@@ -95,14 +88,12 @@ class KNN(SharedFit, TakesNominal, Classifier):
 
     Notes
     -----
-    Of training rows at the same distance the earlier ones are the nearer neighbours; among classes with the same
-    number of votes the first in ``classes_`` wins. Grabczewski and Jankowski print |x_i + x'_i| below the fraction of
-    Canberra's distance (eq. 20): the same for data of zero and above, and undefined for x_i = -x'_i otherwise.
-    Sparse rows stay sparse with every metric.
+    Of training rows at the same distance the earlier ones are nearer; of classes with equal votes the first in
+    ``classes_`` wins. Grabczewski and Jankowski print |x_i + x'_i| in the denominator of Canberra's distance (eq. 20):
+    the same for non-negative data, and undefined for x_i = -x'_i otherwise. Sparse rows stay sparse with every metric.
 
-    Symbols are replaced by vectors (:class:`~tamis.classify.knn.symbols.MixedSpace`) whose Minkowski distance is the
-    one above, which is the data transformation that Grabczewski and Jankowski ask for in section 2.1. What depends on
-    the classes is learnt from the training part of each internal fold alone.
+    Symbols are replaced by vectors whose Minkowski distance is the one above
+    (:class:`~tamis.classify.knn.symbols.MixedSpace`), in the internal folds from their training parts alone.
 
     References
     ----------
@@ -168,17 +159,15 @@ class KNN(SharedFit, TakesNominal, Classifier):
         self.caution = caution
         self.random_state = random_state
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Learnt:
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> _Prepared:
         if self.metric == "canberra" and self.levels_:
-            raise TamisError(
-                'knn: metric="canberra" does not take nominal columns; '
-                'put encode in front, or take metric="minkowski" or "chebyshev"'
-            )
+            other = 'put encode in front, or take metric="minkowski" or "chebyshev"'
+            raise TamisError(f'knn: metric="canberra" does not take nominal columns; {other}')
         space = self._space_of(X, y)
-        accuracy = self._try_all(X, y) if any(one.n_neighbors == "auto" for one in asked) else None
-        return _Learnt(space, space.points(X), y, accuracy)
+        accuracy = self._try_all(X, y) if any(one.n_neighbors == "auto" for one in estimators) else None
+        return space, space.points(X), y, accuracy
 
-    def _finish(self, prepared: _Learnt) -> None:
+    def _finish(self, prepared: _Prepared) -> None:
         self._space, self._rows, self._codes, accuracy = prepared
         if self.n_neighbors == "auto":
             self.cv_accuracy_ = accuracy.mean(axis=0)
@@ -201,7 +190,7 @@ class KNN(SharedFit, TakesNominal, Classifier):
             yield votes / model.n_neighbors_
 
     def _space_of(self, X: Matrix, y: Codes) -> MixedSpace:
-        """How rows become points; learnt from training rows."""
+        """The space of the distances, from training rows."""
         n_levels = {j: levels.size for j, levels in self.levels_.items()}
         alpha = np.inf if self.metric == "chebyshev" else float(self.alpha)
         return MixedSpace.of(X, y, n_levels, self.classes_.shape[0], symbols=self.symbols, alpha=alpha)
@@ -210,7 +199,7 @@ class KNN(SharedFit, TakesNominal, Classifier):
         return nearest(X, Z, k, metric=self.metric, alpha=float(self.alpha))
 
     def _evaluator(self, X: Matrix, y: Codes, Z: Matrix) -> NearestEvaluator | None:
-        """Answers on sets of numeric columns without a fit for each, where distances add up over columns."""
+        """Evaluates sets of numeric columns without a fit for each, where distances add up over columns."""
         if self.metric != "minkowski" or self.alpha != 2 or self.n_neighbors == "auto" or too_large(X, Z):
             return None
         return NearestEvaluator(self, X, y, Z, min(int(self.n_neighbors), X.shape[0]), first=True, products=False)

@@ -1,10 +1,8 @@
-"""The nearest rows of a training set, in an order that does not hang on rounding.
+"""The nearest rows of a training set, in an order that does not depend on rounding.
 
-Searching is scikit-learn's work, or that of a compiled kernel for the metrics that scikit-learn cannot take on sparse
-rows. What is added is the order of equals: of two rows at the same distance the earlier one comes first. Fast
-Euclidean distances come from inner products and are off by the rounding of the rows' norms, so wherever that could
-change the order they are computed once more from the differences. Two distances are equal when they agree to twelve
-digits.
+scikit-learn searches, or a compiled kernel for the metrics that it does not take on sparse rows. Of two rows at the
+same distance, to twelve digits, the earlier comes first. Euclidean distances from inner products are off by the
+rounding of the norms: where that could change the order they are computed again from differences.
 """
 
 import math
@@ -28,31 +26,18 @@ _EQUAL = 1e-12
 #: Error of a squared distance from inner products, as a share of the squared norms and of the root of their length.
 _ROUNDING = 2e-15
 
-#: Rows looked at beyond the k nearest, to see where a group of equals ends.
+#: Rows searched beyond the k nearest, to see where a group of equals ends.
 _BEYOND = 5
 
 #: Numbers in the work space of a batch.
 _BLOCK = 4_000_000
 
-#: Given a batch of rows and a number m: distances and row numbers of the m nearest for each, or of a few more.
+#: From a batch of rows and a number m: distances and row numbers of at least the m nearest for each.
 _Search = Callable[[Matrix, int], tuple[FloatArray, np.ndarray]]
 
 
 def nearest(X: Matrix, Z: Matrix, k: int, *, metric: str = "minkowski", alpha: float = 2.0) -> np.ndarray:
     """Row numbers in `Z` of the `k` nearest rows for each row of `X`, nearest first, the earlier of equals first.
-
-    Parameters
-    ----------
-    X, Z : array or CSR matrix
-        Rows to place, and the rows to find; `k` is at most the number of these.
-    k : int
-    metric : {"minkowski", "canberra", "chebyshev"}
-    alpha : float
-        Minkowski's exponent.
-
-    Returns
-    -------
-    array of shape (n_rows, k)
 
     Examples
     --------
@@ -77,7 +62,7 @@ def nearest(X: Matrix, Z: Matrix, k: int, *, metric: str = "minkowski", alpha: f
             if z_norms is not None:
                 distances, reach = _settle_squares(distances**2, places, X[batch], Z, z_norms)
             found[batch], last = _in_order(distances, places, k)
-            # The rows not looked at may still belong to the group of equals that the k-th nearest closes.
+            # Rows not searched may be as near as the k-th nearest.
             unsure.append(batch[(last * (1 + _EQUAL) >= reach) & (places.shape[1] < Z.shape[0])])
         rows, many = np.concatenate(unsure), min(4 * many, Z.shape[0])
     return found
@@ -96,22 +81,19 @@ def _in_order(distances: FloatArray, places: np.ndarray, k: int) -> tuple[np.nda
 def _settle_squares(
     squares: FloatArray, places: np.ndarray, X: Matrix, Z: Matrix, z_norms: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Squared distances, computed from differences in the rows where rounding could change their order.
+    """Squared distances, from differences in the rows where rounding could change their order.
 
-    Also returns, for each row, the squared distance below which no row of `Z` can have been left out.
+    Also returns, for each row, the squared distance below which no row of `Z` is missing.
     """
     error = _ROUNDING * math.sqrt(X.shape[1]) * (squared_norms(X)[:, None] + z_norms[places])
     close: Mask = np.diff(squares, axis=1) <= error[:, 1:] + _EQUAL * squares[:, 1:]
     reach = squares[:, -1] - error[:, -1]
-    doubtful = np.flatnonzero(close.any(axis=1))
-    for place in range(places.shape[1] if doubtful.size else 0):
-        squares[doubtful, place] = _squared_differences(X[doubtful], Z[places[doubtful, place]])
+    close_rows = np.flatnonzero(close.any(axis=1))
+    for place in range(places.shape[1] if close_rows.size else 0):
+        one, other = X[close_rows], Z[places[close_rows, place]]
+        apart = one - other if sp.issparse(X) else np.subtract(one, other, dtype=np.float64)
+        squares[close_rows, place] = squared_norms(apart)
     return squares, reach
-
-
-def _squared_differences(X: Matrix, Z: Matrix) -> FloatArray:
-    """Squared distance of each row of `X` to the row of `Z` in the same place."""
-    return squared_norms(X - Z if sp.issparse(X) else np.subtract(X, Z, dtype=np.float64))
 
 
 def _by_sklearn(Z: Matrix, metric: str, alpha: float) -> _Search:
@@ -127,7 +109,7 @@ def _by_sklearn(Z: Matrix, metric: str, alpha: float) -> _Search:
 
 
 def _by_blocks(Z: Matrix, metric: str, alpha: float) -> _Search:
-    """Search for CSR rows by computing all distances; takes as many as the largest group of equals needs."""
+    """Search for CSR rows by computing all distances; returns all rows of the largest group of equals."""
     code = {"minkowski": POWER, "canberra": CANBERRA, "chebyshev": MAXIMUM}[metric]
 
     def search(X: Matrix, many: int) -> tuple[FloatArray, np.ndarray]:
@@ -144,7 +126,7 @@ def _by_blocks(Z: Matrix, metric: str, alpha: float) -> _Search:
 
 
 def _alike(X: Matrix, Z: Matrix) -> tuple[Matrix, Matrix]:
-    """Both dense and row-major, or both CSR in float64 with no column named twice in a row; of one type."""
+    """Both dense and row-major, or both canonical CSR in float64; of one type."""
     if not sp.issparse(X) and not sp.issparse(Z):
         dtype = np.result_type(X, Z)
         return np.ascontiguousarray(X, dtype=dtype), np.ascontiguousarray(Z, dtype=dtype)
@@ -157,7 +139,7 @@ def _alike(X: Matrix, Z: Matrix) -> tuple[Matrix, Matrix]:
 
 def _refuse_overflow(X: Matrix, Z: Matrix, alpha: float) -> None:
     values = [M.data if sp.issparse(M) else M for M in (X, Z)]
-    # In float64 before adding: float32 would overflow here rather than in the sum.
+    # As float64: float32 could overflow here already.
     size = sum(max(float(v.max()), -float(v.min())) for v in values if v.size)
     if size > 1 and alpha * math.log(size) + math.log(X.shape[1]) > math.log(np.finfo(np.float64).max):
         raise TamisError(

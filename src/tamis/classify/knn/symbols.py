@@ -1,4 +1,4 @@
-"""Symbols as points: rows of numbers and symbols become rows of numbers whose distance is the mixed one."""
+"""Rows of numbers and symbols as points whose Minkowski distance is the mixed distance of the rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,23 +17,11 @@ SYMBOLS = ("vdm", "overlap")
 class MixedSpace:
     """Replace each symbol by a vector, and divide each number by its range in the training rows.
 
-    A row of codes and numbers becomes a point, and the Minkowski distance of two points is that of the rows when a
-    column contributes at most 1: a number |x - x'| / range, a symbol what :class:`~tamis.classify.knn.knn.KNN` says.
-    Two vectors of class shares, or of indicators, differ by 2^(1/alpha) at most, by which they are divided. Rows
-    without symbols are left as they are.
-
-    Attributes
-    ----------
-    nominal : bool array of shape (n_features,)
-        Which columns hold codes.
-    half_ranges : array of shape (n_numeric,)
-        Half the range of each number.
-    scale : float
-        2^(-1/alpha).
-    n_levels : list of int
-        Number of symbols of each nominal column.
-    shares : list of array of shape (n_levels + 1, n_classes), or None
-        The class shares of each symbol and, last, of one not seen; None for indicators.
+    The Minkowski distance of two points is that of the rows when a column contributes at most 1: a number
+    |x - x'| / range, a symbol the distance of :class:`~tamis.classify.knn.knn.KNN`. Two vectors of class shares, or of
+    indicators, differ by 2^(1/alpha) at most, by which they are divided (`scale`). Rows without symbols stay as they
+    are. `nominal` marks the columns of codes, `n_levels` counts their symbols, and `shares` holds the class shares of
+    each symbol and, last, of an unseen one; None for indicators.
 
     References
     ----------
@@ -51,25 +39,13 @@ class MixedSpace:
     def of(
         cls, X: Matrix, y: Codes, n_levels: Mapping[int, int], n_classes: int, *, symbols: str, alpha: float
     ) -> Self:
-        """Learn from training rows.
-
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_features), or any matrix when no column is nominal
-        y : array of class codes
-        n_levels : mapping of int to int
-            Number of symbols of each nominal column, by the column's number.
-        n_classes : int
-        symbols : {"vdm", "overlap"}
-        alpha : float
-            Exponent of the distance; infinite for Chebyshev's.
-        """
+        """Fit on training rows; `n_levels` counts the symbols of each nominal column, `alpha` may be infinite."""
         nominal = np.zeros(X.shape[1], dtype=bool)
         nominal[list(n_levels)] = True
         scale, sizes = 2 ** (-1 / alpha), list(n_levels.values())
         if not sizes:
             return cls(nominal, np.zeros(0), scale, sizes, None)
-        # Of halves, because the range of numbers near the largest would overflow.
+        # Halves, since the range of very large numbers would overflow.
         half = X[:, ~nominal].max(axis=0) / 2 - X[:, ~nominal].min(axis=0) / 2
         half[half == 0] = 0.5
         shares = None
@@ -78,12 +54,12 @@ class MixedSpace:
         return cls(nominal, half, scale, sizes, shares)
 
     def points(self, X: Matrix) -> Matrix:
-        """The points of rows; for indicators, of which most are zero, as a CSR matrix."""
+        """The points of rows; a CSR matrix for indicators."""
         if not self.n_levels:
             return X
         with np.errstate(over="ignore"):
             numbers = X[:, ~self.nominal] / 2 / self.half_ranges
-        # The code of a symbol not seen, -1, is a place as well: the last one.
+        # The code of an unseen symbol, -1, is the last place.
         codes = X[:, self.nominal].astype(np.intp)
         if self.shares is None:
             return sp.hstack([sp.csr_array(numbers), self._indicators(codes)], format="csr")
@@ -91,7 +67,7 @@ class MixedSpace:
         return np.hstack([numbers, *vectors])
 
     def _indicators(self, codes: Codes) -> Matrix:
-        """One column a symbol and, after those of each nominal column, one for all that were not seen."""
+        """One column a symbol and, after those of each nominal column, one for unseen symbols."""
         *starts, width = accumulate((size + 1 for size in self.n_levels), initial=0)
         places = starts + np.where(codes < 0, self.n_levels, codes)
         row_starts = np.arange(0, places.size + 1, places.shape[1])
@@ -99,7 +75,7 @@ class MixedSpace:
 
 
 def _shares(codes: Codes, y: Codes, n_levels: int, n_classes: int) -> FloatArray:
-    """Share of each class among the rows of each symbol; the overall shares for one without rows."""
+    """Share of each class among the rows of each symbol; overall shares for a symbol without rows."""
     counts = np.zeros((n_levels + 1, n_classes))
     np.add.at(counts, (codes, y), 1)
     counts[counts.sum(axis=1) == 0] = np.bincount(y, minlength=n_classes)

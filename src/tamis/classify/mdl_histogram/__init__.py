@@ -1,4 +1,4 @@
-"""MDL histogram: axes halved as often as the length of the whole code says, and not at all where that is too dear."""
+"""MDL histogram: axes are halved as often as that shortens the code of the class labels."""
 
 from tamis.classify.mdl_histogram.mdl_histogram import MDLHistogram
 

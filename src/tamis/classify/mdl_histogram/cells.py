@@ -1,4 +1,4 @@
-"""The cells of a histogram and the coarser ones they come from, and which of them a row ends in."""
+"""The cells of a histogram, the coarser cells they come from, and the cell of a row."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -16,17 +16,12 @@ Places = Callable[[int], np.ndarray]
 
 
 class Cells(NamedTuple):
-    """Histograms that grow out of each other by halving one axis; only cells with training rows are there.
+    """The histograms after each halving of an axis; only cells with training rows are there.
 
-    Attributes
-    ----------
-    halved : sequence of int
-        The column whose axis is halved in each step.
-    keys : list of int arrays
-        After each step: 3 times the number of the cell that each cell comes from, plus which part of it this is
-        (0 the lower half, 1 the upper one, 2 the missing values), in ascending order. A cell is numbered by its place.
-    weight : list of float arrays of shape (n_cells, n_classes)
-        Weight of the training rows of each class before the first step and after each.
+    `halved` is the column of each step. `keys` holds, after each step and in ascending order, 3 times the number of the
+    cell that each cell comes from plus its part (0 lower half, 1 upper half, 2 missing values); a cell is numbered by
+    its place. `weight`, of shape (n_cells, n_classes), is that of the training rows before the first step and after
+    each.
     """
 
     halved: Sequence[int]
@@ -46,10 +41,7 @@ class Cells(NamedTuple):
         return cls(halved, keys, found)
 
     def find(self, places: Places, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-        """The last step after which each row lies in a cell with training rows, and that cell.
-
-        What is empty after a step is answered by the cell it was cut from.
-        """
+        """The last step after which each row lies in a cell with training rows, and that cell."""
         last, cell = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
         rows = np.arange(n_rows)
         for step, (column, known) in enumerate(zip(self.halved, self.keys, strict=True)):
@@ -62,7 +54,7 @@ class Cells(NamedTuple):
         return last, cell
 
     def intervals(self, column: int) -> np.ndarray:
-        """Where each of the last cells lies on the axis of a column: its interval, or -1 for missing values."""
+        """Interval of each of the last cells on the axis of a column; -1 for missing values."""
         cell = np.arange(self.weight[-1].shape[0])
         interval, scale = np.zeros(cell.size, dtype=np.int64), 1
         missing = np.zeros(cell.size, dtype=bool)
@@ -82,6 +74,6 @@ def _depth(halved: Sequence[int], step: int) -> int:
 
 def class_weights(cell: np.ndarray, n_cells: int, y: Codes, weight: FloatArray, n_classes: int) -> FloatArray:
     """Weight of the rows of each class in each cell."""
-    # Counts of nothing come as whole numbers.
+    # bincount of no rows returns integers.
     flat = np.bincount(cell * n_classes + y, weights=weight, minlength=n_cells * n_classes).astype(np.float64)
     return flat.reshape(n_cells, n_classes)

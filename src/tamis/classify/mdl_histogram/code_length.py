@@ -1,4 +1,4 @@
-"""The length in bits of a histogram and of the class labels that it leaves to be told (Kudo and Tenmoto, eq. 1)."""
+"""Code length in bits of a histogram and of the class labels given it (Kudo and Tenmoto, eq. 1)."""
 
 from collections.abc import Iterable
 
@@ -24,26 +24,17 @@ def log_star(number: float) -> float:
 
 
 def axes_bits(depths: Iterable[int], n_columns: int) -> float:
-    """Bits that say how the axes are divided: the last three lines of the first form of eq. 1.
+    """Bits for the division of the axes: the last three lines of the first form of eq. 1.
 
-    Parameters
-    ----------
-    depths : ints
-        How often each divided axis is halved; those that are not divided may be left out.
-    n_columns : int
-        All axes, m.
-
-    Notes
-    -----
-    Which m+ of the m axes are divided takes log2 m + log2 C(m, m+); their depths d_i, of sum d, take
+    `depths` counts the halvings of each axis; axes that are not divided may be left out. Which m+ of the m axes are
+    divided takes log2 m + log2 C(m, m+); their depths d_i, of sum d, take
 
         log2* d + d H(d_1/d, ...) - (k - 1)/2 log2 d + log2 d + sum_{i <= k - 2} log2+ d_i.
 
-    The paper has k = m, where the term with the minus sign, from Stirling's formula, goes to minus infinity with the
-    number of columns: then any division pays. The formula holds for depths above zero only, so k is the number of
-    divided axes here, though 2 at least where there are two columns. For one or two columns, and where all are
-    divided, that is the printed form. The sum leaves two axes out; so that the order of the columns does not matter,
-    these are the deepest.
+    The paper has k = m. Then the negative term, from Stirling's formula, goes to minus infinity with the number of
+    columns, and any division pays. The formula holds for depths above zero only, so k is here the number of divided
+    axes, but at least 2 where there are two columns. The sum leaves out the two deepest axes, so that the order of the
+    columns does not matter.
 
     Examples
     --------
@@ -64,22 +55,13 @@ def axes_bits(depths: Iterable[int], n_columns: int) -> float:
 
 
 def cells_bits(occupied: np.ndarray | int, mixed: np.ndarray | int, n_classes: int) -> FloatArray:
-    """Bits that say which cells are mixed, and the class of every pure one: the first line of eq. 1.
-
-    Cells without rows are not counted: the rows are known to who receives the labels, and so are these cells.
-    """
+    """Bits for which cells are mixed, and the class of every pure one: the first line of eq. 1."""
     pure = np.asarray(occupied - mixed, dtype=np.float64)
     return np.log2(occupied) + _log2_binomial(occupied, mixed) + pure * np.log2(n_classes)
 
 
 def labels_bits(weight: FloatArray) -> FloatArray:
-    """Bits that tell the classes in each cell, n H + (c - 1)/2 log2 n, and 0 for a pure one: the second line.
-
-    Parameters
-    ----------
-    weight : float array of shape (n_cells, n_classes)
-        Weight of the rows of each class.
-    """
+    """Bits for the classes in each cell, n H + (c - 1)/2 log2 n, and 0 for a pure one: the second line."""
     n = weight.sum(axis=1)
     entropy = (xlogy(n, n) - xlogy(weight, weight).sum(axis=1)) / np.log(2.0)
     parameters = (weight.shape[1] - 1) / 2 * np.log2(np.maximum(n, 1.0))

@@ -1,4 +1,4 @@
-"""The columns of a histogram: where values lie on their axes, and what halving each axis would change."""
+"""The columns of a histogram: intervals of values on their axes, and the change of code length by halving an axis."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,16 +12,16 @@ from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import canonical
 from tamis.kernels.mdl_histogram import refined_cells
 
-#: Depth of the finest intervals of an axis, of which all others are unions.
+#: Depth of the finest intervals of an axis; all others are unions of these.
 FINEST = 30
 
 #: The place of a missing value.
 MISSING = -1
 
-#: Weight of all rows up to which logarithms are looked up: beyond, looking them up is no quicker.
+#: Total weight up to which logarithms are tabulated: beyond, a table is no faster.
 _LOGS = 1 << 20
 
-#: Values that are looked at together, so that what is made of them stays in the processor's cache.
+#: Values processed together, so that results stay in the cache.
 _BLOCK = 1 << 17
 
 
@@ -41,13 +41,12 @@ class Axes(NamedTuple):
         return cls(low, high)
 
     def places(self, values: np.ndarray, columns: np.ndarray | int, depth: int = FINEST) -> np.ndarray:
-        """The interval of each value, of 2^depth that divide its axis evenly; -1 where it is missing.
+        """The interval of each value, of 2^depth equal ones on its axis; -1 where it is missing.
 
-        Values beyond the ends lie in the outermost intervals. `columns` are those of the values, one for each or one
-        for each column of a table.
+        Values beyond the ends lie in the outermost intervals. `columns` broadcasts against `values`.
         """
         low, high = self.low[columns], self.high[columns]
-        # Halves, where the ends are too far apart to be subtracted.
+        # Halves, where the difference of the ends overflows.
         with np.errstate(over="ignore"):
             scale = np.where(np.isinf(high - low), 0.5, 1.0)
         low, high = low * scale, high * scale
@@ -59,27 +58,16 @@ class Axes(NamedTuple):
 
 
 def halves(places: np.ndarray, depth: int, levels: int) -> np.ndarray:
-    """Which of the 2^levels parts of its interval of that depth each finest place lies in; 2^levels where missing.
+    """Which of the 2^levels parts of its interval at a depth each finest place lies in.
 
-    Missing values are parted from the others when the axis is divided first, and not divided further.
+    Missing values are a part of their own, 2^levels, in the first division, and are not divided further.
     """
     parts = (places >> (FINEST - depth - levels)) & ((1 << levels) - 1)
     return np.where(places == MISSING, (1 << levels) if depth == 0 else 0, parts).astype(np.uint8)
 
 
 class Columns:
-    """Training rows with what is known of each column: its parts at the next few halvings, one byte a value.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_rows, n_features)
-    y : array of class codes
-    weight : array of shape (n_rows,)
-        Above zero.
-    n_classes : int
-    levels : int
-        How many halvings of an axis to look ahead.
-    """
+    """Training rows and, for each value, its part at the next `levels` halvings of its axis, one byte each."""
 
     def __init__(self, X: Matrix, y: Codes, weight: FloatArray, n_classes: int, levels: int) -> None:
         X = canonical(X.tocsc()) if sp.issparse(X) else X
@@ -89,7 +77,7 @@ class Columns:
         self._levels, self._least = levels, float(weight.min())
         self._logs = _logs(weight)
         self._places: dict[int, np.ndarray] = {}
-        self._turned: dict[int, int] = {}
+        self._depths: dict[int, int] = {}
         if sp.issparse(X):
             self._rows = X.indices.astype(np.int32, copy=False)
             self._starts = X.indptr.astype(np.int64)
@@ -105,7 +93,7 @@ class Columns:
                 self._codes[self._starts[left] : self._starts[right]] = block.T.ravel()
 
     def places(self, column: int) -> np.ndarray:
-        """The finest place of every row on an axis; kept, since the axes that are asked for are few."""
+        """The finest place of every row on an axis; cached, since few axes are divided."""
         if column not in self._places:
             self._places[column] = self.axes.places(column_of(self._X, column), column)
         return self._places[column]
@@ -113,37 +101,20 @@ class Columns:
     def changes(
         self, cell: np.ndarray, total: FloatArray, depths: Mapping[int, int]
     ) -> tuple[FloatArray, np.ndarray, np.ndarray]:
-        """What halving each axis 1, 2, ... times changes: bits of the mixed cells, cells with rows, mixed cells.
+        """Change by halving each axis 1, 2, ... times: bits of the mixed cells, cells with rows, mixed cells.
 
-        Parameters
-        ----------
-        cell : int array of shape (n_rows,)
-        total : float array of shape (n_cells, n_classes)
-            Weight of the rows of each class in each cell.
-        depths : mapping of int to int
-            How often the axes that are divided have been halved, by column.
-
-        Returns
-        -------
-        Arrays of shape (n_features, levels).
+        `total` is the weight of the rows of each class in each cell, `depths` the halvings of each divided column. The
+        results have the shape (n_features, levels).
         """
-        for column in depths.keys() | self._turned.keys():
-            self._turn(column, depths.get(column, 0))
+        for column in depths.keys() | self._depths.keys():
+            self._set_depth(column, depths.get(column, 0))
         shape = (self.n_columns, self._levels)
         found = np.zeros(shape), np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         members = np.bincount(cell * self.n_classes + self.classes, minlength=total.size).reshape(total.shape)
-        # A row that is alone stays alone.
+        # A cell with a single row does not change.
         open_ = np.where(members.sum(axis=1)[cell] > 1, cell, -1).astype(np.int64)
-        fixed = (
-            self._levels,
-            open_,
-            self.classes,
-            self.weight,
-            total,
-            members.astype(np.int64),
-            self._least,
-            self._logs,
-        )
+        weights = self.classes, self.weight, total, members.astype(np.int64), self._least, self._logs
+        fixed = (self._levels, open_, *weights)
         if sp.issparse(self._X):
             refined_cells(self._starts, self._rows, self._codes, self._zero, *fixed, *found)
             return found
@@ -154,11 +125,11 @@ class Columns:
             refined_cells(starts, rows, codes, self._zero[left:right], *fixed, *(one[left:right] for one in found))
         return found
 
-    def _turn(self, column: int, depth: int) -> None:
-        """See to it that the parts of a column are those that follow this depth."""
-        if self._turned.get(column, 0) == depth:
+    def _set_depth(self, column: int, depth: int) -> None:
+        """Compute the parts of a column below this depth."""
+        if self._depths.get(column, 0) == depth:
             return
-        self._turned[column] = depth
+        self._depths[column] = depth
         mine = slice(self._starts[column], self._starts[column + 1])
         if sp.issparse(self._X):
             self._codes[mine] = halves(self.axes.places(self._X.data[mine], column), depth, self._levels)
@@ -167,17 +138,17 @@ class Columns:
             self._codes[mine] = halves(self.places(column), depth, self._levels)
 
     def _first(self, places: np.ndarray) -> np.ndarray:
-        """Places at depth `levels` as the parts of an axis that is not divided yet."""
+        """Parts of an axis that is not divided yet, from places at depth `levels`."""
         return np.where(places == MISSING, 1 << self._levels, places).astype(np.uint8)
 
     def _blocks(self) -> list[tuple[int, int]]:
-        """Ranges of columns that are worked on together."""
+        """Ranges of columns that are processed together."""
         width = max(1, _BLOCK // self.n_rows)
         return [(left, min(left + width, self.n_columns)) for left in range(0, self.n_columns, width)]
 
 
 def _logs(weight: FloatArray) -> FloatArray:
-    """k log2 k for all weights that rows can have together, where these are whole numbers and not too many."""
+    """k log2 k for all sums of weights, where these are integers and not too many."""
     whole = weight.sum()
     if whole > _LOGS or (weight != np.floor(weight)).any():
         return np.zeros(0)

@@ -1,4 +1,4 @@
-"""MDL histogram: axes halved as often as the length of the whole code says, and not at all where that is too dear."""
+"""MDL histogram: axes are halved as often as that shortens the code of the class labels."""
 
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,12 +11,12 @@ from tamis.base._sklearn import Interval
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.part import Part
 from tamis.base.search_range import choice
-from tamis.base.types import FloatArray, Matrix
+from tamis.base.types import FloatArray
 from tamis.base.validation import bearing_rows, canonical, column_names
 from tamis.classify.mdl_histogram.cells import Cells
 from tamis.classify.mdl_histogram.columns import Axes, Columns, column_of
+from tamis.classify.mdl_histogram.division import divided, division
 from tamis.classify.mdl_histogram.figure import Plane, chosen, figure
-from tamis.classify.mdl_histogram.search import division, undivided
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -28,9 +28,8 @@ _DEEPEST, _FURTHEST = 24, 5
 class MDLHistogram(WeightedClassifier):
     """Class shares in the cells of a grid whose axes are divided so that the code of the labels is the shortest.
 
-    Axis i is divided evenly into 2^d_i intervals between the lowest and the highest training value; d_i = 0 leaves a
-    column out, and a large d_i says that it matters much. The classes of n rows, sent to someone who knows the rows,
-    take
+    Axis i is divided into 2^d_i equal intervals between the lowest and the highest training value; with d_i = 0 the
+    column is not used. Given the rows, the classes of n rows take
 
         log2 R + log2 C(R, R_M) + R_P log2 c + sum_{mixed cells r} (n_r H_r + (c - 1)/2 log2 n_r)
         + log2 m + log2 C(m, m+) + log2* d + d H(d_1/d, ..., d_m/d) - (k - 1)/2 log2 d + log2 d
@@ -43,15 +42,15 @@ class MDLHistogram(WeightedClassifier):
     Parameters
     ----------
     ahead : int, default=3
-        How often an axis may be halved in one step, 1 to 5; more than once only where once makes the code of no axis
-        shorter. Classes that lie symmetrically on an axis are not told apart by its halves, but by its quarters.
+        Most halvings of an axis in one step, 1 to 5; more than one only where one shortens the code for no axis.
+        Classes that lie symmetrically on an axis are not separated by its halves, but by its quarters.
     uphill : int, default=2
         Steps in a row that need not make the code shorter before the refining ends.
     max_depth : int, default=20
         Most halvings of an axis, 1 to 24.
     alpha : float, default=0.5
-        Rows of each class added to every cell where probabilities are asked for; one half is what the term
-        (c - 1)/2 log2 n_r stands for, 0 gives the shares themselves.
+        Rows of each class added to every cell in ``predict_proba``; one half corresponds to the term
+        (c - 1)/2 log2 n_r, 0 gives the plain shares.
 
     Attributes
     ----------
@@ -61,7 +60,7 @@ class MDLHistogram(WeightedClassifier):
     used_ : bool array of shape (n_features,)
         The columns that are divided.
     bits_, undivided_bits_ : float
-        Length of the code, and what it was before any division.
+        Length of the code, and that before any division.
     halved_ : int array
         The columns whose axis was halved, in order; ``depths_`` counts them.
     low_, high_ : float arrays of shape (n_features,)
@@ -73,14 +72,12 @@ class MDLHistogram(WeightedClassifier):
 
     Notes
     -----
-    The best division is not searched for among all: from the undivided rows on, the axis whose refinement makes the
-    code shortest is refined; then axes are coarsened while that helps; and so on until neither does
-    (:func:`~tamis.classify.mdl_histogram.search.division`). Cells without rows are not kept, so that many columns are
-    no harm. A row in such a cell is answered by the cell it was cut from in the last halving that leaves training rows
-    around it; beyond the ends of an axis the outermost intervals go on.
+    The search is greedy: from the undivided rows on, the axis whose refinement makes the code shortest is refined; then
+    axes are coarsened while that helps; and so on until neither does
+    (:func:`~tamis.classify.mdl_histogram.division.division`). A row in a cell without training rows gets the shares of
+    the smallest earlier cell around it that has some. Values beyond the ends of an axis lie in its outermost intervals.
 
-    A missing value lies in no interval: on a divided axis the missing ones are an interval of their own. A row of
-    weight 2 counts as two rows. Weights of less than one row in all of a cell count nothing for log2 n_r.
+    Missing values are an interval of their own on a divided axis. A row of weight 2 counts as two rows.
 
     References
     ----------
@@ -126,7 +123,7 @@ class MDLHistogram(WeightedClassifier):
         X, y, counts, _ = bearing_rows(X, y, sample_weight, self.classes_, "mdl_histogram")
         n_classes = self.classes_.shape[0]
         columns = Columns(X, y, counts, n_classes, int(self.ahead))
-        start = undivided(columns)
+        start = divided(columns, ())
         found = division(columns, start, uphill=int(self.uphill), max_depth=int(self.max_depth))
         self.bits_, self.undivided_bits_ = found.bits, start.bits
         self.halved_ = np.array(found.halved, dtype=np.int64)
@@ -136,20 +133,23 @@ class MDLHistogram(WeightedClassifier):
         _, self.keys_, self.weight_ = Cells.of(found.halved, columns.places, y, counts, n_classes)
 
     def plot(self, columns: tuple[int, int] | None = None) -> "Figure":
-        """The partition as a picture in two dimensions: a plotly figure, to be shown or written to a file.
+        """Draw the cells in the plane of two columns.
 
         Cells have the colour of their class, the stronger the purer they are; a pale part has no training rows and is
-        answered by the cell it was cut from. Counts are told when the pointer rests on a cell.
+        predicted by the cell it was cut from. Hover shows the counts of a cell.
 
         Parameters
         ----------
         columns : pair of int, optional
-            The columns to show, counted from 0; the two that are halved most often by default. Where others are
-            divided too, the cells along these are counted together.
+            The columns to show, counted from 0; by default the two that are halved most often. Along other divided
+            columns the counts are added.
+
+        Returns
+        -------
+        plotly.graph_objects.Figure
         """
         check_is_fitted(self)
-        pair = chosen(self.depths_, columns)
-        names = column_names(self)
+        pair, names = chosen(self.depths_, columns), column_names(self)
         plane = Plane.of(self._cells(), pair, Axes(self.low_, self.high_))
         return figure(plane, [names[j] if j >= 0 else None for j in pair], self.classes_)
 
@@ -159,13 +159,10 @@ class MDLHistogram(WeightedClassifier):
     def _decision(self, X: Any) -> FloatArray:
         cells = self._cells()
         first = np.cumsum([0, *(len(one) for one in cells.weight)])
-        last, cell = cells.find(self._places(X).__getitem__, X.shape[0])
+        axes, used = Axes(self.low_, self.high_), np.flatnonzero(self.used_)
+        own = canonical(X[:, used].tocsc()) if sp.issparse(X) else X[:, used]
+        places = {j: axes.places(column_of(own, place), j) for place, j in enumerate(used.tolist())}
+        last, cell = cells.find(places.__getitem__, X.shape[0])
         shares = np.concatenate(cells.weight) + self.alpha
         shares /= shares.sum(axis=1, keepdims=True)
         return np.asarray(shares[first[last] + cell])
-
-    def _places(self, X: Matrix) -> dict[int, np.ndarray]:
-        """The finest place of every row on each divided axis."""
-        axes, used = Axes(self.low_, self.high_), np.flatnonzero(self.used_)
-        own = canonical(X[:, used].tocsc()) if sp.issparse(X) else X[:, used]
-        return {j: axes.places(column_of(own, place), j) for place, j in enumerate(used.tolist())}

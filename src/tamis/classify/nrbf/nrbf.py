@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
 from tamis.base._sklearn import Interval, StrOptions
@@ -16,20 +17,20 @@ from tamis.base.inner_cv import CAUTION, most_confident, weighted_folds
 from tamis.base.part import Part
 from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray, Matrix
-from tamis.base.validation import canonical
+from tamis.base.validation import bearing_rows, canonical
 from tamis.classify.nrbf.widths import BLOCK, FAR, ROUNDING, differences, from_mean, mean_row, relative, try_widths
 from tamis.margins.kernel import squared_norms
 
 #: Pair values that are summed at a time, while they are in the cache.
 _CACHED = 130_000
 
-#: Error of an exponent beyond which a row's distances are computed from differences, not from inner products.
+#: Error of an exponent beyond which distances are computed from differences, not from inner products.
 _LOST = 1e-7
 
-#: Distances closer than this share of themselves are equal, when they are computed from differences.
+#: Distances from differences that are closer than this share of themselves are equal.
 _EQUAL = 1e-12
 
-#: When a row's highest exponent is further from 0 than this it is moved there, so that the sum of exp is a number.
+#: Exponents whose maximum is further from 0 than this are shifted, so that the sum of exp is finite.
 _DEEP = 600.0
 
 
@@ -45,18 +46,16 @@ class NRBF(SharedFit, WeightedClassifier):
     sigma : float or "auto", default="auto"
         The width. Towards 0 the nearest row decides alone, towards infinity every class gets its share of the
         rows. "auto" takes the width with the highest mean accuracy, less `caution` deviations, over the folds of an
-        internal stratified cross-validation on the training rows; of equals the largest, which is the smoothest.
+        internal stratified cross-validation; of equals the largest, which is the smoothest.
     n_sigmas : int, default=25
-        Widths that "auto" tries, in geometric progression. The smallest is a quarter of what the second nearest row
-        is further away than the nearest, in squared distance (geometric mean over the rows; equal distances count
-        once), so that little but the nearest is left; the largest is the mean squared distance between rows, where
-        all of them count about the same.
+        Widths that "auto" tries, in geometric progression: from a quarter of the typical gap between the squared
+        distances to the nearest and the second nearest row, to the mean squared distance between rows.
     cv : int, default=10
         Folds of the internal cross-validation; fewer when the largest class has fewer rows.
     caution : float, default=0.0
-        How many deviations over the folds count against a width (Grabczewski and Jankowski, eq. 25).
+        How many standard deviations over the folds count against a width (Grabczewski and Jankowski, eq. 25).
     random_state : int, Generator, RandomState or None, default=None
-        Deals the rows into the internal folds.
+        Splits the rows into the internal folds.
 
     Attributes
     ----------
@@ -70,14 +69,13 @@ class NRBF(SharedFit, WeightedClassifier):
 
     Notes
     -----
-    A row of weight 2 counts as the row twice, in the search as well; a row of weight 0 as absent. Rows are dealt into
-    the internal folds in the order of their distance from the mean, so that neither the order of the rows nor that of
-    the columns matters, but for rows at the same distance. Beyond 6,000 rows, 6,000 of them are judged, each by all
-    rows outside its fold, and their distances are computed a block at a time.
+    A row of weight 2 counts as the row twice, in the search as well. The internal folds are made in the order of the
+    rows' distance from the mean, so that the order of rows and columns does not matter, except among equal distances.
+    Beyond 6,000 rows the search evaluates 6,000 of them.
 
-    Multiplying all values by a leaves every probability of a search as it is and multiplies its widths by a^2.
-    However small sigma is, the sums are taken relative to the nearest row; where inner products would be too coarse
-    for it, distances come from differences, and rows that are nearest to within twelve digits share.
+    Multiplying all values by a multiplies the widths of a search by a^2 and changes no probability. Sums are relative
+    to the nearest row, however small sigma is; where inner products are too coarse for it, distances come from
+    differences, and rows whose distances agree to twelve digits are equally near.
 
     Examples
     --------
@@ -124,39 +122,31 @@ class NRBF(SharedFit, WeightedClassifier):
         self.caution = caution
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
-        self._finish(self._prepare([self], X, y, sample_weight))
-
     def _prepare(
-        self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
+        self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
     ) -> tuple[dict[str, Any], Any]:
-        given = np.ones(X.shape[0]) if sample_weight is None else sample_weight
-        # Class by class, so that the sum over a class is one over neighbouring places.
+        X, y, given, _ = bearing_rows(X, y, sample_weight, self.classes_, "NRBF")
+        # Class by class: the sum over a class is then over neighbouring places.
         order = np.argsort(y, kind="stable")
-        order = order[given[order] > 0]
         X, y, given = X[order], y[order], given[order]
-        size = np.bincount(y, weights=given, minlength=self.classes_.shape[0])
-        if not size.all():
-            empty = self.classes_.tolist()[int(np.argmin(size))]
-            raise TamisError(f"NRBF: no row of class {empty!r} has a sample weight above zero")
         self._mean = None if sp.issparse(X) else mean_row(X, given)
         rows = self._moved(X)
         self._norms = norms = _finite_norms(rows)
-        # In the form that products need: column by column, or with a column for exponents from one product.
+        # The form of products: CSC, or dense with a column more so that one product gives the exponents.
         self._rows: Matrix = rows.tocsc() if sp.issparse(X) else np.column_stack([rows, -norms])
-        self._starts = np.searchsorted(y, np.arange(size.shape[0]))
+        self._starts = np.searchsorted(y, np.arange(self.classes_.shape[0]))
         self._weight = None if (given == given[0]).all() else relative(given)
-        learnt = {name: getattr(self, name) for name in ("_mean", "_norms", "_rows", "_starts", "_weight")}
+        fitted = {name: getattr(self, name) for name in ("_mean", "_norms", "_rows", "_starts", "_weight")}
         tried = None
-        if any(one.sigma == "auto" for one in asked):
+        if any(one.sigma == "auto" for one in estimators):
             key = from_mean(rows, norms, given)
             folds = weighted_folds(key, y, given, self.cv, self.random_state, 'NRBF: sigma="auto"')
-            tried = try_widths(rows, norms, y, given, folds, size.shape[0], self.n_sigmas)
-        return learnt, tried
+            tried = try_widths(rows, norms, y, given, folds, self.classes_.shape[0], self.n_sigmas)
+        return fitted, tried
 
     def _finish(self, prepared: tuple[dict[str, Any], Any]) -> None:
-        learnt, tried = prepared
-        self.__dict__.update(learnt)
+        fitted, tried = prepared
+        self.__dict__.update(fitted)
         if self.sigma == "auto":
             self.sigmas_, accuracy = tried
             self.cv_accuracy_ = accuracy.mean(axis=0)
@@ -175,13 +165,13 @@ class NRBF(SharedFit, WeightedClassifier):
         widest = first._rows.shape[0] if sp.issparse(first._rows) else max(first._rows.shape)
         height = max(1, BLOCK // widest)
         coarse = ROUNDING * math.sqrt(X.shape[1])
-        for top in range(0, X.shape[0], height):
-            rows = first._moved(X[top : top + height] if height < X.shape[0] else X)
+        for some in gen_batches(X.shape[0], height):
+            rows = first._moved(X[some] if height < X.shape[0] else X)
             error = coarse * (_finite_norms(rows) + first._norms.max()) + np.finfo(np.float64).tiny
             products = first._products(rows) if (error < _LOST * max(model.sigma_ for model in models)).any() else None
             for model, out in zip(models, shares, strict=True):
                 fine = error < _LOST * model.sigma_
-                block = out[top : top + height]
+                block = out[some]
                 if products is not None and fine.any():
                     block[fine] = model._shares((products if fine.all() else products[fine]) * (1 / model.sigma_))
                 if not fine.all():
@@ -189,18 +179,15 @@ class NRBF(SharedFit, WeightedClassifier):
         return iter(shares)
 
     def _moved(self, X: Matrix) -> Matrix:
-        """Rows in the form of the training rows: dense and moved by their mean, or canonical CSR; in float64.
-
-        Inner products of moved rows keep the digits that a common offset would take.
-        """
+        """Rows as float64: canonical CSR, or dense less the mean, since a common offset costs inner products digits."""
         if self._mean is None:
             return canonical(sp.csr_matrix(X, dtype=np.float64))
         with np.errstate(over="ignore", invalid="ignore"):
             return np.subtract(X.toarray() if sp.issparse(X) else X, self._mean, dtype=np.float64)
 
     def _products(self, X: Matrix) -> FloatArray:
-        """Sigma times the exponents, less what is the same for all training rows, from one product of matrices."""
-        # |x|^2 - |x - x'|^2 = 2 x.x' - |x'|^2: what a row's exponents have in common cancels in its shares.
+        """Sigma times the exponents, up to a constant for each row, from one matrix product."""
+        # |x|^2 - |x - x'|^2 = 2 x.x' - |x'|^2: the constant |x|^2 cancels in the shares.
         if sp.issparse(X):
             products = safe_sparse_dot(X * 2.0, self._rows.T, dense_output=True)
             products -= self._norms
@@ -211,7 +198,7 @@ class NRBF(SharedFit, WeightedClassifier):
         return left @ self._rows.T
 
     def _by_differences(self, X: Matrix) -> FloatArray:
-        """Exponents where sigma is of the size of the rounding of inner products, or below; 0 for the nearest row."""
+        """Exponents from differences, for a sigma near the rounding of inner products; 0 for the nearest row."""
         distances = differences(X, self._rows.tocsr() if sp.issparse(X) else self._rows[:, :-1])
         nearest = distances.min(axis=1, keepdims=True)
         beyond = np.where(distances <= nearest * (1 + _EQUAL), 0.0, distances - nearest)
@@ -220,11 +207,11 @@ class NRBF(SharedFit, WeightedClassifier):
         return beyond
 
     def _shares(self, exponents: FloatArray) -> FloatArray:
-        """Shares of the classes in the sums of exp; `exponents` are used up."""
+        """Shares of the classes in the sums of exp; overwrites `exponents`."""
         sums = np.empty((exponents.shape[0], self._starts.shape[0]))
         height = max(1, _CACHED // exponents.shape[1])
-        for top in range(0, exponents.shape[0], height):
-            block = exponents[top : top + height]
+        for some in gen_batches(exponents.shape[0], height):
+            block = exponents[some]
             highest = block.max(axis=1)
             if np.abs(highest).max() > _DEEP:
                 block -= highest[:, None]
@@ -232,12 +219,12 @@ class NRBF(SharedFit, WeightedClassifier):
             np.exp(block, out=block)
             if self._weight is not None:
                 block *= self._weight
-            np.add.reduceat(block, self._starts, axis=1, out=sums[top : top + height])
+            np.add.reduceat(block, self._starts, axis=1, out=sums[some])
         return sums / sums.sum(axis=1, keepdims=True)
 
 
 def _finite_norms(rows: Matrix) -> FloatArray:
-    """Squared length of every row; refused where a squared distance could not be written down."""
+    """Squared length of every row; refused where squared distances overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         norms = squared_norms(rows)
     if not (norms < np.finfo(np.float64).max / 8).all():

@@ -18,60 +18,45 @@ BLOCK = 4_000_000
 #: Error of a squared distance from inner products, as a share of the squared norms and of the root of their length.
 ROUNDING = 2e-15
 
-#: Exponents end at minus this, short of the exp that processors are slow with; against the nearest row it is nothing.
+#: Exponents are cut at minus this: exp is slow beyond, and such rows do not count beside the nearest.
 FAR = 700.0
 
-#: Training rows up to which the search keeps all squared distances, and the most rows that it judges.
-_WHOLE, _JUDGED = 6_000, 6_000
+#: Training rows up to which the search holds all squared distances, and the most rows that it evaluates.
+_WHOLE, _EVALUATED = 6_000, 6_000
 
 
 def try_widths(
     rows: Matrix, norms: FloatArray, y: Codes, weight: FloatArray, folds: Sequence[Fold], n_classes: int, count: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Widths in geometric progression, and the accuracy of each in every fold.
+    """Widths in geometric progression, ascending, and the accuracy of each, of shape (n_folds, n_widths).
 
-    Parameters
-    ----------
-    rows : array or canonical CSR matrix of float64
-        Training rows; dense ones moved to their mean.
-    norms : array of shape (n_rows,)
-        Their squared lengths.
-    y, weight : arrays of shape (n_rows,)
-        Class codes, and weights above zero.
-    folds : sequence of Fold
-    n_classes, count : int
-        Number of classes, and of widths to try.
-
-    Returns
-    -------
-    widths : array
-        Ascending.
-    accuracy : array of shape (n_folds, n_widths)
+    `rows` are canonical CSR, or dense and moved to their mean; `norms` are their squared lengths.
     """
     pairs = _Pairs(rows, norms)
     sigmas = pairs.widths(weight, count)
     accuracy = np.zeros((len(folds), sigmas.shape[0]))
     for fold, part in enumerate(folds):
-        base, asked = np.flatnonzero(part.train), np.flatnonzero(part.test)
-        votes = _votes(part.train[base], y[base], n_classes)
-        asked = asked[_evenly(asked.shape[0], _JUDGED // len(folds))]
+        train, test = np.flatnonzero(part.train), np.flatnonzero(part.test)
+        votes = np.zeros((train.size, n_classes))
+        votes[np.arange(train.size), y[train]] = relative(part.train[train])
+        test = test[_evenly(test.size, _EVALUATED // len(folds))]
         height = max(1, BLOCK // weight.shape[0])
-        for some in np.split(asked, range(height, asked.shape[0], height)):
-            accuracy[fold] += _right(pairs(some)[:, base], votes, y[some], sigmas) @ part.test[some]
-        accuracy[fold] /= part.test[asked].sum()
+        for some in np.split(test, range(height, test.size, height)):
+            accuracy[fold] += _right(pairs(some)[:, train], votes, y[some], sigmas) @ part.test[some]
+        accuracy[fold] /= part.test[test].sum()
     return sigmas, accuracy
 
 
 class _Pairs:
-    """Squared distances of training rows to all of them: kept whole for few rows, computed when asked for many."""
+    """Squared distances of training rows to all of them: held for few rows, computed on demand for many."""
 
     def __init__(self, rows: Matrix, norms: FloatArray) -> None:
         self._rows = rows
         self.error = 2 * ROUNDING * math.sqrt(rows.shape[1]) * float(norms.max())
         mean = np.asarray(rows.mean(axis=0)).ravel()
-        # Sparse rows cannot be moved to their mean: far from it, what sets them apart is in the differences alone.
-        self._drowned = self.error * 1e6 > norms.mean() - mean @ mean
-        self.error = 0.0 if self._drowned else self.error
+        # Sparse rows are not moved to their mean: far from it, inner products lose their differences.
+        self._coarse = self.error * 1e6 > norms.mean() - mean @ mean
+        self.error = 0.0 if self._coarse else self.error
         self._whole = self._distances(None) if rows.shape[0] <= _WHOLE else None
 
     def __call__(self, some: np.ndarray) -> FloatArray:
@@ -79,7 +64,7 @@ class _Pairs:
 
     def _distances(self, some: np.ndarray | None) -> FloatArray:
         rows = self._rows if some is None else self._rows[some]
-        if self._drowned:
+        if self._coarse:
             return differences(rows, self._rows)
         return ground("gaussian", rows, None if some is None else self._rows)
 
@@ -95,7 +80,7 @@ class _Pairs:
 
 
 def _gap(distances: FloatArray, weight: FloatArray, error: float) -> float:
-    """By how much the second nearest row is typically further than the nearest; equal distances count as one."""
+    """Geometric mean of how much further the second nearest row is than the nearest; equal distances count as one."""
     first = np.where(distances > error, distances, np.inf).min(axis=1)
     second = np.where(distances > (first * (1 + 1e-9) + error)[:, None], distances, np.inf).min(axis=1)
     known = np.isfinite(second)
@@ -105,7 +90,7 @@ def _gap(distances: FloatArray, weight: FloatArray, error: float) -> float:
 
 
 def _right(distances: FloatArray, votes: FloatArray, y: Codes, sigmas: FloatArray) -> FloatArray:
-    """For each width and row whether the class with the largest share, the first of equals, is the row's own."""
+    """For each width and row whether the class with the largest share, the first of equals, is the true one."""
     distances -= distances.min(axis=1, keepdims=True)
     furthest = distances.max()
     right = np.empty((sigmas.shape[0], y.shape[0]))
@@ -115,22 +100,15 @@ def _right(distances: FloatArray, votes: FloatArray, y: Codes, sigmas: FloatArra
         if furthest > FAR * sigma:
             np.maximum(work, -FAR, out=work)
         shares = np.exp(work, out=work) @ votes
-        # What differs by rounding alone is equal.
+        # Shares that differ by rounding are equal.
         leading = shares >= shares.max(axis=1, keepdims=True) * (1 - 1e-9)
         right[number] = leading.argmax(axis=1) == y
     return right
 
 
-def _votes(weight: FloatArray, y: Codes, n_classes: int) -> FloatArray:
-    """One row a training row: its weight in the column of its class."""
-    votes = np.zeros((y.shape[0], n_classes))
-    votes[np.arange(y.shape[0]), y] = relative(weight)
-    return votes
-
-
 def relative(weight: FloatArray) -> FloatArray:
     """Weights with a largest of 1."""
-    # Never so small that it vanishes against another: some row must be left to vote wherever x is.
+    # Not so small that all votes vanish for some x.
     return np.maximum(weight / weight.max(), 1e-40)
 
 
@@ -142,7 +120,7 @@ def from_mean(rows: Matrix, norms: FloatArray, weight: FloatArray) -> FloatArray
 
 def mean_row(X: Matrix, weight: FloatArray) -> FloatArray:
     """Weighted mean of the rows."""
-    # Weights that sum to 1 beforehand: the sum of the largest finite values would overflow.
+    # Weights are normalised first: a sum of very large values would overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray((weight / weight.sum()) @ X, dtype=np.float64).ravel()
 
@@ -159,5 +137,5 @@ def differences(X: Matrix, Z: Matrix) -> FloatArray:
 
 
 def _evenly(count: int, at_most: int) -> np.ndarray:
-    """Places 0 to `count` - 1, or as many of them as asked, evenly spread."""
+    """At most `at_most` of the places 0 to `count` - 1, evenly spread."""
     return np.linspace(0, count - 1, min(count, max(1, at_most))).astype(np.intp)

@@ -1,4 +1,4 @@
-"""What support vector machines say of new rows; those fitted on the same rows share the products with them."""
+"""Decisions of support vector machines; those fitted together share the products with new rows."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,37 +18,25 @@ _BLOCK = 4_000_000
 
 
 def decisions(models: Sequence["SVM"], X: Matrix) -> list[FloatArray]:
-    """Evidence of each model for the rows of `X`, in the form of a classifier's ``_decision``.
-
-    Parameters
-    ----------
-    models : sequence of SVM
-        Fitted on the same rows; or a single one.
-    X : array or CSR matrix
-    """
+    """``_decision`` of each of the models, which were fitted on the same rows."""
     found: dict[int, FloatArray] = {}
     kinds: dict[str, list[int]] = {}
     for place, model in enumerate(models):
         kinds.setdefault("linear" if model.kernel_ == "linear" else GROUNDS[model.kernel_], []).append(place)
     for kind, places in kinds.items():
-        some = [models[place] for place in places]
-        found.update(zip(places, (_linear if kind == "linear" else _by_kernel)(some, X), strict=True))
-    return [_evidence(model, found[place]) for place, model in enumerate(models)]
-
-
-def _evidence(model: "SVM", pairs: FloatArray) -> FloatArray:
-    pairs = pairs + model.intercept_
-    return pairs[:, 0] if pairs.shape[1] == 1 else one_vs_one(pairs, model.classes_.shape[0])
-
-
-def _linear(models: Sequence["SVM"], X: Matrix) -> list[FloatArray]:
-    together = inner_products(X, np.concatenate([model.coef_ for model in models]))
-    return np.split(together, len(models), axis=1)
+        alike = [models[place] for place in places]
+        if kind == "linear":
+            pairs = np.split(inner_products(X, np.concatenate([model.coef_ for model in alike])), len(alike), axis=1)
+        else:
+            pairs = _by_kernel(alike, X)
+        found.update(zip(places, pairs, strict=True))
+    pairs = [found[place] + model.intercept_ for place, model in enumerate(models)]
+    return [one[:, 0] if one.shape[1] == 1 else one_vs_one(one, models[0].classes_.shape[0]) for one in pairs]
 
 
 def _by_kernel(models: Sequence["SVM"], X: Matrix) -> list[FloatArray]:
-    """For kernels that rest on the same: one product with the rows that bear weight in any model."""
-    rows, vectors = _bearing(models)
+    """For kernels of the same inner products or distances: computed once, with the support vectors of all models."""
+    rows, vectors = _all_support_vectors(models)
     columns = [np.searchsorted(rows, model.support_) for model in models]
     found = [np.empty((X.shape[0], model.intercept_.shape[0])) for model in models]
     height = max(1, _BLOCK // rows.shape[0])
@@ -62,8 +50,8 @@ def _by_kernel(models: Sequence["SVM"], X: Matrix) -> list[FloatArray]:
     return found
 
 
-def _bearing(models: Sequence["SVM"]) -> tuple[np.ndarray, Matrix]:
-    """Numbers, in order, of the training rows that bear weight in any model, and these rows, each once."""
+def _all_support_vectors(models: Sequence["SVM"]) -> tuple[np.ndarray, Matrix]:
+    """Numbers, ascending, of the support vectors of any model, and these rows, each once."""
     if len(models) == 1:
         return models[0].support_, models[0].support_vectors_
     rows = np.empty(0, dtype=np.intp)

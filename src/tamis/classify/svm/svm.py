@@ -17,9 +17,9 @@ from tamis.base.search_range import choice, geom
 from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import bearing_rows, class_pairs, row_terms
-from tamis.classify.svm.path import Candidate, Rule, search_columns, search_grams
+from tamis.classify.svm.cost_path import Candidate, Rule, search_columns, search_grams
 from tamis.classify.svm.predictions import decisions
-from tamis.classify.svm.shared import Problem, SharedRows
+from tamis.classify.svm.shared_gram import Problem, SharedRows
 from tamis.margins.kernel import GROUNDS, squared_norms
 from tamis.margins.kernel_width import check_width, widths
 from tamis.margins.pairs import column_path, suits_columns
@@ -27,7 +27,7 @@ from tamis.margins.solve import Solution
 
 
 class NotSettled(ConvergenceWarning):
-    """The solver stopped short of the optimum, or a hard margin was asked of classes that overlap."""
+    """The solver stopped short of the optimum, or there is no hard margin because classes overlap."""
 
 
 def _phrase(a: Arguments) -> str:
@@ -56,20 +56,19 @@ class SVM(SharedFit, WeightedClassifier):
     Parameters
     ----------
     kernel : str, default="linear"
-        One of the above, or "auto": linear or gaussian, with C and sigma chosen too unless they are given (a sigma
-        of "scale" does not count as given). Where `solver` comes to liblinear "auto" is linear.
+        One of the above, or "auto": linear or gaussian, with C and sigma selected too unless they are given (a sigma
+        of "scale" does not count as given). Where `solver` resolves to liblinear, "auto" is linear.
     C : float, "auto" or None, default=None
-        What a unit of slack costs; None is 1, or "auto" with ``kernel="auto"``. ``inf`` asks for a hard margin. When
-        the classes overlap there is none: a warning says so, and what the solver had by then is kept. "auto" tries
-        ten values between 1e-3 and 1e4 in geometric progression, divided by the mean squared distance of the
-        training rows to their mean in the space of the kernel (ridge included).
+        Cost of a unit of slack; None is 1, or "auto" with ``kernel="auto"``. ``inf`` is a hard margin; if the classes
+        overlap, a warning reports that there is none, and the solver's last state is the model. "auto" tries ten
+        values between 1e-3 and 1e4 in geometric progression, divided by the mean squared distance of the training
+        rows to their mean in the space of the kernel (ridge included).
     sigma : float, "scale", "classes" or "auto", default="scale"
-        The width of the kernels that have one. "scale" takes the number of columns times the variance of all values,
-        the mean squared distance of a row to the overall mean (scikit-learn's ``gamma="scale"`` upside down); for
-        the exponential kernel the square root of that. "classes" is Lal, Chapelle and Schölkopf's: with t the mean
-        over the rows of the distance to the nearest row of another class, 2 t^2 for the gaussian kernel and t for
-        the exponential; "scale" when t is 0. "auto" tries seven multiples of "scale", from 1/256 to 16 times it (for
-        the exponential kernel their roots).
+        The width of the kernels that have one. "scale" is the number of columns times the variance of all values,
+        the inverse of scikit-learn's ``gamma="scale"``; its square root for the exponential kernel. "classes" is Lal,
+        Chapelle and Schölkopf's: with t the mean distance of a row to the nearest row of another class, 2 t^2 for the
+        gaussian kernel and t for the exponential; "scale" when t is 0. "auto" tries seven multiples of "scale", from
+        1/256 to 16 (for the exponential kernel their roots).
     degree : int, default=3
         Of the polynomial and cosine kernels.
     coef0 : float, default=0.0
@@ -81,57 +80,56 @@ class SVM(SharedFit, WeightedClassifier):
         on slack, heavier for the smaller class. 1 is Lal, Chapelle and Schölkopf's.
     solver : {"auto", "gram", "liblinear"}, default="auto"
         "gram" solves on the kernel matrix of the training rows, with libsvm, to the optimum; it takes 8 n^2 bytes.
-        "liblinear" solves the linear kernel on the columns, which suits many rows with few values each. It weighs
+        "liblinear" solves the linear kernel on the columns, which suits many rows with few values each; it penalises
         the intercept a little too, and stops within `tol`. "auto" takes liblinear for a finite C without ridge beyond
         4,000 rows when a row holds fewer stored values than an eighth of the rows, and beyond 15,000 rows always.
     tol : float, default=1e-3
         How much a margin of 1 may be missed.
     max_iter : int, optional
-        Limit per pair of classes: steps for "gram", passes over the rows for "liblinear". By default what takes a
-        few seconds. A warning says when it was not enough.
+        Limit per pair of classes: steps for "gram", passes over the rows for "liblinear"; by default a few seconds'
+        work. A warning reports when it was not enough.
     cv : int, default=5
-        Folds of the cross-validation on the training rows by which "auto" chooses; fewer when the largest class has
-        fewer rows.
+        Folds of the internal cross-validation of "auto"; fewer when the largest class has fewer rows.
     caution : float, default=0.0
-        How many deviations over the folds count against a candidate (Grabczewski and Jankowski, eq. 25).
+        How many standard deviations over the folds count against a candidate (Grabczewski and Jankowski, eq. 25).
     random_state : int, Generator, RandomState or None, default=None
-        Deals the rows into those folds.
+        Splits the rows into those folds.
 
     Attributes
     ----------
     classes_ : array
-    kernel_ : str
-    C_ : float
-    sigma_ : float
+    kernel_, C_, sigma_ : str, float and float
         The kernel, the cost and, for the kernels that have one, the width in use.
     candidates_ : list of (kernel, sigma, C)
         What "auto" has tried.
     cv_accuracy_ : array
         Their accuracy, averaged over the folds; balanced accuracy with ``class_weight="balanced"``.
     intercept_ : array of shape (n_pairs,)
-        Pairs (0, 1), (0, 2), ..., (1, 2), ... of classes; a decision above zero speaks for the second.
+        Pairs (0, 1), (0, 2), ..., (1, 2), ... of classes; a decision above zero is for the second.
     coef_ : array of shape (n_pairs, n_features)
         Linear kernel only.
     support_ : array of shape (n_support,)
-        Training rows that bear weight, when solved on the Gram matrix.
+        Numbers of the support vectors among the training rows, when solved on the Gram matrix.
     dual_coef_ : array of shape (n_support, n_pairs)
         Their signed weights.
     support_vectors_ : array or CSR matrix of shape (n_support, n_features)
         Those rows, for the kernels other than linear.
     n_iter_ : array of shape (n_pairs,)
-        Steps or passes the solver took.
+        Steps or passes of the solver.
+
+    See Also
+    --------
+    FRSVM : Faster predictions, on a few principal components for each pair of classes.
 
     Notes
     -----
-    Sample weights multiply C row by row and divide the ridge, so that a row of weight 2 counts like the row twice;
-    a row of weight 0 is as if absent. They do not change a hard margin. There are no class probabilities.
+    Sample weights multiply C row by row and divide the ridge: a row of weight 2 counts like the row twice. They do not
+    change a hard margin. There are no class probabilities.
 
-    "auto" takes the candidate with the highest mean accuracy over the folds, each test row weighted; of equals the
-    linear kernel, then the smallest C, then the largest sigma. The classes are balanced and the ridge is added in
-    every training part anew. Widths are found on all training rows, as Lal, Chapelle and Schölkopf do. The folds do
-    not depend on the order of the rows unless some are equally long. When all weights are whole numbers a row's
-    copies are dealt to the folds one by one, and may be trained and tested on, as copies of rows may. Solutions are
-    held less exact in the search than in the fit, which alone warns when one is not settled.
+    "auto" takes the candidate with the highest mean accuracy over the folds; of equals the linear kernel, then the
+    smallest C, then the largest sigma. Balance and ridge are computed anew in every training part, widths on all
+    training rows. The folds do not depend on the order of the rows unless some have equal norms. With integer weights
+    the copies of a row may lie in different folds. The search solves less exactly than the fit, which alone warns.
 
     Examples
     --------
@@ -209,74 +207,68 @@ class SVM(SharedFit, WeightedClassifier):
         self.caution = caution
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
-        self._finish(self._prepare([self], X, y, sample_weight))
-
     def _prepare(
-        self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
+        self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
     ) -> tuple[SharedRows, Sequence[Self]]:
         rows = bearing_rows(X, y, sample_weight, self.classes_, "SVM")
-        return SharedRows(*rows, {one.kernel for one in asked}, again=len(asked) > 1), asked
+        return SharedRows(*rows, {one.kernel for one in estimators}, again=len(estimators) > 1), estimators
 
     def _finish(self, prepared: tuple[SharedRows, Sequence[Self]]) -> None:
-        rows, asked = prepared
+        rows, estimators = prepared
         check_width(self.kernel, self.sigma)
         if self._by_columns(rows.X):
             self._fit_columns(rows)
             return
         self._choose(rows)
-        mates = (
-            one for one in asked if all(getattr(one, p) == getattr(self, p) for p in self.shared_parameters if p != "C")
-        )
-        costs = [cost for cost in (mate._given_cost() for mate in mates) if cost is not None]
+        same = set(self.shared_parameters) - {"C"}
+        alike = (one for one in estimators if all(getattr(one, p) == getattr(self, p) for p in same))
+        costs = [cost for cost in (one._given_cost() for one in alike) if cost is not None]
         problem = self._problem(self.kernel_, getattr(self, "sigma_", None))
-        weights = self._keep(rows.solve(problem, self.C_, costs, tol=self.tol, max_iter=self.max_iter))
-        bears = np.flatnonzero(weights.any(axis=1))
-        self.support_ = rows.places[bears]
-        self.dual_coef_ = weights[bears]
+        weights = self._store(rows.solve(problem, self.C_, costs, tol=self.tol, max_iter=self.max_iter))
+        support = np.flatnonzero(weights.any(axis=1))
+        self.support_ = rows.places[support]
+        self.dual_coef_ = weights[support]
         if self.kernel_ == "linear":
-            self.coef_ = np.ascontiguousarray((rows.X[bears].T.astype(np.float64, copy=False) @ self.dual_coef_).T)
+            self.coef_ = np.ascontiguousarray((rows.X[support].T.astype(np.float64, copy=False) @ self.dual_coef_).T)
         else:
-            self.support_vectors_ = rows.X[bears]
+            self.support_vectors_ = rows.X[support]
 
     def _fit_columns(self, rows: SharedRows) -> None:
         C = self._given_cost()
         if C is None:
-            folds = self._deal(rows)
-            self._settle_best(*search_columns(rows.X, rows.y, rows.weight, folds, self._rule()))
+            self._take_best(*search_columns(rows.X, rows.y, rows.weight, self._folds(rows), self._rule()))
         else:
-            self._settle(Candidate("linear", None, C))
+            self._take_candidate(Candidate("linear", None, C))
         unit, _ = row_terms(rows.y, rows.weight, class_weight=self.class_weight, ridge=0.0)
         pairs = column_path(rows.X, rows.y, [self.C_ * unit], tol=self.tol, max_iter=self.max_iter)[0]
-        self.coef_ = np.ascontiguousarray(self._keep(pairs).T)
+        self.coef_ = np.ascontiguousarray(self._store(pairs).T)
 
     def _choose(self, rows: SharedRows) -> None:
-        """Kernel, width and cost, given or found by cross-validation on the kernel matrices of the rows."""
+        """Kernel, width and cost, given or selected by cross-validation."""
         sigma = "auto" if self.kernel == "auto" and self.sigma == "scale" else self.sigma
         # The simplest kernel first.
         kernels = ("linear", "gaussian") if self.kernel == "auto" else (self.kernel,)
         tried = {k: widths(k, sigma, rows.X, rows.ground(k), rows.y, rows.weight) for k in kernels}
         C = self._given_cost()
         if C is not None and sum(map(len, tried.values())) == 1:
-            self._settle(Candidate(self.kernel, tried[self.kernel][0], C))
+            self._take_candidate(Candidate(self.kernel, tried[self.kernel][0], C))
             return
 
         def values(kernel: str, width: float | None) -> FloatArray:
             return rows.values(self._problem(kernel, width))
 
-        folds = self._deal(rows)
-        self._settle_best(*search_grams(tried, values, rows.y, rows.weight, folds, C, self._rule()))
+        self._take_best(*search_grams(tried, values, rows.y, rows.weight, self._folds(rows), C, self._rule()))
 
     def _problem(self, kernel: str, sigma: float | None) -> Problem:
         return Problem(kernel, sigma, self.degree, self.coef0, self.class_weight, self.ridge)
 
     def _given_cost(self) -> float | None:
-        """C as a number, or None when it is to be chosen."""
+        """C as a number, or None for "auto"."""
         if self.C is None:
             return None if self.kernel == "auto" else 1.0
         return None if self.C == "auto" else float(self.C)
 
-    def _deal(self, rows: SharedRows) -> list[Fold]:
+    def _folds(self, rows: SharedRows) -> list[Fold]:
         what = "C" if self._given_cost() is None else "kernel" if self.kernel == "auto" else "sigma"
         key = squared_norms(rows.X)
         return weighted_folds(key, rows.y, rows.weight, self.cv, self.random_state, f'SVM: {what}="auto"')
@@ -284,20 +276,20 @@ class SVM(SharedFit, WeightedClassifier):
     def _rule(self) -> Rule:
         return Rule(self.class_weight, self.ridge, self.tol, self.max_iter)
 
-    def _settle_best(self, candidates: list[Candidate], accuracy: FloatArray) -> None:
+    def _take_best(self, candidates: list[Candidate], accuracy: FloatArray) -> None:
         self.candidates_ = candidates
         self.cv_accuracy_ = accuracy.mean(axis=0)
-        self._settle(candidates[most_confident(accuracy, self.caution)])
+        self._take_candidate(candidates[most_confident(accuracy, self.caution)])
 
-    def _settle(self, best: Candidate) -> None:
+    def _take_candidate(self, best: Candidate) -> None:
         self.kernel_, self.C_ = best.kernel, best.C
         if best.sigma is not None:
             self.sigma_ = best.sigma
 
-    def _keep(self, pairs: list[Solution]) -> FloatArray:
-        """Weights of the pairs side by side; intercepts and steps are kept, and what did not settle is told."""
+    def _store(self, pairs: list[Solution]) -> FloatArray:
+        """Weights of the pairs side by side; sets intercepts and steps, and warns of what did not converge."""
         for classes, found in zip(class_pairs(self.classes_.shape[0]), pairs, strict=True):
-            self._warn_unsettled(found, *classes)
+            self._warn(found, *classes)
         self.intercept_ = np.array([found.intercept for found in pairs])
         self.n_iter_ = np.array([found.steps for found in pairs], dtype=np.intp)
         return np.column_stack([found.weights for found in pairs])
@@ -321,7 +313,7 @@ class SVM(SharedFit, WeightedClassifier):
             return self.solver == "liblinear"
         return suits_columns(X)
 
-    def _warn_unsettled(self, found: Solution, a: int, b: int) -> None:
+    def _warn(self, found: Solution, a: int, b: int) -> None:
         first, second = self.classes_[[a, b]].tolist()
         if np.isinf(self.C_) and (not found.settled or found.bounded):
             message = f"no hard margin found between classes {first!r} and {second!r}: they overlap; give a finite C"

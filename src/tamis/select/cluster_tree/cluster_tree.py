@@ -213,5 +213,5 @@ class ClusterTree(SharedFit, Selector):
 
 def _balanced_accuracy(tree: Tree, X: Matrix, codes: Codes) -> float:
     """Mean over the classes of the share of their rows that a tree answers rightly."""
-    right = tree.answer[tree.leaves(X)] == codes
+    right = tree.prediction[tree.leaves(X)] == codes
     return float(np.mean([right[codes == code].mean() for code in np.unique(codes)]))

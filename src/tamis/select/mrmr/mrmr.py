@@ -18,7 +18,7 @@ from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.validation import column_names, named_columns
-from tamis.contingency.states import WAYS, states
+from tamis.contingency.states import METHODS, states
 from tamis.scores.f import f
 from tamis.select.mrmr.figure import figure
 from tamis.select.mrmr.redundancy import DenseCorrelation, Information, Redundancy, SparseCorrelation
@@ -134,7 +134,7 @@ class MRMR(SharedFit, TakesNominal, Selector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left")],
         "criterion": [StrOptions({"mid", "miq", "fcd", "fcq"})],
-        "bins": [StrOptions(set(WAYS))],
+        "bins": [StrOptions(set(METHODS))],
         "n_bins": [Interval(Integral, 2, None, closed="left"), None],
         "candidates": [Interval(Integral, 1, None, closed="left"), None],
         "groups": ["array-like", None],

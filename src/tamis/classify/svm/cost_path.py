@@ -1,7 +1,7 @@
-"""Kernel, width and cost of a support vector machine chosen by cross-validation on one set of distances.
+"""Kernel, width and cost of a support vector machine, selected by cross-validation on one set of distances.
 
-Inner products or distances are computed once. Each width turns them into one kernel matrix of all rows, of which the
-folds take their parts; on each part the costs are solved from the smallest to the largest.
+Each width turns inner products or distances into one kernel matrix of all rows. In each fold the costs are solved from
+the smallest to the largest.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,12 +23,12 @@ from tamis.margins.solve import Solution
 #: Costs to try, for a kernel whose rows lie at a mean squared distance of 1 from their mean.
 COSTS = np.geomspace(1e-3, 1e4, 10)
 
-#: Limits of one solve of the search: steps of libsvm, multiplications of refining and of liblinear's passes.
+#: Limits of a solve in the search: steps of libsvm, multiplications of refining and of liblinear's passes.
 _STEPS, _REFINE, _PASSES = 50_000, 1e8, 2e8
 
 
 class Candidate(NamedTuple):
-    """A kernel, its width (None for one without) and what a unit of slack costs."""
+    """A kernel, its width (None for one without) and the cost of slack."""
 
     kernel: str
     sigma: float | None
@@ -37,7 +37,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """What the solves of a search have in common with each other and with the fit: parameters of the SVM."""
+    """Parameters of the SVM that all solves of the search use."""
 
     class_weight: str | None
     ridge: float
@@ -45,26 +45,38 @@ class Rule:
     max_iter: int | None
 
 
-#: Training rows, their codes, costs that grow, their ridge, test rows -> decisions (test rows, costs, pairs).
-Decide = Callable[[np.ndarray, Codes, Sequence[FloatArray], FloatArray, np.ndarray], FloatArray]
+class _Part(NamedTuple):
+    """Rows of a fold, and class codes, ascending costs and ridge of its training rows."""
+
+    train: np.ndarray
+    test: np.ndarray
+    codes: Codes
+    costs: Sequence[FloatArray]
+    ridge: FloatArray
+
+
+#: Decisions on the test rows of a fold, of shape (test rows, costs, pairs).
+_Decide = Callable[[_Part], FloatArray]
 
 
 def gram_spread(gram: FloatArray, y: Codes, weight: FloatArray, ridge: float) -> float:
-    """Mean squared distance of the rows to their mean in the space of a kernel, with the ridge; 1 if there is none."""
+    """Mean squared distance of the rows to their mean in the space of a kernel, ridge included; 1 where it is 0."""
     share = weight / weight.sum()
     size = np.bincount(y, weights=share)
     mean = float(share @ gram.diagonal())
-    spread = mean - float(share @ gram @ share) + ridge * float(size @ size)
-    return spread if spread > 1e-12 * mean else 1.0
+    return _positive(mean - float(share @ gram @ share) + ridge * float(size @ size), mean)
 
 
 def column_spread(X: Matrix, weight: FloatArray) -> float:
-    """Mean squared distance of the rows to their mean; 1 if there is none."""
+    """The same of the rows themselves."""
     share = weight / weight.sum()
     centre = np.asarray(X.T @ share).ravel()
     mean = float(share @ squared_norms(X))
-    spread = mean - float(centre @ centre)
-    return spread if spread > 1e-12 * mean else 1.0
+    return _positive(mean - float(centre @ centre), mean)
+
+
+def _positive(spread: float, scale: float) -> float:
+    return spread if spread > 1e-12 * scale else 1.0
 
 
 def search_grams(
@@ -78,23 +90,9 @@ def search_grams(
 ) -> tuple[list[Candidate], FloatArray]:
     """Accuracy in each fold of every kernel, width and cost, the simplest candidates first.
 
-    Parameters
-    ----------
-    widths : mapping of a kernel to its widths, wide ones first
-        (None,) for a kernel without one.
-    values : callable
-        The kernel matrix of all rows for a kernel and a width.
-    y, weight : arrays of shape (n_rows,)
-    folds : sequence of Fold
-    C : float, optional
-        The only cost; by default :data:`COSTS`, divided by the spread of the rows in the space of the kernel.
-    rule : Rule
-
-    Returns
-    -------
-    candidates : list of Candidate
-        In the order of the kernels; then from small costs (before that division) to large; then as `widths`.
-    accuracy : array of shape (n_folds, n_candidates)
+    `widths` are those of each kernel, largest first ((None,) for a kernel without one), and `values` returns the kernel
+    matrix of all rows. Without `C` the costs are :data:`COSTS`, divided by the spread of the rows in the space of the
+    kernel. Candidates come in the order of the kernels, then of these costs, then of the widths.
     """
     candidates: list[Candidate] = []
     found: list[FloatArray] = []
@@ -113,13 +111,13 @@ def search_grams(
 def search_columns(
     X: Matrix, y: Codes, weight: FloatArray, folds: Sequence[Fold], rule: Rule
 ) -> tuple[list[Candidate], FloatArray]:
-    """The same for the linear kernel, solved on the columns: accuracy of every cost in each fold."""
+    """The same for every cost of the linear kernel, solved on the columns."""
     costs = (COSTS / column_spread(X, weight)).tolist()
     candidates = [Candidate("linear", None, cost) for cost in costs]
     return candidates, _accuracy(partial(_decide_columns, X, rule), y, folds, costs, rule)
 
 
-def _accuracy(decide: Decide, y: Codes, folds: Sequence[Fold], costs: Sequence[float], rule: Rule) -> FloatArray:
+def _accuracy(decide: _Decide, y: Codes, folds: Sequence[Fold], costs: Sequence[float], rule: Rule) -> FloatArray:
     """Weighted accuracy, or balanced accuracy, on the test part of each fold for each cost."""
     accuracy = np.empty((len(folds), len(costs)))
     for row, fold in enumerate(folds):
@@ -133,23 +131,16 @@ def _accuracy(decide: Decide, y: Codes, folds: Sequence[Fold], costs: Sequence[f
             accuracy[row] = np.average(y[test] == present[0], weights=weight)
             continue
         unit, ridge = row_terms(codes, fold.train[train], class_weight=rule.class_weight, ridge=rule.ridge)
-        decisions = decide(train, codes, [cost * unit for cost in costs], ridge, test)
+        decisions = decide(_Part(train, test, codes, [cost * unit for cost in costs], ridge))
         for place in range(len(costs)):
             guess = present[one_vs_one(decisions[:, place], present.shape[0]).argmax(axis=1)]
             accuracy[row, place] = np.average(guess == y[test], weights=weight)
     return accuracy
 
 
-def _decide_gram(
-    gram: FloatArray,
-    rule: Rule,
-    train: np.ndarray,
-    codes: Codes,
-    costs: Sequence[FloatArray],
-    ridge: FloatArray,
-    test: np.ndarray,
-) -> FloatArray:
-    # The search looks at labels, not at margins: a solution near the optimum will do, and the fit goes on to it.
+def _decide_gram(gram: FloatArray, rule: Rule, part: _Part) -> FloatArray:
+    train, test, codes, costs, ridge = part
+    # The search needs labels, not margins: a solution near the optimum suffices.
     limit = _STEPS if rule.max_iter is None else rule.max_iter
     path = gram_path(gram[np.ix_(train, train)], codes, costs, ridge, tol=rule.tol, max_iter=limit, work=_REFINE)
     weights, intercepts = _stacked(path)
@@ -157,23 +148,14 @@ def _decide_gram(
     return outputs.reshape(test.size, *intercepts.shape) + intercepts
 
 
-def _decide_columns(
-    X: Matrix,
-    rule: Rule,
-    train: np.ndarray,
-    codes: Codes,
-    costs: Sequence[FloatArray],
-    ridge: FloatArray,
-    test: np.ndarray,
-) -> FloatArray:
+def _decide_columns(X: Matrix, rule: Rule, part: _Part) -> FloatArray:
     stored = X.nnz if sp.issparse(X) else X.size
     limit = int(np.clip(_PASSES / max(stored, 1), 20, 1000)) if rule.max_iter is None else rule.max_iter
-    path = column_path(X[train], codes, costs, tol=rule.tol, max_iter=limit)
-    weights, intercepts = _stacked(path)
-    return inner_products(X[test], weights).reshape(test.size, *intercepts.shape) + intercepts
+    weights, intercepts = _stacked(column_path(X[part.train], part.codes, part.costs, tol=rule.tol, max_iter=limit))
+    return inner_products(X[part.test], weights).reshape(part.test.size, *intercepts.shape) + intercepts
 
 
 def _stacked(path: list[list[Solution]]) -> tuple[FloatArray, FloatArray]:
-    """Weights of every cost's pairs, one below the other, and their intercepts in the shape (costs, pairs)."""
+    """Weights of the pairs at every cost, stacked, and intercepts of shape (costs, pairs)."""
     weights = np.array([pair.weights for pairs in path for pair in pairs])
     return weights, np.array([[pair.intercept for pair in pairs] for pairs in path])

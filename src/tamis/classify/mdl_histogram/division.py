@@ -18,16 +18,8 @@ _EQUAL = 1e-9
 class Division:
     """A histogram of the training rows.
 
-    Attributes
-    ----------
-    halved : tuple of int
-        The columns whose axis was halved, in order; an axis that was halved twice is there twice.
-    cell : int array of shape (n_rows,)
-        The cell of each row.
-    total : float array of shape (n_cells, n_classes)
-        Weight of the rows of each class in each cell.
-    bits : float
-        Its code length.
+    `halved` lists the columns whose axis was halved, in order; `cell` is the cell of each row, `total` the weight of
+    the rows of each class in each cell, and `bits` the code length.
     """
 
     halved: tuple[int, ...]
@@ -41,27 +33,20 @@ class Division:
         return Counter(self.halved)
 
     def beats(self, other: "Division") -> bool:
-        """Whether its code is shorter, and not by rounding."""
+        """Whether its code is shorter by more than rounding."""
         return self.bits < other.bits - _EQUAL * (1.0 + abs(other.bits))
-
-
-def undivided(columns: Columns) -> Division:
-    """The histogram of one cell."""
-    return _divided(columns, ())
 
 
 def division(columns: Columns, start: Division, *, uphill: int, max_depth: int) -> Division:
     """Find a histogram whose code is no longer than that of any with one axis halved more often or less.
 
-    From `start` on, the axis is refined that gives the shortest code, by several halvings where one helps nowhere;
-    then axes are coarsened as long as that makes the code shorter; and so on until neither does. Refining goes on past
-    `uphill` steps in a row that make the code no shorter: classes that only two axes together tell apart are found
-    behind such a step. What came of them is kept where the code becomes shorter in the end.
+    The axis that gives the shortest code is refined, by several halvings where one helps nowhere; then axes are
+    coarsened while that makes the code shorter; and so on until neither does. Refining goes on past `uphill` steps in a
+    row that make the code no shorter, since some classes are separated only by two axes together.
     """
     found = start
     while True:
-        refined = _refined(columns, found, uphill, max_depth)
-        coarser = _coarsened(columns, refined)
+        coarser = _coarsened(columns, _refined(columns, found, uphill, max_depth))
         if not coarser.beats(found):
             return found
         found = coarser
@@ -74,13 +59,13 @@ def _refined(columns: Columns, start: Division, uphill: int, max_depth: int) -> 
         axis, levels = _best_refinement(columns, now, max_depth)
         if levels == 0:
             break
-        now = _divided(columns, now.halved + (axis,) * levels)
+        now = divided(columns, now.halved + (axis,) * levels)
         best, vain = (now, 0) if now.beats(best) else (best, vain + 1)
     return best
 
 
 def _best_refinement(columns: Columns, now: Division, max_depth: int) -> tuple[int, int]:
-    """The axis to halve and how often; of equals the fewest times, then the first axis. 0 times where none can be."""
+    """The axis to halve and how often; of equals the fewest times, then the first axis; 0 times if none can be."""
     depths = now.depths
     bits, occupied, mixed = columns.changes(now.cell, now.total, depths)
     bits += cells_bits(occupied + len(now.total), mixed + is_mixed(now.total).sum(), columns.n_classes)
@@ -97,7 +82,7 @@ def _best_refinement(columns: Columns, now: Division, max_depth: int) -> tuple[i
     bits += labels_bits(now.total).sum()
     equal = _EQUAL * (1.0 + abs(now.bits))
     shorter = np.flatnonzero(bits.min(axis=0) < now.bits - equal)
-    # Further ahead only where one halving does not help: it commits to one axis what others may do better.
+    # Several halvings only where one does not help: other axes may do better after it.
     tried = bits[:, : shorter[0] + 1] if shorter.size else bits
     least = tried.min()
     if np.isinf(least):
@@ -109,7 +94,7 @@ def _best_refinement(columns: Columns, now: Division, max_depth: int) -> tuple[i
 def _coarsened(columns: Columns, start: Division) -> Division:
     now = start
     while now.halved:
-        # Whole cells are merged, so that one row of each tells where it lies.
+        # Whole cells are merged: one row of each suffices.
         rows = np.unique(now.cell, return_index=True)[1]
         fewer = [(axis, less) for axis, depth in now.depths.items() for less in range(1, depth + 1)]
         lengths = []
@@ -120,14 +105,16 @@ def _coarsened(columns: Columns, start: Division) -> Division:
             np.add.at(total, group, now.total)
             lengths.append(_length(total, depths, columns.n_columns))
         axis, less = fewer[int(np.argmin(lengths))]
-        coarser = _divided(columns, _without_last(now.halved, axis, less))
+        last = [place for place, one in enumerate(now.halved) if one == axis][-less:]
+        coarser = divided(columns, tuple(one for place, one in enumerate(now.halved) if place not in last))
         if not coarser.beats(now):
             break
         now = coarser
     return now
 
 
-def _divided(columns: Columns, halved: tuple[int, ...]) -> Division:
+def divided(columns: Columns, halved: tuple[int, ...]) -> Division:
+    """The histogram after halving these axes; without any, that of one cell."""
     depths = Counter(halved)
     cell = _cells(columns, depths, slice(None))
     total = class_weights(cell, int(cell.max()) + 1, columns.classes, columns.weight, columns.n_classes)
@@ -145,11 +132,5 @@ def _cells(columns: Columns, depths: Counter[int], rows: np.ndarray | slice) -> 
 
 def _length(total: FloatArray, depths: Counter[int], n_columns: int) -> float:
     """The whole of eq. 1."""
-    told = labels_bits(total).sum() + cells_bits(len(total), is_mixed(total).sum(), total.shape[1])
-    return float(told + axes_bits(list(depths.values()), n_columns))
-
-
-def _without_last(halved: tuple[int, ...], axis: int, times: int) -> tuple[int, ...]:
-    """The halvings without the last ones of an axis."""
-    places = [place for place, one in enumerate(halved) if one == axis][-times:]
-    return tuple(one for place, one in enumerate(halved) if place not in places)
+    labels = labels_bits(total).sum() + cells_bits(len(total), is_mixed(total).sum(), total.shape[1])
+    return float(labels + axes_bits(depths.values(), n_columns))

@@ -1,4 +1,4 @@
-"""Training rows of support vector machines that are fitted together: kernel matrices and solutions, computed once."""
+"""Kernel matrices and solutions that support vector machines fitted together share."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from tamis.margins.solve import Solution
 
 
 class Problem(NamedTuple):
-    """All that a solution depends on beside the rows and the cost: a kernel and its parameters, and the row terms."""
+    """What a solution depends on beside the rows and the cost."""
 
     kernel: str
     sigma: float | None
@@ -24,19 +24,10 @@ class Problem(NamedTuple):
 
 
 class SharedRows:
-    """Rows, what kernels rest on between them, and the solutions found so far.
+    """Training rows with a weight above zero, their inner products or distances, and the solutions found so far.
 
-    Parameters
-    ----------
-    X : array or CSR matrix
-        Training rows with a weight above zero.
-    y, weight : arrays of shape (n_rows,)
-    places : array of shape (n_rows,)
-        Their numbers among all training rows.
-    kernels : set of str
-        Those that will be asked for; "auto" stands for linear and gaussian.
-    again : bool
-        Whether they will be asked for more than once, so that nothing may be used up.
+    `places` are the numbers of the rows among all training rows. `kernels` are those in use; "auto" stands for linear
+    and gaussian. With `again` they are used more than once, and no array may be overwritten.
     """
 
     def __init__(
@@ -50,7 +41,7 @@ class SharedRows:
         self._paths: dict[Problem, dict[float, list[Solution]]] = {}
 
     def ground(self, kernel: str) -> FloatArray:
-        """What a kernel rests on; one pass over the columns serves all kernels."""
+        """The inner products, distances or cosines of a kernel; one pass over the columns serves all kernels."""
         kind = GROUNDS[kernel]
         if kind not in self._grounds:
             products = self._grounds.get("products")
@@ -58,7 +49,7 @@ class SharedRows:
                 products = inner_products(self.X)
                 if "products" in self._kinds or len(self._kinds) > 1:
                     self._grounds["products"] = products
-            # The norms as the products have them: a row is then at distance exactly 0 from itself.
+            # Norms from the products: the distance of a row to itself is then exactly 0.
             norms = products.diagonal()
             if kind == "distances":
                 self._grounds[kind] = squared_distances(products, norms, norms)
@@ -67,25 +58,24 @@ class SharedRows:
         return self._grounds[kind]
 
     def values(self, problem: Problem) -> FloatArray:
-        """The kernel matrix; the caller may use it up."""
-        p = problem
-        width = 1.0 if p.sigma is None else p.sigma
-        found = apply(p.kernel, self.ground(p.kernel), sigma=width, degree=p.degree, coef0=p.coef0)
-        return found.copy() if self._again and p.kernel == "linear" else found
+        """The kernel matrix; the caller may overwrite it."""
+        kernel, sigma, degree, coef0, *_ = problem
+        width = 1.0 if sigma is None else sigma
+        found = apply(kernel, self.ground(kernel), sigma=width, degree=degree, coef0=coef0)
+        return found.copy() if self._again and kernel == "linear" else found
 
     def solve(
         self, problem: Problem, C: float, costs: Sequence[float], *, tol: float, max_iter: int | None
     ) -> list[Solution]:
-        """Solutions of the pairs of classes at a cost; those at `costs`, of which it may be one, are found with it."""
+        """Solutions of the pairs of classes at cost `C`; all of `costs` are solved with it if it is one of them."""
         path = self._paths.setdefault(problem, {})
         if C not in path:
             wanted = sorted({c for c in costs if np.isfinite(c)}) if C in costs and np.isfinite(C) else [C]
             unit, ridge = row_terms(self.y, self.weight, class_weight=problem.class_weight, ridge=problem.ridge)
-            units = [c * unit for c in wanted]
             gram = self.values(problem)
             if not self._again:
-                # The last one: what it rests on is as large as itself.
+                # They are as large as the kernel matrix.
                 self._grounds.clear()
-            found = gram_path(gram, self.y, units, ridge, tol=tol, max_iter=max_iter)
+            found = gram_path(gram, self.y, [c * unit for c in wanted], ridge, tol=tol, max_iter=max_iter)
             path.update(zip(wanted, found, strict=True))
         return path[C]
