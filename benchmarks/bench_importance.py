@@ -17,7 +17,7 @@ from sklearn.neural_network import MLPClassifier
 from benchmarks.timing import compare
 from tamis.base.seeds import generator
 from tamis.select import Importance
-from tamis.select.importance.changed_predictions import Answers, mean_changes
+from tamis.select.importance.changed_predictions import Predict, mean_changes
 
 VALUES = 10
 
@@ -30,7 +30,7 @@ def _problem(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _ours(fitted: Any, X: Any) -> np.ndarray:
     drawn = np.sort(generator(0).permutation(X.shape[0])[:VALUES])
-    return mean_changes(Answers(fitted, "probability"), X, X[drawn], np.arange(X.shape[1]))
+    return mean_changes(Predict(fitted, "probability"), X, X[drawn], np.arange(X.shape[1]))
 
 
 def _theirs(fitted: Any, X: Any, y: np.ndarray) -> np.ndarray:

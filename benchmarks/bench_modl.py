@@ -14,7 +14,7 @@ from scipy.special import gammaln
 from benchmarks.timing import compare, seconds
 from tamis.base.seeds import generator
 from tamis.discretize import Discretize
-from tamis.discretize.modl import modl_cuts
+from tamis.discretize.modl import modl_intervals
 
 
 def _problem(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
@@ -77,7 +77,7 @@ def _steps(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
 def _agreement(encoder: Any) -> None:
     """Print how far the cuts of khiops, whose prior differs, are those of tamis."""
     for words, (X, y) in (("steps", _steps(10_000, 20)), ("waves", _problem(10_000, 20))):
-        ours, theirs = modl_cuts(X, y).apart(), _khiops_cuts(encoder, X, y)
+        ours, theirs = modl_intervals(X, y).cuts.apart(), _khiops_cuts(encoder, X, y)
         same = sum((a.size > 0) == (b.size > 0) for a, b in zip(ours, theirs, strict=True))
         near = [
             np.abs(b - cut).min(initial=np.inf) < 0.05 * x.std()
@@ -112,12 +112,12 @@ def main() -> None:
     compare(what, lambda: Discretize("modl").fit(X, y), "discretize(ssv, min_gain=3)", lambda: _ssv(X, y))
     for n_rows in (10_000, 100_000, 1_000_000):
         for kind, (x, classes) in (("planted", _problem(n_rows, 1)), ("noise", _noise(n_rows))):
-            took = seconds(lambda x=x, classes=classes: modl_cuts(x, classes))  # type: ignore[misc]
+            took = seconds(lambda x=x, classes=classes: modl_intervals(x, classes).cuts)  # type: ignore[misc]
             share = 1e9 * took / (n_rows * np.log2(n_rows))
             print(f"modl, {n_rows} x 1, {kind:<30} {took:9.4f} s   {share:6.2f} ns for each n log2 n", flush=True)
     S = sp.random_array((800, 100_000), density=0.01, rng=generator(0), format="csr")
     classes = np.arange(800) % 2
-    print(f"modl, CSR 800 x 100000, 1 % {seconds(lambda: modl_cuts(S, classes)):30.4f} s", flush=True)
+    print(f"modl, CSR 800 x 100000, 1 % {seconds(lambda: modl_intervals(S, classes).cuts):30.4f} s", flush=True)
 
 
 def _ssv(X: np.ndarray, y: np.ndarray) -> Discretize:

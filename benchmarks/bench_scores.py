@@ -22,7 +22,7 @@ scores.{name}(X[:100], y[:100])
 def _beside(what: str, X: object, y: np.ndarray, *, memory: bool = False) -> None:
     """Every score beside f_classif, and chi2 beside scikit-learn's own."""
     for name, score in scores.all_scores.items():
-        if not score.alone:
+        if not score.columnwise:
             # Those that compare rows with rows have a benchmark of their own.
             continue
         extra = extra_memory(_DENSE.format(name=name), f"scores.{name}(X, y)") if memory else None

@@ -15,7 +15,7 @@ from tamis.base.errors import TamisError
 from tamis.base.inner_cv import inner_folds
 from tamis.base.seeds import generator
 from tamis.discretize import BinMeans, Discretize
-from tamis.discretize.bin_means.shares import Way, bin_shares
+from tamis.discretize.bin_means.shares import Method, bin_shares
 from tamis.discretize.optimal.optimal import optimal_cuts
 from tamis.kernels.windows import lowest_windows
 
@@ -185,7 +185,7 @@ def test_the_solution_of_least_cost_over_all_samples_is_taken():
     X, y = problem(3, 200)
     rng = np.random.default_rng(0)
     parts = [rng.permutation(200)[:100] for _ in range(4)]
-    way = Way(5, "auto", None, False, 2)
+    way = Method(5, "auto", None, False, 2)
     found = bin_shares(X, y, way, parts)
     for j in range(4):
         tried = [optimal_cuts(X[rows][:, [j]], y[rows], min_rows=5).values for rows in parts]

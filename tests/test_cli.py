@@ -282,7 +282,7 @@ def test_notes_are_said_once(tamis, flowers):
     assert code == 2
     code, _, error = tamis("rank", flowers, "t(threshold=1000)", "--target", "kind")
     assert code == 0
-    assert error == "tamis: note: 0 of 6 features meet the cut; the best 1 kept instead\n"
+    assert error == "tamis: note: 0 of 6 features meet the cut; the best 1 selected instead\n"
 
 
 def test_lack_of_memory_is_told(tamis, monkeypatch, flowers):

@@ -323,7 +323,7 @@ def test_noise_leaves_a_warning_or_few_columns() -> None:
 def test_without_a_split_the_best_column_is_kept_with_a_warning() -> None:
     X = np.ones((20, 4))
     for at_least in (1, 2):
-        with pytest.warns(NothingPasses, match=f"0 of 4 features meet the cut; the best {at_least} kept"):
+        with pytest.warns(NothingPasses, match=f"0 of 4 features meet the cut; the best {at_least} selected"):
             found = ClusterTree(at_least=at_least).fit(X, [0, 1] * 10)
         assert found.support_.sum() == at_least
     assert not ClusterTree(at_least=0).fit(X, [0, 1] * 10).support_.any()

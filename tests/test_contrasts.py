@@ -12,15 +12,15 @@ from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.data.synthetic import friedman, madelon
 from tamis.select import Contrasts
+from tamis.select.contrasts.contrast_test import ContrastTest
 from tamis.select.contrasts.rankers import ENGINES, Engine
-from tamis.select.contrasts.rounds import Found, contrasts_of
-from tamis.select.contrasts.trial import Trial
+from tamis.select.contrasts.rounds import RoundResults, contrasts_of
 
 
-def trial(**changed) -> Trial:
+def contrast_test(**changed) -> ContrastTest:
     engine = Engine(changed.pop("engine", "extra_trees"), changed.pop("n_estimators", None))
     settings = {"n_repeats": 6, "quantile": 1.0, "alpha": 0.05, "own": False, "batch": 5000}
-    return Trial(engine, **(settings | changed))
+    return ContrastTest(engine, **(settings | changed))
 
 
 def problem(n_rows: int = 200, n_columns: int = 20, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -29,7 +29,7 @@ def problem(n_rows: int = 200, n_columns: int = 20, seed: int = 0) -> tuple[np.n
     return X, (X[:, 2] + X[:, 5] > 0).astype(int)
 
 
-def kept(model: Contrasts) -> list[int]:
+def selected(model: Contrasts) -> list[int]:
     return model.get_support(indices=True).tolist()
 
 
@@ -54,8 +54,8 @@ def widths(monkeypatch) -> list[int]:
 def test_planted_columns_are_found_by_every_engine(engine) -> None:
     X, y = problem()
     model = Contrasts(engine, at_least=0, rounds=1, random_state=0).fit(X, np.array(["no", "yes"])[y])
-    assert {2, 5} <= set(kept(model))
-    assert len(kept(model)) <= 4
+    assert {2, 5} <= set(selected(model))
+    assert len(selected(model)) <= 4
     assert set(model.order_[:2]) == {2, 5}
     assert (model.importances_ > model.contrast_importance_)[[2, 5]].all()
     assert model.round_[[2, 5]].tolist() == [1, 1]
@@ -77,7 +77,7 @@ def test_three_classes() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(240, 15))
     y = np.where(X[:, 4] > 0.6, "a", np.where(X[:, 9] > 0, "b", "c"))
-    found = kept(Contrasts(random_state=0, at_least=0).fit(X, y))
+    found = selected(Contrasts(random_state=0, at_least=0).fit(X, y))
     assert {4, 9} <= set(found)
     assert len(found) <= 3
 
@@ -93,10 +93,10 @@ def test_permuted_labels_keep_next_to_nothing() -> None:
 
 def test_a_numeric_target() -> None:
     data = friedman(400, task="regression", seed=1)
-    found = contrasts_of(data.X, np.asarray(data.y, dtype=float), trial(), seed=1)
+    found = contrasts_of(data.X, np.asarray(data.y, dtype=float), contrast_test(), seed=1)
     informative = data.roles == "informative"
-    assert found.kept[informative].mean() >= 0.6
-    assert found.kept[~informative].sum() <= 1
+    assert found.selected[informative].mean() >= 0.6
+    assert found.selected[~informative].sum() <= 1
 
 
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_matrix])
@@ -107,7 +107,7 @@ def test_sparse_rows_give_what_dense_ones_give(form) -> None:
     sparse = Contrasts(random_state=3, rounds=1).fit(form(X), y)
     np.testing.assert_array_equal(dense.support_, sparse.support_)
     np.testing.assert_allclose(dense.importances_, sparse.importances_, rtol=1e-6)
-    assert {2, 5} <= set(kept(sparse))
+    assert {2, 5} <= set(selected(sparse))
 
 
 def test_one_seed_one_answer_for_any_number_of_threads() -> None:
@@ -127,23 +127,23 @@ def test_the_residual_shows_a_column_that_strong_ones_hide() -> None:
     rng = np.random.default_rng(2)
     X = rng.normal(size=(800, 25))
     target = 10 * X[:, 0] + 10 * X[:, 1] + 1.0 * X[:, 2]
-    first = contrasts_of(X, target, trial(), rounds=1, seed=0)
-    found = contrasts_of(X, target, trial(), seed=0)
-    assert np.flatnonzero(first.kept).tolist() == [0, 1]
-    assert found.kept[:3].all()
+    first = contrasts_of(X, target, contrast_test(), rounds=1, seed=0)
+    found = contrasts_of(X, target, contrast_test(), seed=0)
+    assert np.flatnonzero(first.selected).tolist() == [0, 1]
+    assert found.selected[:3].all()
     assert found.round[:3].tolist() == [1, 1, 2]
-    assert found.kept[3:].sum() <= 1
+    assert found.selected[3:].sum() <= 1
 
 
 def test_copies_are_reported_or_skipped() -> None:
     X, y = problem(300, 8)
     X = np.column_stack([X, X[:, 2] + 0.01 * X[:, 0], X[:, 5], X[:, 5]])
     report = Contrasts(random_state=0, rounds=1).fit(X, y)
-    assert set(kept(report)) >= {2, 5, 8, 9, 10}
+    assert set(selected(report)) >= {2, 5, 8, 9, 10}
     skip = Contrasts(random_state=0, rounds=1, redundant="skip").fit(X, y)
-    assert len({2, 8} & set(kept(skip))) == 1
-    assert len({5, 9, 10} & set(kept(skip))) == 1
-    assert set(skip.order_[: len(kept(skip))]) == set(kept(skip))
+    assert len({2, 8} & set(selected(skip))) == 1
+    assert len({5, 9, 10} & set(selected(skip))) == 1
+    assert set(skip.order_[: len(selected(skip))]) == set(selected(skip))
     skipped = [j for j in (2, 5, 8, 9, 10) if not skip.support_[j]]
     assert (skip.scores_[skipped] == 0).all()
     assert (skip.round_[skipped] == 1).all()
@@ -153,7 +153,7 @@ def test_columns_that_tell_only_together_are_not_skipped() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 6))
     y = X[:, 1] * X[:, 4] > 0
-    assert kept(Contrasts(random_state=0, rounds=1, redundant="skip").fit(X, y)) == [1, 4]
+    assert selected(Contrasts(random_state=0, rounds=1, redundant="skip").fit(X, y)) == [1, 4]
 
 
 def test_own_contrasts_put_columns_of_many_and_of_few_values_on_one_footing() -> None:
@@ -168,14 +168,14 @@ def test_own_contrasts_put_columns_of_many_and_of_few_values_on_one_footing() ->
     lead_own = own.importances_[0] / own.contrast_importance_[0]
     lead_all = everyone.importances_[0] / everyone.contrast_importance_[0]
     assert lead_own > 1.3 * lead_all
-    assert kept(own) == [0]
+    assert selected(own) == [0]
 
 
 def test_batches_find_what_one_search_finds() -> None:
     X, y = problem(200, 60)
     model = Contrasts(batch=15, rounds=1, random_state=0).fit(X, y)
-    assert {2, 5} <= set(kept(model))
-    assert len(kept(model)) <= 3
+    assert {2, 5} <= set(selected(model))
+    assert len(selected(model)) <= 3
     sparse = Contrasts(batch=15, rounds=1, random_state=0).fit(sp.csr_array(X), y)
     np.testing.assert_array_equal(sparse.support_, model.support_)
     assert np.isfinite(model.scores_).all()
@@ -187,15 +187,15 @@ def test_the_best_contrasts_of_all_batches_meet_what_passed_in_any(widths) -> No
     assert widths[0] == 150
     # The last search: columns that passed in their batch, as many contrasts of them, and two of each batch.
     assert min(widths) - 4 in (4, 5, 6, 7, 8)
-    assert {2, 5} <= set(kept(model))
+    assert {2, 5} <= set(selected(model))
     widths.clear()
     Contrasts(batch=75, rounds=1, random_state=0, quantile=0.99, at_least=0).fit(X, y)
     assert min(widths) in range(4, 17)
 
 
-def test_scores_put_what_is_kept_first() -> None:
-    found = Found(
-        kept=np.array([False, True, False, True, True]),
+def test_scores_put_selected_columns_first() -> None:
+    found = RoundResults(
+        selected=np.array([False, True, False, True, True]),
         round=np.array([0, 1, 1, 2, 1]),
         pvalues=np.array([1.0, 1 / 64, 1 / 64, 1 / 64, 2 / 64]),
         importances=np.array([0.9, 0.1, 0.2, 0.5, 0.3]),
@@ -235,13 +235,13 @@ def test_missing_values_and_words() -> None:
     for engine, form in (("boost", np.asarray), ("extra_trees", sp.csr_array), ("forest", sp.csr_array)):
         with pytest.raises(ValueError, match=r"missing|NaN"):
             Contrasts(engine, random_state=0).fit(form(X), y)
-    assert 5 in kept(Contrasts("lightgbm", random_state=0).fit(sp.csr_array(X), y))
+    assert 5 in selected(Contrasts("lightgbm", random_state=0).fit(sp.csr_array(X), y))
 
 
 def test_nothing_passes() -> None:
     X, y = problem(40, 6)
     y = np.random.default_rng(3).permutation(y)
-    with pytest.warns(NothingPasses, match="the best 1 kept"):
+    with pytest.warns(NothingPasses, match="the best 1 selected"):
         assert Contrasts(random_state=0).fit(X, y).support_.sum() == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -252,7 +252,7 @@ def test_nothing_passes() -> None:
 def test_few_columns_and_a_perfect_one(p) -> None:
     y = np.arange(60) % 2
     X = np.column_stack([y, np.zeros(60)])[:, :p].astype(float)
-    assert kept(Contrasts(random_state=0).fit(X, y)) == [0]
+    assert selected(Contrasts(random_state=0).fit(X, y)) == [0]
 
 
 def test_too_few_repeats_are_refused() -> None:
@@ -293,7 +293,7 @@ def test_the_picture_shows_the_best_columns_and_what_they_were_held_against() ->
     assert len(bars.y) == min(5, found.support_.sum())
     assert len(bars.y) + len(others.y) == len(marks.y) == 5
     assert (np.diff(bars.x) <= 0).all()
-    best = kept(found)[np.argmax(found.importances_[kept(found)])]
+    best = selected(found)[np.argmax(found.importances_[selected(found)])]
     assert bars.hovertext[0].startswith(f"g{best}<br>importance")
     assert marks.x[0] == found.contrast_importance_[best]
     ticks = found.plot(most=12).layout.yaxis.ticktext

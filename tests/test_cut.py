@@ -51,7 +51,7 @@ def test_top_k_keeps_k_and_none_better_is_left_out(values, k):
 
 
 def test_when_nothing_passes_the_best_is_kept_and_said():
-    with pytest.warns(NothingPasses, match="0 of 5 features meet the cut; the best 1 kept"):
+    with pytest.warns(NothingPasses, match="0 of 5 features meet the cut; the best 1 selected"):
         kept = Cut(threshold=7.0).apply(VALUES, rank(VALUES))
     assert np.flatnonzero(kept).tolist() == [1]
     assert not Cut(threshold=7.0, at_least=0).apply(VALUES, rank(VALUES)).any()

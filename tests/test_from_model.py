@@ -128,14 +128,14 @@ def test_cuts_of_known_weights(given, k, fraction, threshold) -> None:
     if above:
         assert kept(threshold=threshold) == above
     else:
-        with pytest.warns(NothingPasses, match="0 of 5 features meet the cut; the best 1 kept"):
+        with pytest.warns(NothingPasses, match="0 of 5 features meet the cut; the best 1 selected"):
             assert kept(threshold=threshold) == best[:1]
 
 
 @pytest.mark.parametrize("cut", [{}, {"k": 2}, {"fraction": 0.9}, {"threshold": 0.5}])
 def test_one_column_is_kept_when_none_is_used(cut) -> None:
     X, y = problem()
-    with pytest.warns(NothingPasses, match="0 of 12 features meet the cut; the best 1 kept instead"):
+    with pytest.warns(NothingPasses, match="0 of 12 features meet the cut; the best 1 selected instead"):
         found = FromModel(DecisionTreeClassifier(min_samples_leaf=90), **cut).fit(X, y)
     assert found.get_support(indices=True).tolist() == [0]
     assert not found.scores_.any()

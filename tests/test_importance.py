@@ -28,7 +28,7 @@ from tamis.classify import KNN, SVM
 from tamis.compose.recipe import to_text
 from tamis.incremental.elimination import eliminate
 from tamis.select import Importance, Ranking
-from tamis.select.importance import changed_predictions as changed_answers
+from tamis.select.importance import changed_predictions
 from tamis.transform import Standardize
 
 exact = partial(Importance, values=None, eliminate=False)
@@ -97,7 +97,7 @@ def test_any_model_is_asked_as_the_definition_says(model, method, n_classes) -> 
     np.testing.assert_allclose(found.importances_, expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize(("of", "method"), changed_answers.METHODS.items())
+@pytest.mark.parametrize(("of", "method"), changed_predictions.METHODS.items())
 def test_what_is_asked_can_be_chosen(of, method) -> None:
     X, y = problem(3)
     found = exact(LogisticRegression(), of=of).fit(X, y).importances_
@@ -146,9 +146,9 @@ def test_samples_are_some_of_all_rows_and_values() -> None:
 def test_batches_of_any_size_say_the_same(form, size, monkeypatch) -> None:
     X, y = problem(3, rows=12)
     expected = exact(LogisticRegression()).fit(form(X), y).importances_
-    monkeypatch.setattr(changed_answers, "_ROWS", size)
+    monkeypatch.setattr(changed_predictions, "_ROWS", size)
     np.testing.assert_allclose(exact(LogisticRegression()).fit(form(X), y).importances_, expected, rtol=1e-9)
-    monkeypatch.setattr(changed_answers, "_CELLS", 12)
+    monkeypatch.setattr(changed_predictions, "_CELLS", 12)
     np.testing.assert_allclose(exact(LogisticRegression()).fit(form(X), y).importances_, expected, rtol=1e-9)
 
 
@@ -176,7 +176,7 @@ def test_only_what_changes_is_asked(form, monkeypatch) -> None:
     # Every row with the other of two values, not with 40 values; and the rows as they are for each block of columns.
     both = (X.min(axis=0) != X.max(axis=0)).sum()
     assert sum(Counting.asked) == 40 * both + 16 * 40
-    assert max(Counting.asked) <= changed_answers._ROWS
+    assert max(Counting.asked) <= changed_predictions._ROWS
 
 
 hnp_rows = hnp.arrays(np.float64, (8, 3), elements=st.sampled_from([0.0, 0.0, -0.0, 1.0, 2.5, -3.0, np.nan]))
@@ -186,10 +186,10 @@ hnp_rows = hnp.arrays(np.float64, (8, 3), elements=st.sampled_from([0.0, 0.0, -0
 @settings(max_examples=60)
 def test_changed_rows_sparse_and_dense(X, form) -> None:
     columns = np.array([2, 0])
-    changes = list(changed_answers._all_changes(X, X[::2], columns))
-    some = changed_answers._joined(changes)
-    dense = changed_answers._change_dense(X, some)
-    sparse = changed_answers._change_sparse(form(X), some)
+    changes = list(changed_predictions._all_changes(X, X[::2], columns))
+    some = changed_predictions._joined(changes)
+    dense = changed_predictions._change_dense(X, some)
+    sparse = changed_predictions._change_sparse(form(X), some)
     np.testing.assert_array_equal(sparse.toarray(), dense)
     assert sparse.has_canonical_format
     assert isinstance(sparse, form)
@@ -335,8 +335,8 @@ def test_missing_values_are_values_to_models_that_take_them() -> None:
     fitted = clone(model).fit(X, y)
     asked, some = [0, 1], [3, 4]
     expected = asked_one_by_one(fitted, "predict_proba", X, asked, some)
-    answers = changed_answers.Answers(fitted, "probability")
-    several = changed_answers.mean_changes(answers, X[asked], X[some], np.arange(6))
+    answers = changed_predictions.Predict(fitted, "probability")
+    several = changed_predictions.mean_changes(answers, X[asked], X[some], np.arange(6))
     np.testing.assert_allclose(several, expected, atol=1e-12)
     assert several[1] > 0
     for refuses in (None, SVM()):
@@ -417,7 +417,7 @@ def test_bad_input_is_refused() -> None:
     X, y = problem()
     with pytest.raises(TamisError, match="at least 2 classes"):
         Importance().fit(X, np.zeros(len(y)))
-    with pytest.raises(TamisError, match="importance: the model gives answers that are not finite"):
+    with pytest.raises(TamisError, match="importance: the model gives predictions that are not finite"):
         Importance(Broken()).fit(X, y)
     with pytest.raises(ValueError, match="could not convert string"):
         Importance().fit([["a", 1.0], ["b", 2.0]], [0, 1])

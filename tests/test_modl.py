@@ -14,7 +14,7 @@ from ragged import NAN, layouts, problems
 from tamis.base.errors import DataError, TamisError
 from tamis.contingency.states import states
 from tamis.discretize import Discretize
-from tamis.discretize.modl import modl_cuts, modl_gains, modl_intervals
+from tamis.discretize.modl import modl_intervals
 from tamis.kernels.modl import FEW, interval_cuts
 from tamis.scores import mi, modl
 from tamis.select import MRMR, Ranking
@@ -49,7 +49,9 @@ def above_optimum(seeds, **size):
     for seed in seeds:
         x, y = planted(seed, **size)
         n_classes = int(y.max()) + 1
-        found.append(cost_of(x, y, modl_cuts(x[:, None], y).values, n_classes) / least_cost(x, y, n_classes) - 1)
+        found.append(
+            cost_of(x, y, modl_intervals(x[:, None], y).cuts.values, n_classes) / least_cost(x, y, n_classes) - 1
+        )
     return np.array(found)
 
 
@@ -72,7 +74,7 @@ def test_the_search_equals_a_plain_one(seed):
     y = np.repeat(rng.integers(0, n_classes, 8), 25)
     y = np.where(rng.random(200) < 0.6, rng.integers(0, n_classes, 200), y)
     assert np.count_nonzero(np.diff(y)) >= FEW
-    cuts = modl_cuts(np.arange(200.0)[:, None], y, n_classes).values
+    cuts = modl_intervals(np.arange(200.0)[:, None], y, n_classes).cuts.values
     assert (cuts + 0.5).astype(int).tolist() == plain_search(y, n_classes)
     assert cuts.size > 0
 
@@ -81,24 +83,24 @@ def test_planted_intervals_are_found():
     rng = np.random.default_rng(0)
     X = rng.random((2000, 3))
     y = ((X[:, 0] > 0.3) & (X[:, 0] < 0.6)) ^ (rng.random(2000) < 0.2)
-    one, other, none = modl_cuts(X, y.astype(int)).apart()
+    one, other, none = modl_intervals(X, y.astype(int)).cuts.apart()
     np.testing.assert_allclose(one, [0.3, 0.6], atol=0.01)
     assert other.size == none.size == 0
     classes = np.array([3, 1, 0, 4, 2])[(5 * X[:, 1]).astype(int)]
     classes = np.where(rng.random(2000) < 0.3, rng.integers(0, 5, 2000), classes)
-    np.testing.assert_allclose(modl_cuts(X[:, [1]], classes).values, [0.2, 0.4, 0.6, 0.8], atol=0.01)
+    np.testing.assert_allclose(modl_intervals(X[:, [1]], classes).cuts.values, [0.2, 0.4, 0.6, 0.8], atol=0.01)
 
 
 @pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_noise_is_left_in_one_interval(n_classes):
     rng = np.random.default_rng(1)
-    cuts = modl_cuts(rng.random((1000, 1000)), rng.permutation(np.arange(1000) % n_classes))
+    cuts = modl_intervals(rng.random((1000, 1000)), rng.permutation(np.arange(1000) % n_classes)).cuts
     assert (cuts.count == 0).mean() >= 0.99
 
 
 def test_more_noise_is_cut_when_rows_are_few():
     rng = np.random.default_rng(2)
-    cuts = modl_cuts(rng.random((100, 1000)), rng.permutation(np.arange(100) % 2))
+    cuts = modl_intervals(rng.random((100, 1000)), rng.permutation(np.arange(100) % 2)).cuts
     assert 0 < (cuts.count > 0).mean() < 0.03
 
 
@@ -131,9 +133,9 @@ def test_weights_may_be_fractions():
 
 def test_huge_weights_are_more_than_factorials_are_listed_for():
     x, y = planted(7, most=300, least=300)
-    small, huge = (modl_gains(x[:, None], y, sample_weight=np.full(300, w))[0] for w in (1.0, 1e7))
+    small, huge = (modl_intervals(x[:, None], y, sample_weight=np.full(300, w)).gains[0] for w in (1.0, 1e7))
     assert huge > 1e6 * small
-    assert modl_gains(x[:, None], y, sample_weight=np.full(300, 1e18))[0] > 0
+    assert modl_intervals(x[:, None], y, sample_weight=np.full(300, 1e18)).gains[0] > 0
 
 
 def test_missing_values_stored_in_parts_are_counted_once():
@@ -149,7 +151,7 @@ def test_rows_without_weight_leave_nothing():
     X = np.random.default_rng(0).random((9, 2))
     found = modl_intervals(X, np.arange(9) % 3, sample_weight=np.zeros(9))
     assert found.cuts.count.tolist() == found.gains.tolist() == [0, 0]
-    assert modl_gains(X[:, :0], np.arange(9) % 3).size == 0
+    assert modl_intervals(X[:, :0], np.arange(9) % 3).gains.size == 0
 
 
 @given(problems(most=60))
@@ -166,25 +168,25 @@ def test_every_layout_has_the_same_intervals(problem):
 def test_only_the_order_of_values_and_rows_of_the_same_class_counts(seed, long):
     x, y = planted(seed, **({"most": 200, "least": 150} if long else {}))
     rng = np.random.default_rng(seed)
-    gain = modl_gains(x[:, None], y)[0]
+    gain = modl_intervals(x[:, None], y).gains[0]
     order = rng.permutation(y.size)
-    assert modl_gains(x[order, None], y[order])[0] == gain
-    assert modl_gains(np.exp(3 * x)[:, None] - 5, y)[0] == gain
-    assert modl_gains(x[:, None], rng.permutation(y.max() + 1)[y])[0] == pytest.approx(gain, abs=1e-9)
+    assert modl_intervals(x[order, None], y[order]).gains[0] == gain
+    assert modl_intervals(np.exp(3 * x)[:, None] - 5, y).gains[0] == gain
+    assert modl_intervals(x[:, None], rng.permutation(y.max() + 1)[y]).gains[0] == pytest.approx(gain, abs=1e-9)
     if not long:
-        assert modl_gains(-x[:, None], y)[0] == pytest.approx(gain, abs=1e-9)
+        assert modl_intervals(-x[:, None], y).gains[0] == pytest.approx(gain, abs=1e-9)
 
 
 def test_a_class_more_makes_intervals_dearer():
     x, y = planted(7)
-    assert modl_gains(x[:, None], y, 6)[0] < modl_gains(x[:, None], y)[0]
+    assert modl_intervals(x[:, None], y, 6).gains[0] < modl_intervals(x[:, None], y).gains[0]
 
 
 def test_no_more_intervals_than_allowed():
     x = np.arange(400.0)[:, None]
     y = np.repeat([0, 1, 0, 1], 100)
     y[::5] = 0
-    sizes = [modl_cuts(x, y, max_bins=most).values.size for most in (1, 2, 3, 4, 9)]
+    sizes = [modl_intervals(x, y, max_bins=most).cuts.values.size for most in (1, 2, 3, 4, 9)]
     assert sizes == [0, 1, 2, 3, 3]
     assert [c.size for c in Discretize("modl", max_bins=2).fit(x, y).cuts_] == [1]
 
@@ -228,14 +230,14 @@ def test_infinity_is_named_by_its_column():
         with pytest.raises(DataError, match="column 2"):
             modl(layout, np.arange(8) % 2)
         with pytest.raises(DataError, match="column 2"):
-            modl_cuts(layout, np.arange(8) % 2)
+            modl_intervals(layout, np.arange(8) % 2)
 
 
 def test_the_kernel_declares_the_types_it_is_called_with():
     X, y = np.random.default_rng(0).random((20, 2)), np.arange(20) % 2
     for layout in (X, X.astype(np.float32), sp.csr_array(X), sp.csc_array(X)):
-        modl_cuts(layout, y, sample_weight=np.full(20, 0.5))
-        modl_cuts(layout, y.astype(np.int32))
+        modl_intervals(layout, y, sample_weight=np.full(20, 0.5))
+        modl_intervals(layout, y.astype(np.int32))
     used = set(interval_cuts._ready)
     interval_cuts.warm()
     assert used <= interval_cuts._ready

@@ -144,19 +144,21 @@ def test_curves_are_those_of_the_paper() -> None:
 
 
 class Counted:
-    """Counts the pairs that are asked for."""
+    """Counts the pairs that are computed."""
 
     def __init__(self, pairs) -> None:
-        self._pairs, self.picks, self.asked = pairs, 0, []
+        self._pairs, self.selected, self.computed = pairs, 0, []
         self.flat = pairs.flat
 
-    def pick(self, column) -> None:
-        self.picks += 1
-        self._pairs.pick(column)
+    def add(self, column) -> None:
+        self.selected += 1
+        self._pairs.add(column)
 
-    def added(self, columns, since) -> np.ndarray:
-        self.asked += [(int(c), t) for c, first in zip(columns, since, strict=True) for t in range(first, self.picks)]
-        return self._pairs.added(columns, since)
+    def summed(self, columns, since) -> np.ndarray:
+        self.computed += [
+            (int(c), t) for c, first in zip(columns, since, strict=True) for t in range(first, self.selected)
+        ]
+        return self._pairs.summed(columns, since)
 
 
 @pytest.mark.parametrize("quotient", [False, True])
@@ -165,33 +167,33 @@ def test_a_pair_is_computed_once_and_most_not_at_all(quotient) -> None:
     X = rng.normal(size=(100, 400))
     pairs = Counted(DenseCorrelation(X))
     search = Search(pairs, Units.of(None, 400), rng.random(400), np.ones(400, dtype=bool), quotient=quotient)
-    search.take(np.empty(0, dtype=np.intp))
+    search.add(np.empty(0, dtype=np.intp))
     for _ in range(30):
-        assert search.pick()
-    assert len(set(pairs.asked)) == len(pairs.asked)
-    assert len(pairs.asked) < (0.7 if quotient else 0.35) * sum(400 - t for t in range(1, 30))
+        assert search.step()
+    assert len(set(pairs.computed)) == len(pairs.computed)
+    assert len(pairs.computed) < (0.7 if quotient else 0.35) * sum(400 - t for t in range(1, 30))
 
 
-class Told:
-    """Columns that share what they are told to."""
+class Given:
+    """Columns with given redundancies."""
 
     def __init__(self, shared) -> None:
-        self.flat, self._shared, self._picks = np.zeros(len(shared), dtype=bool), np.array(shared), []
+        self.flat, self._shared, self._selected = np.zeros(len(shared), dtype=bool), np.array(shared), []
 
-    def pick(self, column) -> None:
-        self._picks.append(column)
+    def add(self, column) -> None:
+        self._selected.append(column)
 
-    def added(self, columns, since) -> np.ndarray:
-        return np.array([self._shared[c, self._picks[s:]].sum() for c, s in zip(columns, since, strict=True)])
+    def summed(self, columns, since) -> np.ndarray:
+        return np.array([self._shared[c, self._selected[s:]].sum() for c, s in zip(columns, since, strict=True)])
 
 
 def test_a_bound_that_equals_the_best_is_looked_into() -> None:
-    pairs = Told([[1, 0, 0.25], [0, 1, 0.25], [0.25, 0.25, 1]])
+    pairs = Given([[1, 0, 0.25], [0, 1, 0.25], [0.25, 0.25, 1]])
     search = Search(pairs, Units.of(None, 3), np.array([0.5, 0.75, 1.0]), np.ones(3, dtype=bool), quotient=False)
-    search.take(np.empty(0, dtype=np.intp))
+    search.add(np.empty(0, dtype=np.intp))
     with patch.object(mrmr_search, "_AHEAD", 1):
-        assert search.pick()
-        assert search.pick()
+        assert search.step()
+        assert search.step()
     assert search.order == [2, 1]
 
 

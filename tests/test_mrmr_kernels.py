@@ -74,8 +74,8 @@ def test_many_rows_and_states_take_every_way_to_the_same_sum() -> None:
     for found in (States(700, sizes, codes), States(700, sizes, None, **sparse)):
         pairs = Information(found)
         for column in every:
-            pairs.pick(int(column))
-        np.testing.assert_allclose(pairs.added(every, np.zeros(6, dtype=np.int64)), expected, rtol=1e-9, atol=3e-9)
+            pairs.add(int(column))
+        np.testing.assert_allclose(pairs.summed(every, np.zeros(6, dtype=np.int64)), expected, rtol=1e-9, atol=3e-9)
 
 
 @given(st.data(), st.booleans())

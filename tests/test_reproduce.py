@@ -242,7 +242,7 @@ def test_real_features_and_probes_of_madelon_are_counted(home, results):
 def test_what_a_row_warns_of_is_kept_with_it(tiny, results):
     row = Row("tiny", "cc(threshold=2) | knn(1)", Published())
     (outcome,) = run([row], results)
-    assert outcome.found["warnings"] == ["0 of 6 features meet the cut; the best 1 kept instead"]
+    assert outcome.found["warnings"] == ["0 of 6 features meet the cut; the best 1 selected instead"]
 
 
 def test_an_error_names_the_row(tiny, results):

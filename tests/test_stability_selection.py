@@ -212,7 +212,9 @@ def test_one_set_of_fits_serves_every_threshold() -> None:
 
 def test_without_a_stable_column_the_first_is_kept() -> None:
     X, y = planted()
-    with pytest.warns(NothingPasses, match=r"no feature is kept in 20 of 20 fits; the best one, in \d+, kept instead"):
+    with pytest.warns(
+        NothingPasses, match=r"no feature is selected in 20 of 20 fits; the best one, in \d+, selected instead"
+    ):
         model = StabilitySelection(Drawn(), times=10, threshold=1.0, random_state=0).fit(X, y)
     assert model.get_support(indices=True).tolist() == [model.order_[0]]
     assert model.frequency_[model.order_[0]] == model.frequency_.max()
@@ -220,7 +222,7 @@ def test_without_a_stable_column_the_first_is_kept() -> None:
 
 def test_what_is_kept_by_default_alone_does_not_count() -> None:
     X, y = planted()
-    with pytest.warns(NothingPasses, match="the best one, in 0, kept instead") as warned:
+    with pytest.warns(NothingPasses, match="the best one, in 0, selected instead") as warned:
         model = StabilitySelection(Ranking("cc", threshold=2.0), times=3, random_state=0).fit(X, y)
     assert len(warned) == 1
     np.testing.assert_array_equal(model.frequency_, 0.0)
@@ -327,7 +329,7 @@ def test_a_recipe_selects_what_is_stable() -> None:
         ({"threshold": 0.9, "max_false": 1}, "takes one of threshold and max_false; got both"),
         (
             {"estimator": Ranking("cc", k=20), "max_false": 1},
-            r"max_false=1 is out of reach: of 40 columns the selector keeps 20 in the mean, and 10 false ones",
+            r"max_false=1 is out of reach: of 40 columns the selector selects 20 on average, and 10 false ones",
         ),
         ({"threshold": 0.5}, "'threshold'"),
         ({"threshold": 1.1}, "'threshold'"),

@@ -17,8 +17,8 @@ from tamis.reproduce import contrasts, fr_svm, mrmr, studies
 from tamis.reproduce.framework.pieces import run_pieces
 from tamis.reproduce.framework.results import Results
 from tamis.reproduce.framework.study import Piece, Study, Table, Task
+from tamis.select.contrasts.contrast_test import ContrastTest
 from tamis.select.contrasts.rankers import Engine
-from tamis.select.contrasts.trial import Trial
 
 
 def count_rows(task):
@@ -186,14 +186,14 @@ def test_tables_of_mrmr_show_printed_and_own_figures():
 
 
 def test_contrasts_find_the_strong_columns_of_a_linear_target(monkeypatch):
-    quick = Trial(Engine("extra_trees", 30), n_repeats=5, quantile=1.0, alpha=0.05, own=False, batch=100)
-    monkeypatch.setattr(contrasts, "_trial", lambda: quick)
+    quick = ContrastTest(Engine("extra_trees", 30), n_repeats=5, quantile=1.0, alpha=0.05, own=False, batch=100)
+    monkeypatch.setattr(contrasts, "_test", lambda: quick)
     found = contrasts._sets(partial(contrasts._linear, 300), [0], Task())
     assert found["strength"] == contrasts._RATIOS.tolist()
-    assert all(found["kept"][-4:])
+    assert all(found["selected"][-4:])
     assert (found["probes"], found["false"] <= 1) == (10, True)
     gaussian = contrasts._gaussians(1)
-    assert len(gaussian["strength"]) == len(gaussian["kept"])
+    assert len(gaussian["strength"]) == len(gaussian["selected"])
     assert len(gaussian["strength"]) + gaussian["probes"] == 20
 
 
@@ -201,19 +201,19 @@ def test_tables_of_contrasts_count_what_was_found():
     findings = {
         ("", "sums of Gaussians, 500 rows, sets 1 to 10"): {
             "strength": [0.05, 0.1, 0.2, 0.25, 0.3, 0.4],
-            "kept": [False, True, True, False, True, True],
+            "selected": [False, True, True, False, True, True],
             "false": 1,
             "probes": 10,
         },
         ("", "sums of Gaussians, 500 rows, sets 11 to 20"): {
             "strength": [0.2],
-            "kept": [True],
+            "selected": [True],
             "false": 0,
             "probes": 10,
         },
         ("", "linear, 500 rows, sets 1 to 10"): {
             "strength": [0.3, 1.5],
-            "kept": [False, True],
+            "selected": [False, True],
             "false": 2,
             "probes": 10,
         },

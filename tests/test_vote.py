@@ -132,7 +132,7 @@ def test_planted_features_are_found() -> None:
 
 def test_without_one_vote_the_first_of_the_ranking_is_kept() -> None:
     X, y = some()
-    with pytest.warns(NothingPasses, match="no feature has 1 votes; the best 1, with 0, kept instead"):
+    with pytest.warns(NothingPasses, match="no feature has 1 votes; the best 1, with 0, selected instead"):
         model = Vote([Ranking("cc", threshold=2.0, at_least=0)]).fit(X, y)
     assert model.support_.sum() == 1
     assert model.support_[np.argmax(Ranking("cc").fit(X, y).scores_)]

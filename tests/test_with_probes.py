@@ -166,7 +166,9 @@ class ByValue(Selector):
 
 def test_equal_probes_count_as_better() -> None:
     X, y, _ = planted(0, columns=20)
-    with pytest.warns(NothingPasses, match=r"share of false ones of 0\.1 or less; the best one kept instead, at 1$"):
+    with pytest.warns(
+        NothingPasses, match=r"share of false ones of 0\.1 or less; the best one selected instead, at 1$"
+    ):
         found = WithProbes(Equal(), random_state=0).fit(X, y)
     np.testing.assert_array_equal(found.scores_, 0.0)
     assert found.get_support(indices=True).tolist() == [0]
@@ -334,7 +336,7 @@ def test_a_recipe_has_probes() -> None:
         (GaussianNB(), "'estimator' parameter"),
         (make_pipeline(Ranking("cc", k=3), Standardize()), "with_probes: estimator must be a selector or a pipeline"),
         (make_pipeline(PCA(2), Ranking("cc", k=1)), "with_probes: the columns selected by .* cannot be traced"),
-        (Ranking("variance"), "a selector that looks at the classes; to Ranking.* a column and its permuted copy"),
+        (Ranking("variance"), "a selector that uses the classes; to Ranking.* a column and its permuted copy"),
     ],
 )
 def test_bad_selectors(selector, match) -> None:

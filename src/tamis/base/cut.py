@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,18 @@ from tamis.base.types import FloatArray, Mask
 
 class NothingPasses(UserWarning):
     """Fewer features met the cut than required; the best ones were selected instead."""
+
+
+def fit_quietly(selector: Any, X: Any, y: Any, *, reissue: bool = False) -> bool:
+    """Fit a selector; whether it warned that nothing passes. That warning is not passed on unless `reissue`."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        selector.fit(X, y)
+    nothing = [issubclass(warning.category, NothingPasses) for warning in warned]
+    for warning, by_default in zip(warned, nothing, strict=True):
+        if reissue or not by_default:
+            warnings.warn(str(warning.message), warning.category, stacklevel=3)
+    return any(nothing)
 
 
 @dataclass(frozen=True)
@@ -63,7 +76,7 @@ class Cut:
         short = min(self.at_least, values.shape[0])
         if keep.sum() < short:
             warnings.warn(
-                f"{int(keep.sum())} of {values.shape[0]} features meet the cut; the best {short} kept instead",
+                f"{int(keep.sum())} of {values.shape[0]} features meet the cut; the best {short} selected instead",
                 NothingPasses,
                 stacklevel=2,
             )

@@ -138,6 +138,14 @@ class SelectedColumns:
             return np.argsort(~self.support, kind="stable")
         return np.concatenate([self.order, np.setdiff1d(np.arange(self.support.shape[0]), self.order)])
 
+    @property
+    def places(self) -> np.ndarray:
+        """Place of each column in the ranking, from 0 on; columns that never reached the selector come last."""
+        places = np.full(self.support.shape[0], self.support.shape[0])
+        if self.order is not None:
+            places[self.order] = np.arange(self.order.shape[0])
+        return places
+
 
 def check_selector(model: Any, who: str) -> None:
     """Refuse what is neither a selector nor a pipeline that ends in one; `who` begins the message."""

@@ -57,7 +57,7 @@ class Score:
         hold level codes, or None.
     takes_codes : bool
         Whether an array of small integers is passed on without conversion to floats.
-    alone : bool
+    columnwise : bool
         Whether the score of a column depends on that column alone.
     """
 
@@ -69,7 +69,7 @@ class Score:
     constraints: Mapping[str, list[Any]] = field(default_factory=dict)
     takes_nominal: bool = False
     takes_codes: bool = False
-    alone: bool = True
+    columnwise: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.function.__doc__)
@@ -155,9 +155,9 @@ def score(
     constraints: Mapping[str, list[Any]] | None = None,
     takes_nominal: bool = False,
     takes_codes: bool = False,
-    alone: bool = True,
+    columnwise: bool = True,
 ) -> Callable[[Callable[..., FloatArray | Scored]], Score]:
     """Decorate a function as the score of a card; the keywords are those of :class:`Score`."""
 
-    options = (supervised, pvalues, nonnegative, constraints or {}, takes_nominal, takes_codes, alone)
+    options = (supervised, pvalues, nonnegative, constraints or {}, takes_nominal, takes_codes, columnwise)
     return lambda function: Score(part, function, *options)

@@ -49,6 +49,7 @@ class SharedFit:
         weights = () if sample_weight is None else (sample_weight,)
         self._finish(self._prepare([self], X, y, *weights))
 
+    @property
     def _reusable(self) -> bool:
         """Whether ``_prepare`` returns a small tuple of arrays, the same bit for bit whatever the other estimators."""
         return False

@@ -14,7 +14,7 @@ from tamis.bins.cuts import Cuts, starts
 from tamis.bins.values import few_whole, value_cuts
 from tamis.discretize.equal_frequency import frequency_cuts
 from tamis.discretize.equal_width import width_cuts
-from tamis.discretize.modl import modl_cuts
+from tamis.discretize.modl import modl_intervals
 from tamis.discretize.sigma import sigma_cuts
 from tamis.discretize.ssv import ssv
 from tamis.kernels.states import row_states, segment_states, turned
@@ -114,7 +114,7 @@ def cuts_of(
     elif by in _SUPERVISED and y is None:
         raise TamisError(f'bins by "{by}" need the classes: pass y')
     elif by == "modl":
-        cuts, others = modl_cuts(X, classes, sample_weight=weight, max_bins=n_bins), named
+        cuts, others = modl_intervals(X, classes, sample_weight=weight, max_bins=n_bins).cuts, named
     elif by == "ssv":
         usual: dict[str, Any] = {"min_gain": "auto", "class_weight": None, "cv": 10, "caution": 1.0, "random_state": 0}
         cuts, others = Cuts.of(ssv(X, classes, max_bins=n_bins, **usual)), named

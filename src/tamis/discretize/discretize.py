@@ -13,15 +13,12 @@ from tamis.base.inner_cv import CAUTION
 from tamis.base.part import Part, members
 from tamis.base.search_range import choice
 from tamis.base.transformer import SupervisedTransformer
-from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.types import Codes, Matrix
 from tamis.base.validation import canonical
 from tamis.bins.method import Binning
 
-#: Every way to cut columns, by name: they are found in the other files of this folder.
-METHODS: dict[str, Binning] = {
-    value.name: value for _, value in members("tamis.discretize") if isinstance(value, Binning)
-}
-
+#: The methods by name, found in the other files of this folder.
+METHODS: dict[str, Binning] = {one.name: one for _, one in members("tamis.discretize") if isinstance(one, Binning)}
 
 #: Each method in words.
 _BINS = {
@@ -35,61 +32,62 @@ _BINS = {
 
 
 class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
-    """Cut each column into bins and put the number of the bin in place of the value.
+    """Cut each column into bins and replace each value by the number of its bin.
 
-    A value x gets the number of cuts c with c <= x: bins are closed to the left, as the right sides of tree splits
-    are. Values beyond those of the training rows fall into the outer bins. Missing values stay missing. Each column
-    is cut by itself; one without a cut becomes a constant.
+    A value x gets the number of cuts c with c <= x: bins are closed on the left, like the right sides of tree splits.
+    Values beyond those of the training rows fall into the outer bins. Missing values stay missing. A column without a
+    cut becomes a constant.
 
     Parameters
     ----------
     by : {"ssv", "modl", "optimal", "sigma", "equal_width", "equal_frequency"}, default="ssv"
         "ssv" splits a column where most pairs of rows of different classes are separated, again on either side until
-        the parts are pure, and takes back the last splits that do not pay. "modl" takes the intervals that are most
-        probable given the classes, one if they say nothing. "optimal" takes the bins whose class shares fit the classes
-        with the least squared error, at a cost for each bin. The others do not look at the classes:
-        "sigma" cuts half a deviation below and above the mean, "equal_width" makes bins of the same width and
-        "equal_frequency" bins of as nearly the same number of rows as the values allow.
+        the parts are pure, and prunes the last splits. "modl" takes the most probable intervals given the classes, one
+        if they are independent. "optimal" takes the bins whose class shares fit the classes with the least squared
+        error, at a cost for each bin. The others ignore the classes: "sigma" cuts half a standard deviation below and
+        above the mean, "equal_width" makes bins of the same width, "equal_frequency" bins of nearly the same number of
+        rows.
     n_bins : int, optional
-        Number of bins for the ways that do not look at the classes: 2 (one cut at the mean) or 3, the default, for
-        "sigma"; 10 by default for the others.
+        Number of bins for the methods that ignore the classes: 2 (one cut at the mean) or 3, the default, for "sigma";
+        10 by default for the others.
     min_gain : float or "auto", default="auto"
-        Training rows that a last split must put right to stay, when each bin answers its most frequent class; 0
-        keeps all. "auto" takes for each column the number with the most confident accuracy, mean - `caution` * sd,
-        over the folds of an internal stratified cross-validation on the training rows; of equals the largest. This
-        parameter and those that follow are of "ssv" alone, but for the next two. For "optimal" it is the cost of a
-        bin, what one more must take off the squared error, and "auto" the error of a single bin divided by n - 1.
+        For "ssv": training rows that a last split must correct to stay, when each bin predicts its most frequent class;
+        0 keeps all. "auto" takes for each column the number with the best mean - `caution` * sd of the accuracy over
+        the folds of an internal stratified cross-validation; of equals the largest. For "optimal": the cost of a bin,
+        which one more bin must take off the squared error; "auto" is the error of a single bin divided by n - 1.
     max_bins : int, optional
-        At most so many bins, of "ssv", "modl" and "optimal". The splits of "ssv" that put fewest rows right go first,
+        The most bins of "ssv", "modl" and "optimal". The splits of "ssv" that correct fewest rows are removed first,
         equal ones together.
     min_rows : int, default=10
-        Rows that a bin holds at least, of "optimal" alone.
+        Least number of rows in a bin of "optimal".
     class_weight : {"balanced"}, optional
-        Count the classes alike, however many rows they have, in what a split puts right and in the accuracy. With
-        one rare class no split may put any row right otherwise.
+        For "ssv": weigh the classes alike in the rows corrected and in the accuracy. Otherwise no split may correct any
+        row when a class is rare.
     cv : int, default=10
-        Folds of the internal cross-validation; fewer when the largest class has fewer rows.
+        For "ssv": folds of the internal cross-validation; fewer when the largest class has fewer rows.
     caution : float, default=1.0
-        How many deviations over the folds count against a number of bins (Grabczewski and Jankowski, eq. 25). Of
-        columns of noise about one in ten or fewer gets a cut that was lucky in the folds; with 0 half of them or more.
+        For "ssv": standard deviations over the folds subtracted from the mean (Grabczewski and Jankowski, eq. 25).
+        About one in ten columns of noise or fewer gets a cut; with 0 half of them or more.
     random_state : int, Generator, RandomState or None, default=None
-        Deals the rows into the internal folds.
+        Splits the rows into the internal folds.
 
     Attributes
     ----------
     cuts_ : list of float arrays, one a column
         The cuts, ascending; empty for a column that is not cut.
     zero_ : int array of shape (n_features,)
-        The bin that gets the number 0. When fitted on an array it is the lowest, so that the bins are 0, 1, .... When
-        fitted on a sparse matrix it is the one that holds the value 0, so that zeros stay zeros and bins of negative
-        values have negative numbers. Both are the same for columns without negative values.
+        The bin that gets the number 0: the lowest when fitted on an array; the one that holds the value 0 when fitted
+        on a sparse matrix, so that zeros stay zeros and bins of negative values have negative numbers.
+
+    See Also
+    --------
+    BinMeans : Replaces values by the class shares of their bins.
 
     References
     ----------
-    Grabczewski (2004), "SSV criterion based discretization for naive Bayes classifiers"; Peng and Ding (2005),
-    "Minimum redundancy and maximum relevance feature selection" (sigma); Boulle (2006), "MODL: a Bayes optimal
-    discretization method for continuous attributes"; Katz (2005), "An optimal binning transformation for use in
-    predictive modeling".
+    Grabczewski (2004), "SSV criterion based discretization for naive Bayes classifiers"; Peng and Ding (2005), "Minimum
+    redundancy and maximum relevance feature selection" (sigma); Boulle (2006), "MODL: a Bayes optimal discretization
+    method for continuous attributes"; Katz (2005), "An optimal binning transformation for use in predictive modeling".
 
     Examples
     --------
@@ -147,7 +145,7 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         self.random_state = random_state
 
     def _supervised(self) -> bool:
-        # Tags are asked for before the parameters are checked.
+        # Tags are read before the parameters are validated.
         return self.by not in METHODS or METHODS[self.by].supervised
 
     def _learn(self, X: Matrix, y: Codes | None = None) -> None:
@@ -157,9 +155,8 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         self.zero_ = below if sp.issparse(X) else np.zeros_like(below)
 
     def _apply(self, X: Matrix) -> Matrix:
-        return self._of_sparse(X) if sp.issparse(X) else self._of_dense(X)
-
-    def _of_dense(self, X: FloatArray) -> FloatArray:
+        if sp.issparse(X):
+            return self._of_sparse(X)
         out = np.where(np.isnan(X), X, (-self.zero_).astype(X.dtype))
         for j, cuts in enumerate(self.cuts_):
             if cuts.size:

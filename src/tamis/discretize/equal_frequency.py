@@ -9,7 +9,7 @@ from tamis.kernels.states import quantile_cuts
 from tamis.trees.columns import sorted_columns
 from tamis.trees.rows import counted
 
-#: Bins where no number is asked for.
+#: Bins by default.
 _BINS = 10
 
 
@@ -17,9 +17,8 @@ _BINS = 10
 def equal_frequency(X: Matrix, y: Codes | None, *, n_bins: int | None) -> list[FloatArray]:
     """Cut each column into `n_bins` (10) bins of as nearly the same number of rows as its values allow.
 
-    A cut lies halfway between two values where that makes the bins equal, and else at the value they would share,
-    which goes to the upper bin (the quantile that is the average of the two inverses of the distribution function).
-    Equal values are not parted: a column with many of them gets fewer bins.
+    A cut lies halfway between two values where that makes the bins equal; otherwise at the value they share, which goes
+    to the upper bin. Equal values stay together: a column with many of them gets fewer bins.
 
     Examples
     --------

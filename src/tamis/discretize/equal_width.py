@@ -10,7 +10,7 @@ from tamis.bins.cuts import Cuts
 from tamis.bins.method import binning
 from tamis.trees.rows import counted
 
-#: Bins where no number is asked for.
+#: Bins by default.
 _BINS = 10
 
 
@@ -35,7 +35,7 @@ def width_cuts(X: Matrix, n_bins: int | None = None, sample_weight: FloatArray |
     X, _, _ = counted(X, np.zeros(X.shape[0], dtype=np.intp), sample_weight)
     low, high = _ends(X)
     cuts = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, (n_bins or _BINS) + 1)[1:-1]
-    # Between neighbouring numbers there is no room: cuts that rounding puts on one place are one.
+    # Cuts that coincide by rounding are one.
     return Cuts.table(cuts, cuts > np.column_stack((low, cuts[:, :-1])))
 
 

@@ -12,20 +12,15 @@ from tamis.kernels.modl import interval_cuts
 from tamis.trees.columns import sorted_columns
 from tamis.trees.rows import counted
 
-#: Logarithms of factorials that are listed; larger ones are rare, and computed.
+#: Logarithms of factorials computed in advance; larger ones are rare.
 _LISTED = 2**20
 
 
 class Intervals(NamedTuple):
-    """The intervals of columns.
+    """Cuts of columns, and the gain of the intervals of each over a single one.
 
-    Attributes
-    ----------
-    cuts : Cuts
-        Where each column is cut; a column without a cut says nothing of the classes.
-    gains : float array of shape (n_columns,)
-        By how many nats the intervals of a column cost less than a single one: the logarithm of how many times more
-        probable they are, given the data. 0 for a column without a cut.
+    The gain, in nats, is the log of the ratio of their posterior probabilities; 0 for a column without a cut, which is
+    independent of the classes.
     """
 
     cuts: Cuts
@@ -36,17 +31,16 @@ class Intervals(NamedTuple):
 def modl(X: Matrix, y: Codes, *, max_bins: int | None) -> list[FloatArray]:
     """Cut each column into the intervals that are most probable given the classes of the sorted rows.
 
-    With m rows of J classes, of which m_i are in interval i of I, and m_ij of these of class j, they minimise
+    With m rows of J classes, m_i of them in interval i of I, and m_ij of these of class j, they minimise
 
         ln m + ln C(m + I - 1, I - 1) + sum_i ln C(m_i + J - 1, J - 1) + sum_i ln(m_i! / prod_j m_ij!):
 
-    the number of intervals, their ends, the shares of the classes in each of them and the classes of the rows are
-    equally probable a priori, each given those before it. The optimum is exact where the classes change at most 63
-    times along the sorted values. Beyond that neighbours are merged greedily down to one interval, the best of these
-    partitions is taken, and intervals are split, merged and shifted while that lowers the cost.
+    the number of intervals, their ends, the class shares in each and the classes of the rows have uniform priors, each
+    given those before it. The optimum is exact where the classes change at most 63 times along the sorted values.
+    Beyond that neighbours are merged greedily down to one interval, the best of these partitions is taken, and
+    intervals are split, merged and shifted while that lowers the cost. At most `max_bins` intervals are made.
 
-    Equal values are not parted. Missing values have no part in it. A column that says nothing of the classes is not
-    cut. There is no number of bins to choose, but there may be at most `max_bins`.
+    Equal values stay together. Missing values are ignored. A column independent of the classes is not cut.
 
     Examples
     --------
@@ -57,25 +51,7 @@ def modl(X: Matrix, y: Codes, *, max_bins: int | None) -> list[FloatArray]:
     >>> Discretize("modl").fit(X, y).cuts_
     [array([ 9.5, 19.5]), array([], dtype=float64)]
     """
-    return modl_cuts(X, y, max_bins=max_bins).apart()
-
-
-def modl_cuts(
-    X: Matrix,
-    y: Codes,
-    n_classes: int | None = None,
-    sample_weight: FloatArray | None = None,
-    max_bins: int | None = None,
-) -> Cuts:
-    """The cuts of :func:`modl`, with the parameters of :func:`modl_intervals`."""
-    return modl_intervals(X, y, n_classes, sample_weight, max_bins).cuts
-
-
-def modl_gains(
-    X: Matrix, y: Codes, n_classes: int | None = None, sample_weight: FloatArray | None = None
-) -> FloatArray:
-    """What the intervals of each column gain over a single one, in nats; 0 for a column that is not cut."""
-    return modl_intervals(X, y, n_classes, sample_weight).gains
+    return modl_intervals(X, y, max_bins=max_bins).cuts.apart()
 
 
 def modl_intervals(
@@ -85,21 +61,10 @@ def modl_intervals(
     sample_weight: FloatArray | None = None,
     max_bins: int | None = None,
 ) -> Intervals:
-    """The intervals of :func:`modl` and what they gain.
+    """The intervals of :func:`modl` for validated columns, of at most `max_bins` each.
 
-    Parameters
-    ----------
-    X : array or CSR/CSC matrix of shape (n_rows, n_columns)
-        Validated; NaN is missing. Of a sparse column only the stored values are sorted.
-    y : int array of shape (n_rows,)
-        Class codes.
-    n_classes : int, optional
-        The number J of classes; by default that of the classes with rows of some weight.
-    sample_weight : float array of shape (n_rows,), optional
-        Weights count as repeated rows. For fractions the gamma function takes the place of the factorials, so that
-        weights of one half count as half as many rows.
-    max_bins : int, optional
-        At most so many intervals.
+    `n_classes` is J, by default the number of classes with rows of positive weight. Weights count as repeated rows; for
+    fractions the gamma function replaces the factorials.
 
     Examples
     --------
@@ -127,7 +92,7 @@ def modl_intervals(
 
 
 def _log_factorials(weight: FloatArray, n_classes: int) -> FloatArray:
-    """Logarithms of 0!, 1!, ..., none where weights are not whole numbers."""
+    """Logarithms of 0!, 1!, ...; none where weights are not whole numbers."""
     if (weight != np.floor(weight)).any():
         return np.empty(0)
     largest = weight.sum() + max(weight.size, n_classes)

@@ -8,17 +8,17 @@ from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.bins.cuts import Cuts
 from tamis.bins.method import binning
 
-#: Relative errors of a mean and of a deviation; a value nearer to a cut than that is at it but for rounding.
+#: Relative rounding errors of a mean and of a deviation.
 _MEAN, _DEVIATION = 64 * np.finfo(np.float64).eps, 1e-12
 
 
 @binning("sigma", supervised=False, paper="Peng and Ding 2005, section 2")
 def sigma(X: Matrix, y: Codes | None, *, n_bins: int | None) -> list[FloatArray]:
-    """Cut each column at mu - sd/2 and mu + sd/2: lower values, those about the mean, and higher ones.
+    """Cut each column at mu - sd/2 and mu + sd/2: low values, those about the mean, and high ones.
 
-    A value at a cut belongs to the middle. With ``n_bins=2`` there is one cut, at the mean, and a value at the mean
-    belongs to the upper bin. The deviation is that with n - 1, by which the published data were cut. Missing values
-    are left out. A constant column is not cut.
+    A value at a cut belongs to the middle. With ``n_bins=2`` there is one cut, at the mean; a value there belongs to
+    the upper bin. The variance is divided by n - 1, as for the published data. Missing values are ignored. A constant
+    column is not cut.
 
     Examples
     --------
@@ -37,9 +37,9 @@ def sigma_cuts(X: Matrix, n_bins: int | None = None, sample_weight: FloatArray |
         raise TamisError(f"sigma makes 2 or 3 bins; got n_bins={n_bins}")
     moments = ClassMoments.of(X, np.zeros(X.shape[0], dtype=np.intp), sample_weight)
     mean, weight = moments.mean[0], moments.weight[0]
-    # Weights that add up to less than two rows are shares rather than repeated rows.
+    # Weights that sum to less than two rows are shares, not repeated rows.
     deviation = np.sqrt(divide(moments.scatter[0], np.where(weight < 2, weight, weight - 1)))
-    # Sums of the same values in another order differ in their last digits: a value at a cut must not move with them.
+    # The bin of a value at a cut must not depend on rounding, which varies with the order of the rows.
     near = np.maximum(_MEAN * np.abs(mean), _DEVIATION * deviation)
     table = [mean - near] if n_bins == 2 else [mean - deviation / 2 - near, mean + deviation / 2 + near]
     cuts = np.column_stack(table)

@@ -1,6 +1,5 @@
 """Cuts by separability (SSV), pruned."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -13,7 +12,7 @@ from tamis.kernels.cuts import column_cuts, cuts_right
 from tamis.trees.columns import SortedColumns, sorted_columns
 from tamis.trees.prune import degrees_to_try
 
-#: Rows put right may be sums of fractions, which rounding leaves this near to what they are.
+#: Rounding error of sums of fractional weights.
 _CLOSE = 1e-9
 
 
@@ -31,8 +30,8 @@ def ssv(
 ) -> list[FloatArray]:
     """Split each column where that separates most, again on either side, until the parts are pure; then prune.
 
-    Each column by itself is the tree of :class:`tamis.classify.SSVTree` on that column alone. Its splits that put
-    fewer than `min_gain` rows right are taken back, the last ones first.
+    The splits are those of :class:`tamis.classify.SSVTree` on the column alone. Splits that correct fewer than
+    `min_gain` rows are removed, the last ones first.
 
     Examples
     --------
@@ -45,12 +44,12 @@ def ssv(
     codes = y.astype(np.int64, copy=False)
     size = np.bincount(codes).astype(np.float64)
     priors = codes.shape[0] / (size.shape[0] * size) if class_weight == "balanced" else np.ones(size.shape[0])
-    parts = []
-    if min_gain == "auto":
-        parts = inner_folds(y, cv, random_state, 'Discretize: min_gain="auto"')
+    parts = inner_folds(y, cv, random_state, 'Discretize: min_gain="auto"') if min_gain == "auto" else []
     cuts: list[FloatArray] = []
     for columns in sorted_columns(X):
-        found = list(_pruned_cuts(columns, codes, priors, np.ones(codes.shape[0], dtype=bool)))
+        cut, degree, count = _grown(columns, codes, priors, np.ones(codes.shape[0], dtype=bool))
+        segments = [slice(start, start + size) for start, size in zip(columns.begin, count, strict=True)]
+        found = [(cut[segment].copy(), degree[segment].copy()) for segment in segments]
         if min_gain == "auto":
             allowed = _chosen(columns, codes, priors, found, parts, caution)
         else:
@@ -62,18 +61,10 @@ def ssv(
     return cuts
 
 
-def _pruned_cuts(
-    columns: SortedColumns, codes: Codes, priors: FloatArray, used: Mask
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """All cuts of each column, and the degrees of pruning that delete them."""
-    cut, degree, count = _grown(columns, codes, priors, used)
-    for start, size in zip(columns.begin, count, strict=True):
-        yield cut[start : start + size].copy(), degree[start : start + size].copy()
-
-
 def _grown(
     columns: SortedColumns, codes: Codes, priors: FloatArray, used: Mask
 ) -> tuple[FloatArray, FloatArray, np.ndarray]:
+    """All cuts, the degrees of pruning that delete them, and the number of cuts of each column."""
     cut, degree = np.empty(columns.values.shape[0]), np.empty(columns.values.shape[0])
     count = np.zeros(columns.begin.shape[0], dtype=np.int64)
     column_cuts(
@@ -100,7 +91,7 @@ def _chosen(
         used = np.zeros(codes.shape[0], dtype=bool)
         used[train] = True
         grown = _grown(columns, codes, priors, used)
-        # The folds hold fewer rows: a degree counts for as much less.
+        # The folds hold fewer rows: degrees scale with them.
         share = priors[codes[train]].sum() / priors[codes].sum()
         right = accuracy[fold]
         cuts_right(

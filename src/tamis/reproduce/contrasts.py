@@ -11,9 +11,9 @@ from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
 from tamis.data.synthetic.friedman import friedman, friedman_participation
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
+from tamis.select.contrasts.contrast_test import ContrastTest
 from tamis.select.contrasts.rankers import Engine
 from tamis.select.contrasts.rounds import contrasts_of
-from tamis.select.contrasts.trial import Trial
 
 #: Generated problems of Figure 1 and of each linear line, and how many make a piece.
 _SETS, _LINEAR_SETS, _TOGETHER = 50, 20, 10
@@ -28,15 +28,15 @@ _RATIOS = np.linspace(0.3, 3.0, 10)
 _STRONG = 1.5
 
 
-def _trial() -> Trial:
-    """The paper's ensemble, 500 gradient boosted trees; six repeats, against the best contrast."""
-    return Trial(Engine("boost", 500), n_repeats=6, quantile=1.0, alpha=0.05, own=False, batch=5000)
+def _test() -> ContrastTest:
+    """The paper's ensemble, 500 gradient boosted trees; six repeats, and the best contrast to be beaten."""
+    return ContrastTest(Engine("boost", 500), n_repeats=6, quantile=1.0, alpha=0.05, own=False, batch=5000)
 
 
 def _gaussians(seed: int) -> dict[str, Any]:
     data = friedman(500, task="regression", seed=seed)
-    kept = contrasts_of(data.X, np.asarray(data.y, dtype=np.float64), _trial(), seed=seed).kept
-    return _findings(friedman_participation(seed=seed), kept)
+    selected = contrasts_of(data.X, np.asarray(data.y, dtype=np.float64), _test(), seed=seed).selected
+    return _findings(friedman_participation(seed=seed), selected)
 
 
 def _linear(rows: int, seed: int) -> dict[str, Any]:
@@ -44,18 +44,18 @@ def _linear(rows: int, seed: int) -> dict[str, Any]:
     X = random.standard_normal((rows, 20))
     strength = np.concatenate([_RATIOS, np.zeros(10)])
     target = X @ np.sqrt(strength) + random.standard_normal(rows)
-    return _findings(strength, contrasts_of(X, target, _trial(), seed=seed).kept)
+    return _findings(strength, contrasts_of(X, target, _test(), seed=seed).selected)
 
 
-def _findings(strength: FloatArray, kept: np.ndarray) -> dict[str, Any]:
+def _findings(strength: FloatArray, selected: np.ndarray) -> dict[str, Any]:
     """The strength of each input and whether it was selected; the number of selected probes and of all probes."""
     real = strength > 0
-    inputs = {"strength": strength[real].tolist(), "kept": kept[real].tolist()}
-    return {**inputs, "false": int(kept[~real].sum()), "probes": int((~real).sum())}
+    inputs = {"strength": strength[real].tolist(), "selected": selected[real].tolist()}
+    return {**inputs, "false": int(selected[~real].sum()), "probes": int((~real).sum())}
 
 
 def _joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    lists = {key: [value for part in parts for value in part[key]] for key in ("strength", "kept")}
+    lists = {key: [value for part in parts for value in part[key]] for key in ("strength", "selected")}
     return {**lists, **{key: sum(part[key] for part in parts) for key in ("false", "probes")}}
 
 
@@ -100,7 +100,9 @@ def _tables(findings: Findings) -> list[Table]:
 
 def _rate(found: dict[str, Any], low: float, high: float) -> list[str | None]:
     # Shares are multiples of one twentieth, which rounding may put on either side of a limit.
-    among = [kept for kept, one in zip(found["kept"], found["strength"], strict=True) if low <= one + 1e-9 < high]
+    among = [
+        selected for selected, one in zip(found["selected"], found["strength"], strict=True) if low <= one + 1e-9 < high
+    ]
     return [str(len(among)), f"{100 * np.mean(among):.0f} %" if among else None]
 
 

@@ -20,10 +20,9 @@ def cc(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, classes:
 
         |E(XY) - E(X)E(Y)| / (sd(X) sd(Y)).
 
-    For more classes, ``classes="nominal"`` gives the multiple correlation eta, the square root of the
-    between-class share of the variance, which does not depend on the order of the classes;
-    ``classes="ordered"`` correlates with the codes 0, 1, 2, ... as they are. For two classes both are
-    the same number. A constant feature scores 0.
+    For more classes, ``classes="nominal"`` gives the multiple correlation eta, the square root of the between-class
+    share of the variance, which does not depend on the order of the classes; ``classes="ordered"`` correlates with the
+    codes 0, 1, 2, ... as they are. For two classes both are the same number. A constant feature scores 0.
 
     Examples
     --------

@@ -25,12 +25,12 @@ from tamis.base.types import Codes, FloatArray, Matrix
 def chi2(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, of: str = "counts") -> Scored:
     """Chi-square statistic of a feature against the classes.
 
-    Values must be zero or more. ``of="counts"`` compares the feature's total in each class with what the classes'
-    sizes would give it, with k - 1 degrees of freedom. ``of="presence"`` takes for each class the 2 x 2
-    table of feature present (not zero) or absent against in the class or not, and averages the k statistics
-    weighted by the classes' shares; for two classes this is the plain 2 x 2 statistic. Its p-value is the
-    smallest of the k tests' (1 degree of freedom each) times k for more than two classes. Sample weights count
-    as repeated rows. A feature that is empty, or present everywhere, scores 0 with p-value 1.
+    Values must be zero or more. ``of="counts"`` compares the feature's total in each class with that expected from the
+    classes' sizes, with k - 1 degrees of freedom. ``of="presence"`` takes for each class the 2 x 2 table of feature
+    present (not zero) or absent against in the class or not, and averages the k statistics weighted by the classes'
+    shares; for two classes this is the plain 2 x 2 statistic. Its p-value is the smallest of the k tests' (1 degree of
+    freedom each) times k for more than two classes. Sample weights count as repeated rows. A feature that is empty, or
+    present everywhere, scores 0 with p-value 1.
 
     Examples
     --------

@@ -18,10 +18,10 @@ from tamis.base.types import Codes, FloatArray, Matrix
     supervised=False,
 )
 def count(X: Matrix, y: Codes | None = None, sample_weight: FloatArray | None = None) -> FloatArray:
-    """Number of rows (their weight) in which the feature is not zero; classes are not looked at.
+    """Number of rows (their weight) in which the feature is not zero; ignores the classes.
 
-    On binary data it orders features as their variance does while ones are rarer than zeros, so
-    ``count(threshold=11)`` is the high-variance selection "more than 11 ones" of the paper.
+    On binary data it orders features like their variance while ones are rarer than zeros, so ``count(threshold=11)`` is
+    the paper's high-variance selection "more than 11 ones".
 
     Examples
     --------

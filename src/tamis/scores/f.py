@@ -13,10 +13,10 @@ from tamis.base.types import Codes, FloatArray, Matrix
 def f(X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> Scored:
     """Variance between the classes over variance within them.
 
-    F = (B / (k - 1)) / (W / (n - k)), with B the scatter of the k class means and W the scatter within classes
-    over n rows. For two classes it is the square of Student's t. Classes without a known value in a column
-    are not counted there, and sample weights count as repeated rows. A constant feature scores 0 with
-    p-value 1; one that is constant within each class but not overall scores infinity with p-value 0.
+    F = (B / (k - 1)) / (W / (n - k)), with B the scatter of the k class means and W the scatter within classes over n
+    rows. For two classes it is the square of Student's t. Classes without a known value in a column are not counted
+    there, and sample weights count as repeated rows. A constant feature scores 0 with p-value 1; one that is constant
+    within each class but not overall scores infinity with p-value 0.
 
     Examples
     --------

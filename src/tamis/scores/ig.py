@@ -34,14 +34,14 @@ def ig(
     bins: str = "auto",
     n_bins: int | None = None,
 ) -> FloatArray:
-    """Entropy of the class that goes away when one knows whether the feature is present (not zero), in nats.
+    """Information gain: entropy of the class removed by knowing whether the feature is present (not zero), in nats.
 
         IG = H(C) - p(w) H(C | w) - p(not w) H(C | not w),
 
-    with the shares of the rows as probabilities: the mutual information of presence and class. ``of="states"`` takes
-    the feature's states in place of presence, as :func:`tamis.scores.mi` does with `bins` and `n_bins`. A nominal
-    feature has no zero; its levels are its states in both. Rows in which the value is missing are left out. Sample
-    weights count as repeated rows. A feature that is empty, or present everywhere, scores 0.
+    with the shares of the rows as probabilities: the mutual information of presence and class. ``of="states"`` uses the
+    feature's states instead of presence, as :func:`tamis.scores.mi` does with `bins` and `n_bins`. The levels of a
+    nominal feature are its states in both. Rows in which the value is missing are left out. Sample weights count as
+    repeated rows. A feature that is empty, or present everywhere, scores 0.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def ig(
         return class_information(X, y, sample_weight, by=bins, n_bins=n_bins, nominal=nominal)
     _refuse_infinity(X)
     present, known, _ = class_totals(X, y, sample_weight, presence=True)
-    # Weights added up in another order may leave less than nothing.
+    # Rounding of weights may leave a negative count.
     counts = np.stack((present, np.maximum(known - present, 0.0)), axis=2).reshape(known.shape[0], -1)
     values = mutual_information(counts, np.arange(0, counts.shape[1] + 1, 2))
     if nominal is not None and nominal.any():
@@ -64,7 +64,7 @@ def ig(
 
 
 def _refuse_infinity(X: Matrix) -> None:
-    """Counting what is present would not notice it."""
+    """Refuse infinity, which counting presence would not notice."""
     bad = np.isinf(X.data if sp.issparse(X) else X)
     if bad.any():
         column = X.tocoo().col[bad][0] if sp.issparse(X) else np.nonzero(bad)[1][0]

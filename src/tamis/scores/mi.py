@@ -10,7 +10,7 @@ from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.contingency.states import METHODS
 from tamis.contingency.tables import class_information
 
-#: What the options that say how features become states may be.
+#: Constraints of the options of states.
 STATES: dict[str, list[Any]] = {
     "bins": [StrOptions(set(METHODS))],
     "n_bins": [Interval(Integral, 2, None, closed="left"), None],
@@ -37,14 +37,13 @@ def mi(
         I(X; Y) = sum_xy p(x, y) log(p(x, y) / (p(x) p(y))),
 
     with the shares of the rows as probabilities. Columns of whole numbers with at most 32 distinct values, and nominal
-    columns, are taken as they are. Others are cut half a deviation below and above the mean (``bins="sigma"``;
-    ``n_bins=2`` cuts at the mean alone). Other ways for all numeric columns: ``bins="values"`` (every distinct value is
-    a state), ``"equal_width"`` and ``"equal_frequency"`` (into 10 or `n_bins` bins), ``"modl"`` (the most probable
-    intervals) and ``"ssv"`` (cuts that separate the classes; a row counts once in where they lie, if it has any
-    weight). Rows in which the value is missing are left out. Sample weights count as repeated rows. A constant feature
-    scores 0.
+    columns, are states as they are. Others are cut half a standard deviation below and above the mean
+    (``bins="sigma"``; ``n_bins=2`` cuts at the mean alone). Other ways for all numeric columns: ``bins="values"``
+    (every distinct value is a state), ``"equal_width"`` and ``"equal_frequency"`` (10 or `n_bins` bins), ``"modl"``
+    (the most probable intervals) and ``"ssv"`` (cuts that separate the classes, found with all weights equal). Rows in
+    which the value is missing are left out. Sample weights count as repeated rows. A constant feature scores 0.
 
-    Many states make the estimate too large: features are best compared when they have about as many.
+    Many states inflate the estimate: compare features with about the same number of states.
 
     Examples
     --------

@@ -1,14 +1,12 @@
 """Relief."""
 
-from numbers import Integral
-
 import numpy as np
 
-from tamis.base._sklearn import Interval, StrOptions
 from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.neighbours.relief_weights import neighbour_weights
+from tamis.scores.relieff import OPTIONS
 
 
 @score(
@@ -18,13 +16,9 @@ from tamis.neighbours.relief_weights import neighbour_weights
         phrase="how far rows of the other classes are in them (Relief)",
         ranks_like="relieff",
     ),
-    constraints={
-        "metric": [StrOptions({"manhattan", "euclidean"})],
-        "sample": [Interval(Integral, 1, None, closed="left"), None],
-        "random_state": ["random_state", np.random.Generator],
-    },
+    constraints=OPTIONS,
     takes_nominal=True,
-    alone=False,
+    columnwise=False,
 )
 def relief(
     X: Matrix,
@@ -38,14 +32,14 @@ def relief(
 ) -> FloatArray:
     """Relief: how much farther a row's nearest miss is in a feature than its nearest hit.
 
-    The nearest hit H of a row R is the nearest other row of its class, the nearest miss M the nearest row that is not.
-    The score of f is the mean over the rows R of
+    The nearest hit H of a row R is the nearest other row of its class, the nearest miss M the nearest row of another
+    class. The score of f is the mean over the rows R of
 
         diff(f, R, M) - diff(f, R, H).
 
     Differences, options and missing values are those of :func:`tamis.scores.relieff`. Relief is defined for two
-    classes. With more, the nearest miss is that of all other classes together (Kononenko's RELIEF-E), which looks only
-    at the borders between classes that lie next to each other: take ``relieff``, which asks in each class.
+    classes. With more, the nearest miss is that of all other classes together (Kononenko's RELIEF-E), which uses only
+    the borders between neighbouring classes: take ``relieff``, which searches in each class.
 
     Examples
     --------

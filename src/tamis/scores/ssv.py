@@ -18,15 +18,15 @@ from tamis.trees.stumps import stumps
 def ssv(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, nominal: Mask | None = None) -> FloatArray:
     """Separability of a feature's best split value.
 
-    A split s of a numeric feature sends the rows with a value below s to the left side; a split of a nominal one
-    sends the rows with a level in the subset s to the right. With L_c and R_c the rows of class c on either side,
+    A split s of a numeric feature sends the rows with a value below s to the left; a split of a nominal one sends the
+    rows with a level in the subset s to the right. With L_c and R_c the rows of class c on either side,
 
         SSV(s) = 2 sum_c L_c (R - R_c) - sum_c min(L_c, R_c):
 
-    twice the pairs of rows of different classes that it parts, less the rows of each class that it tears off. The
-    score is the largest value over all splits, halfway between neighbouring values; it is an entire number of pairs,
-    so it grows with the number of rows. Missing values are left out, so they cost pairs. Sample weights count as
-    repeated rows. A feature with one value scores 0.
+    twice the separated pairs of rows of different classes, less the rows split from their class. The score is the
+    largest value over all splits, halfway between neighbouring values; it counts pairs, so it grows with the number of
+    rows. Missing values are left out, which costs pairs. Sample weights count as repeated rows. A feature with one
+    value scores 0.
 
     Examples
     --------

@@ -18,15 +18,15 @@ from tamis.trees.stumps import stumps
 def stump(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, nominal: Mask | None = None) -> FloatArray:
     """Balanced accuracy of the best tree of one split on a feature, above chance.
 
-    The stump answers on each side of its split the class it holds the largest share of. With its smallest balanced
+    The stump predicts on each side of its split the class it holds the largest share of. With its smallest balanced
     error rate BER and K classes the score is
 
         1 - BER K / (K - 1),
 
-    1 for a feature that separates the classes and 0 for one that does not help; for two classes it is the largest
-    distance of the classes' distribution functions. Splits are those of :func:`tamis.scores.ssv`. This is the score
-    to take when one class is rare: the challenge entry for DOROTHEA chose its features by it. Missing values are left
-    out, sample weights count as repeated rows.
+    1 for a feature that separates the classes and 0 for a useless one; for two classes it is the largest distance of
+    the classes' distribution functions. Splits are those of :func:`tamis.scores.ssv`. It suits rare classes: the
+    challenge entry for DOROTHEA selected its features by it. Missing values are left out, sample weights count as
+    repeated rows.
 
     Examples
     --------

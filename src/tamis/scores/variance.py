@@ -1,4 +1,4 @@
-"""Variance of a feature, whatever the class."""
+"""Variance of a feature."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from tamis.base.types import Codes, FloatArray, Matrix
     supervised=False,
 )
 def variance(X: Matrix, y: Codes | None = None, sample_weight: FloatArray | None = None) -> FloatArray:
-    """Biased variance over all rows; classes are not looked at.
+    """Biased variance over all rows; ignores the classes.
 
     As a selector, ``variance()`` drops constant features.
 

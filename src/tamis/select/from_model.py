@@ -1,8 +1,8 @@
-"""From model: fit a classifier that weighs the columns, and keep those that weigh most."""
+"""From model: fit a classifier that weights the columns, and select those of the largest weights."""
 
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,63 +25,59 @@ from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import canonical
 from tamis.scores.variance import variance
 
-#: A weight that falls short of the mean by no more than this share of it is rounding away from it.
+#: A weight below the mean by no more than this share of it equals it but for rounding.
 _ROUNDING = 1e-9
-
-
-class _Weighed(NamedTuple):
-    """Weights of the columns, and their numbers from the heaviest to the lightest."""
-
-    weights: FloatArray
-    order: np.ndarray
 
 
 def _phrase(a: Arguments) -> str:
     model = a.pop("estimator") or "extremely randomized trees"
-    kept = cut_phrase(a, "those of the mean weight or more")
-    return f"ranks the features by the weights that they have in {model} and keeps {kept}"
+    cut = cut_phrase(a, "those of the mean weight or more")
+    return f"ranks the features by the weights that they have in {model} and keeps {cut}"
 
 
 class FromModel(SharedFit, Selector):
-    """Keep the columns to which a fitted classifier gives the largest weights.
+    """Select the columns to which a fitted classifier gives the largest weights.
 
-    The weight of a column is what the classifier says in ``feature_importances_``; failing that, the Euclidean norm of
-    its column of ``coef_``, over the rows that stand for classes or pairs of classes. A column of weight 0 is not used
-    by the classifier, and is not kept whatever the cut. With no cut given the columns are kept that weigh at least
-    as much as the mean of all; ``threshold=0`` keeps every one that is used, which suits a model with an L1 penalty.
+    The weight of a column is its ``feature_importances_`` in the classifier, or else the Euclidean norm of its column
+    of ``coef_``, whose rows stand for classes or pairs of classes. A column of weight 0 is never selected. Without a
+    cut the columns of at least the mean weight are selected; ``threshold=0`` selects every column used, which suits a
+    model with an L1 penalty.
 
-    The weights of a linear model depend on the scale of the columns: unless they are measured alike, standardise
-    first, ``from_model(standardize | svm(linear), 50)``.
+    The weights of a linear model depend on the scale of the columns: standardise columns of different units first,
+    ``from_model(standardize | svm(linear), 50)``.
 
     Parameters
     ----------
     estimator : estimator, optional
-        A classifier with such weights once it is fitted, or a pipeline that ends in one and does not mix columns. By
-        default 200 extremely randomised trees, scikit-learn's ``ExtraTreesClassifier(200)``.
+        A classifier with such weights, or a pipeline that ends in one and does not mix columns. By default 200
+        extremely randomised trees, scikit-learn's ``ExtraTreesClassifier(200)``.
     k : int, optional
-        Keep the `k` columns of the largest weights.
+        Select the `k` columns of the largest weights.
     fraction : float, optional
-        Keep this share of the columns, rounded up.
+        Select this share of the columns, rounded up.
     threshold : float, optional
-        Keep the columns that weigh more than this.
+        Select the columns with a weight above this.
     random_state : int, Generator, RandomState or None, default=None
-        Seeds a model that has no seed of its own.
+        Seeds a model without a seed of its own.
 
     Attributes
     ----------
     scores_ : float array of shape (n_features,)
-        The weights; one below 0 counts as 0. A column that does not reach the classifier has none, and of one that
-        reaches it in several copies the largest counts.
+        The weights; negative ones count as 0. A column that does not reach the classifier has weight 0; of several
+        copies the largest weight counts.
+
+    See Also
+    --------
+    Importance, RFE : Refit after dropping columns.
 
     Notes
     -----
-    One fit serves every `k`, `fraction` and `threshold`; the fitted model is not kept. When no column has a weight, or
-    none is above `threshold`, the best is kept all the same, with the warning
-    :class:`~tamis.base.cut.NothingPasses`. In a linear model a constant column can take over a part of the intercept;
-    its weight counts as 0.
+    One fit serves every `k`, `fraction` and `threshold`; the fitted model is discarded. When no weight is above 0, or
+    above `threshold`, the best column is selected with the warning :class:`~tamis.base.cut.NothingPasses`. In a linear
+    model a constant column can take over a part of the intercept; its weight counts as 0.
 
-    The importance of a column to trees is shared among columns that say the same. Missing values and sparse rows are
-    taken as far as `estimator` takes them; the default takes no missing values.
+    Columns with the same information share their importance to trees. Missing values and sparse rows are accepted as
+    far as `estimator` accepts them; the default accepts no missing values.
 
     References
     ----------
@@ -108,6 +104,7 @@ class FromModel(SharedFit, Selector):
     )
     #: One set of weights serves every cut.
     shared_parameters = ("k", "fraction", "threshold")
+    _reusable = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "k": [Interval(Integral, 1, None, closed="left"), None],
@@ -131,34 +128,29 @@ class FromModel(SharedFit, Selector):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Weighed:
-        for one in asked:
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> tuple[FloatArray, np.ndarray]:
+        for one in estimators:
             one._cut()
         model = self._model()
         check_classifier(model, "from_model: estimator")
         seed = int(generator(self.random_state).integers(2**31))
         fitted = seeded(clone(model), seed).fit(X, self.classes_[y])
         weights = _weights(fitted, X, in_words(steps_of(model)[-1]))
-        return _Weighed(weights, rank(weights))
+        return weights, rank(weights)
 
-    def _reusable(self) -> bool:
-        return True
-
-    def _finish(self, prepared: _Weighed) -> Selection:
+    def _finish(self, prepared: tuple[FloatArray, np.ndarray]) -> Selection:
         weights, order = prepared
         used = weights > 0
-        if used.any():
-            support = self._cut(weights).apply(weights, order) & used
-        else:
-            # What no column meets: it warns and keeps the first.
-            support = Cut(threshold=0.0).apply(weights, order)
+        # A cut at 0 that no column meets warns and selects the first.
+        cut = self._cut(weights) if used.any() else Cut(threshold=0.0)
+        support = cut.apply(weights, order) & (used | ~used.any())
         return Selection(support, weights, order)
 
     def _cut(self, weights: FloatArray | None = None) -> Cut:
-        """The cut that was asked for; without one that at the mean of the weights."""
-        asked = Cut(self.k, self.fraction, self.threshold)
-        if asked != Cut() or weights is None:
-            return asked
+        """The cut of the parameters; without one that at the mean of the weights."""
+        given = Cut(self.k, self.fraction, self.threshold)
+        if given != Cut() or weights is None:
+            return given
         return Cut(threshold=float(weights.mean()) * (1 - _ROUNDING))
 
     def _model(self) -> Any:
@@ -168,17 +160,14 @@ class FromModel(SharedFit, Selector):
         tags = super().__sklearn_tags__()
         model = self._model()
         tags.input_tags.sparse = get_tags(model).input_tags.sparse
-        # scikit-learn's trees say that they do, and then refuse sparse rows that have any.
+        # scikit-learn's trees are tagged so, but refuse sparse rows with missing values.
         tags.input_tags.allow_nan = self.estimator is not None and takes_missing(model)
         tags.input_tags.positive_only = takes_no_negative(model)
         return tags
 
 
 def _weights(model: Any, X: Matrix, who: str) -> FloatArray:
-    """Weights that a fitted classifier, or a pipeline that ends in one, gives the columns of its training rows.
-
-    `who` names the classifier in the messages, as it was given.
-    """
+    """Weights that a fitted classifier, named `who` in errors, or a pipeline that ends in one, gives the columns."""
     *front, last = steps_of(model)
     linear = not hasattr(last, "feature_importances_")
     if linear and not hasattr(last, "coef_"):
@@ -202,8 +191,8 @@ def _weights(model: Any, X: Matrix, who: str) -> FloatArray:
 
 
 def _lengths(coef: Any) -> FloatArray:
-    """Length of each column of a dense or sparse matrix of coefficients; one of two classes may be a vector."""
+    """Norm of each column of a dense or sparse matrix of coefficients; for two classes it may be a vector."""
     if sp.issparse(coef):
-        # The norm sorts in place, and what a model shows may be read-only.
+        # The norm sorts in place, and coef_ may be read-only.
         return np.asarray(sp.linalg.norm(canonical(coef.tocsr()), axis=0), dtype=np.float64)
     return np.asarray(np.linalg.norm(np.atleast_2d(coef), axis=0), dtype=np.float64)

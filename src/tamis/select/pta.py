@@ -15,34 +15,36 @@ from tamis.incremental.subset_score import SubsetScore
 
 
 class PTA(Sequential):
-    """Add `plus` features, take `minus` away, and again: so a feature that others made needless can leave.
+    """Plus l, take away r: add `plus` features, remove `minus`, and repeat, so that superseded features can leave.
 
-    The worth of a set is that of :class:`SFS`, and features come and go one by one as there and in :class:`SBS`. For
-    each size the best set of all that the search meets is kept.
+    Features are added and removed one by one as in :class:`SFS` and :class:`SBS`, with the same score. The best set of
+    each size that the search finds counts.
 
     Parameters
     ----------
-    model, k, gain, measure, caution, folds, n_jobs, random_state
+    estimator, k, tol, scoring, caution, cv, n_jobs, random_state
         As for :class:`SFS`.
     plus : int, default=3
         Features added in a turn.
     minus : int, default=1
-        Features taken away in a turn, fewer than are added.
+        Features removed in a turn, fewer than `plus`.
 
     Attributes
     ----------
-    chosen_ : int array
-        The features kept, in the order in which they came in.
-    path_ : float array
-        Worth of the best sets of 1, 2, ... features, up to those kept.
-    scores_, order_
+    chosen_, scores_, order_
         As for :class:`SFS`.
+    path_ : float array
+        Scores of the best sets of 1, 2, ... features, up to the selected set.
+
+    See Also
+    --------
+    SFFS : Removes features as long as that helps, instead of a fixed number.
 
     Notes
     -----
-    As for :class:`SFS`. The search for `k` features goes on until it begins a turn with `k` or more, after which it
-    cannot come back to this size; so the answer is the same whether the search was made for this `k` or a larger one.
-    Without `k` the answer has the first size whose best set is worth more than that of one feature more, less `tol`.
+    As for :class:`SFS`. The search for `k` features runs until a turn begins with `k` or more; later turns do not
+    return to this size. So a search for a larger `k` gives the same set. Without `k` the first size is selected whose
+    best set scores more than that of the next size, less `tol`.
 
     References
     ----------
@@ -52,9 +54,7 @@ class PTA(Sequential):
     --------
     >>> import numpy as np
     >>> from tamis.select import PTA
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], 50)
-    >>> X = rng.normal(size=(100, 4))
+    >>> X, y = np.random.default_rng(0).normal(size=(100, 4)), np.repeat([0, 1], 50)
     >>> X[:, [1, 3]] += 2 * y[:, None]
     >>> PTA(k=2, random_state=0).fit(X, y).chosen_
     array([1, 3])
@@ -87,16 +87,14 @@ class PTA(Sequential):
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        super().__init__(
-            estimator,
-            k=k,
-            tol=tol,
-            scoring=scoring,
-            caution=caution,
-            cv=cv,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
+        shared: dict[str, Any] = {
+            "scoring": scoring,
+            "caution": caution,
+            "cv": cv,
+            "n_jobs": n_jobs,
+            "random_state": random_state,
+        }
+        super().__init__(estimator, k=k, tol=tol, **shared)
         self.plus = plus
         self.minus = minus
 
@@ -106,16 +104,18 @@ class PTA(Sequential):
         return super()._subset_score(X, y)
 
     def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:
-        met = ScoredSubset(np.empty(0, dtype=np.intp), 0.0)
-        done = 0
-        while done < n_features:
-            for _ in range(min(self.plus, n_features - met.columns.size)):
-                met = best_addition(score, met.columns, n_features) if met.columns.size else best_single(alone)
-                yield met, []
-            full = met.columns.size == n_features
-            for _ in range(min(self.minus, met.columns.size - 1)):
-                met = best_removal(score, met.columns)
-                yield met, []
-            # A turn that begins here does not meet this size again.
-            done = n_features if full else met.columns.size
-            yield met, range(1, done + 1)
+        current = ScoredSubset(np.empty(0, dtype=np.intp), 0.0)
+        settled = 0
+        while settled < n_features:
+            for _ in range(min(self.plus, n_features - current.columns.size)):
+                current = (
+                    best_addition(score, current.columns, n_features) if current.columns.size else best_single(alone)
+                )
+                yield current, []
+            full = current.columns.size == n_features
+            for _ in range(min(self.minus, current.columns.size - 1)):
+                current = best_removal(score, current.columns)
+                yield current, []
+            # Later turns do not return to this size.
+            settled = n_features if full else current.columns.size
+            yield current, range(1, settled + 1)

@@ -1,4 +1,4 @@
-"""Ranking: score every feature by itself and keep the best."""
+"""Ranking: score every feature by itself and select the best."""
 
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
@@ -27,28 +27,27 @@ class _Ranked(NamedTuple):
 
 
 class Ranking(SharedFit, TakesNominal, WeightedSelector):
-    """Keep the features with the highest scores.
+    """Select the features with the highest scores.
 
-    Nominal columns may come as they are when the score takes them (``ssv``, ``stump``, ``mi``, ``ig``, ``relieff``).
-
-    In a recipe the score's name stands for the ranking: ``cc(700)``, ``chi2(0.05)``, ``t(fdr=0.05, welch=true)``.
+    In a recipe the name of the score stands for the ranking: ``cc(700)``, ``chi2(0.05)``, ``t(fdr=0.05, welch=true)``.
+    Nominal columns are accepted when the score takes them (``ssv``, ``stump``, ``mi``, ``ig``, ``relieff``).
 
     Parameters
     ----------
     by : str or callable, default="cc"
-        The name of a score (``tamis list scores``), or a function ``(X, y) -> values``, larger is better, which
-        gets dense or sparse `X` and class codes `y`.
+        The name of a score (``tamis list scores``), or a function ``(X, y) -> values``, larger is better, of dense or
+        sparse `X` and class codes `y`.
     k : int, optional
-        Keep the `k` best.
+        Select the `k` best.
     fraction : float, optional
-        Keep this share of the features, rounded up.
+        Select this share of the features, rounded up.
     threshold : float, optional
-        Keep the features that score strictly above it.
+        Select the features that score strictly above it.
     fdr : float, optional
-        Keep the features that pass Benjamini and Hochberg's procedure at this rate; needs a score with p-values.
-        With none of the four given, the features that score above zero are kept.
+        Select the features that pass Benjamini and Hochberg's procedure at this rate; needs a score with p-values. With
+        none of the four given, the features that score above zero are selected.
     at_least : int, default=1
-        When fewer features pass, keep this many of the best all the same, with a warning.
+        When fewer features pass, this many of the best are selected with a warning.
     options : dict, optional
         Options of the score, such as ``{"welch": True}``.
 
@@ -99,14 +98,15 @@ class Ranking(SharedFit, TakesNominal, WeightedSelector):
     def _select(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> Selection:
         return self._finish(self._prepare([self], X, y, sample_weight))
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> _Ranked:
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> _Ranked:
         scored = self._score(X, y, sample_weight)
         values = np.asarray(scored.values)
-        wanted = any(one.fdr is not None for one in asked)
+        wanted = any(one.fdr is not None for one in estimators)
         return _Ranked(values, rank(values), scored.pvalues if wanted else None)
 
+    @property
     def _reusable(self) -> bool:
-        # With a rate of false discoveries p-values are prepared too.
+        # With fdr p-values are prepared too.
         return self.fdr is None
 
     def _finish(self, prepared: _Ranked) -> Selection:
@@ -126,7 +126,7 @@ class Ranking(SharedFit, TakesNominal, WeightedSelector):
         return reader._read(self, X, y, reset=reset)
 
     def _known_score(self) -> Score | None:
-        """The library's score that is meant, or None for a function of the user's own."""
+        """The library's score, or None for a function of the user's own."""
         if isinstance(self.by, str):
             return scores.get(self.by)
         return self.by if isinstance(self.by, Score) else None

@@ -1,19 +1,18 @@
-"""Repeat: run a selector, keep its best features, remove them, and run it again on what is left."""
+"""Repeat: run a selector, take its best features, and run it again on the others."""
 
-import warnings
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
 from tamis.base._sklearn import HasMethods, Interval
-from tamis.base.cut import NothingPasses
+from tamis.base.cut import fit_quietly
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import SelectedColumns, selected_columns
-from tamis.base.meta_estimators import MetaSelector
+from tamis.base.meta_estimators import MetaSelector, in_words
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice, geom
 from tamis.base.seeds import generator, seeded, spawn
@@ -21,12 +20,8 @@ from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import SharedFit
 from tamis.select.ranking import Ranking
 
-
-class _After(NamedTuple):
-    """The features taken in each round so far, and what is left, in the order of the last round."""
-
-    rounds: tuple[np.ndarray, ...]
-    tail: np.ndarray
+#: The features taken in each round so far, and those left, in the order of the last round.
+_After = tuple[tuple[np.ndarray, ...], np.ndarray]
 
 
 def _phrase(a: Arguments) -> str:
@@ -37,10 +32,10 @@ def _phrase(a: Arguments) -> str:
 
 
 class Repeat(SharedFit, MetaSelector, Selector):
-    """Run a selector again and again, each time without the features it has picked before.
+    """Run a selector several times, each time without the features that it has selected before.
 
-    A selector that looks at features together drops an informative one that adds nothing to those it has picked; a
-    later round picks it up. Grabczewski and Jankowski call this sequential feature selection.
+    A selector that evaluates features together drops an informative one that adds nothing to those already selected; a
+    later round selects it. Grabczewski and Jankowski call this sequential feature selection.
 
     Parameters
     ----------
@@ -49,26 +44,26 @@ class Repeat(SharedFit, MetaSelector, Selector):
     times : int, default=3
         Number of rounds.
     k : int, optional
-        Features to take in each round: the best of those that the selector keeps, never more than it keeps. Needs a
-        selector that ranks. By default all that it keeps.
+        Features to take in each round: the best of those that the selector selects. Needs a selector that ranks. By
+        default all that it selects.
     random_state : int, Generator, RandomState or None, default=None
-        Seeds a selector that has no seed of its own, another seed for each round.
+        Seeds a selector without a seed of its own, differently in each round.
 
     Attributes
     ----------
     rounds_ : list of int arrays
         The features taken in each round, best first.
     scores_ : float array of shape (n_features,)
-        For the feature at place q = 0, 1, ... of the c taken in round r = 0, 1, ...: ``times - r - q / c``; 0 for
-        one that was not taken.
+        ``times - r - q / c`` for the feature at place q = 0, 1, ... of the c taken in round r = 0, 1, ...; 0 for one
+        that was not taken.
     order_ : int array
-        In the order of being taken; after those what is left, as the last round ranks it.
+        The features in the order in which they were taken; then the others, as the last round ranks them.
 
     Notes
     -----
-    It stops early when nothing is left, when the selector keeps nothing, and when the selector, or a part of it, warns
-    that nothing passes and keeps something by default (:class:`~tamis.base.cut.NothingPasses`): that round is
-    not counted. Only the first round is, with its warning, for a model needs a column to stand on.
+    It stops early when nothing is left, when the selector selects nothing, and when it warns that nothing passes
+    (:class:`~tamis.base.cut.NothingPasses`). A round with that warning does not count unless it is the first, since a
+    model needs a column.
 
     References
     ----------
@@ -114,22 +109,23 @@ class Repeat(SharedFit, MetaSelector, Selector):
         self.k = k
         self.random_state = random_state
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> list[_After]:
-        """Where things stand after 0, 1, ... rounds, as far as there is anything to do."""
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> list[_After]:
+        """The state after 0, 1, ... rounds, until nothing more can be taken."""
         seed = int(generator(self.random_state).integers(2**31))
         labels = None if y is None else self.classes_[y]
-        # Columns are taken away again and again, which only CSC does well among the sparse formats.
+        # Of the sparse formats only CSC drops columns quickly.
         rest, left = X.tocsc() if sp.issparse(X) else X, np.arange(X.shape[1])
-        after = [_After((), left)]
-        for number in range(max(one.times for one in asked)):
-            found = _picked(seeded(clone(self._model()), spawn(seed, number)), rest, labels, first=number == 0)
-            if found is None:
+        after: list[_After] = [((), left)]
+        for number in range(max(one.times for one in estimators)):
+            selector = seeded(clone(self._model()), spawn(seed, number))
+            if fit_quietly(selector, rest, labels, reissue=number == 0) and number:
                 break
+            found = selected_columns(selector, rest.shape[1], "repeat")
             order = found.full_order
             taken = self._best(found, order)
             tail = left[order[~np.isin(order, taken)]]
-            rounds = after[-1].rounds
-            after.append(_After((*rounds, left[taken]) if taken.size else rounds, tail))
+            rounds = after[-1][0]
+            after.append(((*rounds, left[taken]) if taken.size else rounds, tail))
             if not taken.size or not tail.size:
                 break
             stay = np.setdiff1d(order, taken)
@@ -145,23 +141,10 @@ class Repeat(SharedFit, MetaSelector, Selector):
         return Selection(scores > 0, scores, np.concatenate([*rounds, tail]))
 
     def _best(self, found: SelectedColumns, order: np.ndarray) -> np.ndarray:
-        """Of what the selector keeps, the best `k`, in order."""
+        """The best `k` of the selected features, in order."""
         if self.k is not None and found.order is None:
-            said = " ".join(repr(self.estimator).split())
-            raise TamisError(f"repeat: k needs a selector that ranks; {said} only says which features to keep")
+            raise TamisError(f"repeat: k needs a selector that ranks; {in_words(self.estimator)} gives only a mask")
         return order[found.support[order]][: self.k]
 
     def _usual(self) -> Any:
         return Ranking("cc", fraction=0.1)
-
-
-def _picked(selector: Any, X: Any, y: Any, *, first: bool) -> SelectedColumns | None:
-    """What a selector picks; None when it keeps something by default alone, unless it is the first to run."""
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        selector.fit(X, y)
-    by_default = any(issubclass(warning.category, NothingPasses) for warning in warned)
-    for warning in warned:
-        if first or not issubclass(warning.category, NothingPasses):
-            warnings.warn(str(warning.message), warning.category, stacklevel=2)
-    return None if by_default and not first else selected_columns(selector, X.shape[1], "repeat")

@@ -1,4 +1,4 @@
-"""RFE: fit a linear SVM, drop the columns with the smallest weights, fit again, until few are left."""
+"""RFE: fit a linear SVM, drop the columns with the smallest weights, and refit, until few are left."""
 
 import warnings
 from collections.abc import Sequence
@@ -29,51 +29,54 @@ def _phrase(a: Arguments) -> str:
 
 
 class RFE(SharedFit, WeightedSelector):
-    """Keep the columns that a linear SVM gives the largest weights, the others dropped bit by bit with a refit each.
+    """Recursive feature elimination: drop the columns of the smallest weights in a linear SVM, refit, and repeat.
 
-    Guyon, Weston, Barnhill and Vapnik's recursive feature elimination. A round fits a linear SVM on the columns that
-    remain, one machine w_ab per pair of classes, and drops those with the smallest sum over the pairs of w_ab,j^2;
-    of equals the later columns go first. The weights of a linear SVM depend on the scale of the columns: standardise
-    them first unless they are measured alike.
+    Guyon, Weston, Barnhill and Vapnik's method. A round fits a linear SVM on the remaining columns, with one weight
+    vector w_ab per pair of classes, and drops the columns with the smallest sum over the pairs of w_ab,j^2; of equals
+    the later ones. The weights depend on the scale of the columns: standardise columns of different units first.
 
     Parameters
     ----------
     k : int, optional
-        Keep `k` columns; all of them when there are fewer.
+        Select `k` columns; all of them when there are fewer.
     fraction : float, optional
-        Keep this share of the columns, rounded up. With neither given, half of them.
+        Select this share of the columns, rounded up. With neither given, half of them.
     step : int or float, default=0.1
-        How many columns a round drops: a whole number, or a share of those that remain, rounded down but at least
-        one. The last round drops no more than leaves `k`.
+        Columns dropped in a round: a number, or a share of the remaining ones, rounded down but at least one. The last
+        round stops at `k`.
     C : float, default=1.0
-        What a unit of slack costs; ``inf`` asks for a hard margin.
+        Cost of a unit of slack; ``inf`` gives a hard margin.
     class_weight : {"balanced"}, optional
-        Multiply C by n / (k n_c) for the n_c of n rows in a class, of k classes: every class weighs the same.
+        Multiply C by n / (k n_c) for the n_c of n rows in a class, of k classes: all classes weigh the same.
 
     Attributes
     ----------
     order_ : int array of shape (n_features,)
-        Column numbers from best to worst: first those of the last machine by their weights there, then those
-        that left, the last to leave first.
+        Column numbers from best to worst: first those of the last SVM by weight, then the dropped ones, the last
+        dropped first.
     scores_ : array of shape (n_features,)
-        How many columns are ranked below.
+        Number of columns ranked below.
     sizes_ : int array of shape (n_rounds,)
-        On how many columns machines were fitted.
+        Number of columns in each round.
     n_support_ : int array of shape (n_rounds,)
-        Rows that bear weight in them, when solved on the Gram matrix.
+        Number of support vectors in each round, when solved on the Gram matrix.
+
+    See Also
+    --------
+    Importance : Elimination with any classifier.
 
     Notes
     -----
-    The machines are solved on the Gram matrix of the rows, from which the products of the columns that leave are
-    subtracted: a round costs little more than a look at the columns that remain. They are solved to the optimum, for
-    elimination magnifies errors: on 7,000 genes weights that are off by 0.0003 end in quite other columns. Only many
-    rows with few values each are left to liblinear, as in ``svm``, whose weights are exact to a thousandth or so.
+    The SVMs are solved on the Gram matrix of the rows, from which the products of dropped columns are subtracted: a
+    round costs little more than a pass over the remaining columns. They are solved to the optimum, since elimination
+    magnifies errors: on 7,000 genes weights that are off by 0.0003 end in quite other columns. Only many rows with few
+    values each go to liblinear, as in ``svm``, whose weights are exact to about a thousandth.
 
-    Where rounds end depends on `step` and the number of columns alone, not on `k`. So one elimination serves every
-    `k`: what is kept is what remains after the last full round and the best of those that the next one would drop.
-    A share of 0.1 takes 7,000 columns down to one in about 80 rounds.
+    The sizes of the rounds depend on `step` and the number of columns only. So one elimination serves every `k`: it
+    selects what remains after the last full round and the best of those that the next round drops. A share of 0.1 takes
+    7,000 columns down to one in about 80 rounds.
 
-    Sample weights multiply C row by row: a row of weight 2 counts like the row twice, one of weight 0 is as if absent.
+    Sample weights multiply C row by row: weight 2 counts as the row twice, weight 0 as no row.
 
     Examples
     --------
@@ -122,13 +125,13 @@ class RFE(SharedFit, WeightedSelector):
         return self._finish(self._prepare([self], X, y, sample_weight))
 
     def _prepare(
-        self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
+        self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
     ) -> tuple[Path, list[Fit]]:
         X, y, weight, _ = bearing_rows(X, y, sample_weight, self.classes_, "RFE")
         unit, _ = row_terms(y, weight, class_weight=self.class_weight, ridge=0.0)
         remaining = (ByColumns if suits_columns(X) and np.isfinite(self.C) else ByRows)(X, y, self.C * unit)
         machines = Machines(remaining, X.shape[1])
-        path = eliminate(machines, X.shape[1], self.step, {one._size(X.shape[1]) for one in asked})
+        path = eliminate(machines, X.shape[1], self.step, {one._size(X.shape[1]) for one in estimators})
         return path, machines.fits
 
     def _finish(self, prepared: tuple[Path, list[Fit]]) -> Selection:

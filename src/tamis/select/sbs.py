@@ -14,36 +14,35 @@ from tamis.incremental.subset_score import SubsetScore
 
 
 class SBS(Sequential):
-    """Take away one feature after another, each time the one without which a classifier does best (backward).
-
-    The worth of a set is that of :class:`SFS`.
+    """Backward selection: remove one feature after another, each time the one without which a classifier does best.
 
     Parameters
     ----------
-    model, measure, caution, folds, n_jobs, random_state
+    estimator, k, scoring, caution, cv, n_jobs, random_state
         As for :class:`SFS`.
-    k : int, optional
-        Features to keep; all when there are fewer. By default the search ends when no step raises the worth by more
-        than `tol`.
     tol : float, default=0.0
-        Without `k`: a step must raise the worth by more than this. Below zero a step may cost up to so much: with
-        -1e-6 features leave as long as that does no harm.
+        Without `k`: a step must raise the score by more than this. A negative `tol` allows a loss: with -1e-6 features
+        are removed as long as that does no harm.
 
     Attributes
     ----------
     chosen_ : int array
-        The features kept, in column order.
+        The selected features, in column order.
     path_ : float array
-        Worth of all features, and after each that left.
+        Score of all features, and after each removal.
     scores_ : float array of shape (n_features,)
-        1 for the feature that left first, 2 for the next, ...; the same for all that are kept.
+        1 for the feature removed first, 2 for the next, ...; the same for all selected ones.
     order_ : int array
-        In the order of the scores: what left first comes last.
+        Column numbers by falling `scores_`: the feature removed first comes last.
+
+    See Also
+    --------
+    SFS : Adds features instead; describes the score of a set.
 
     Notes
     -----
-    As for :class:`SFS`; of features that may leave with the same worth the earliest does. Taking away from many
-    features is a matter of their square in sets to be judged.
+    As for :class:`SFS`. Of features whose removal gives the same score the earliest is removed. The number of sets
+    evaluated grows with the square of the number of features.
 
     References
     ----------
@@ -53,9 +52,7 @@ class SBS(Sequential):
     --------
     >>> import numpy as np
     >>> from tamis.select import SBS
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], 50)
-    >>> X = rng.normal(size=(100, 4))
+    >>> X, y = np.random.default_rng(0).normal(size=(100, 4)), np.repeat([0, 1], 50)
     >>> X[:, [1, 3]] += 2 * y[:, None]
     >>> SBS(k=2, random_state=0).fit(X, y).chosen_
     array([1, 3])
@@ -76,8 +73,8 @@ class SBS(Sequential):
 
     def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:
         everything = np.arange(n_features)
-        met = ScoredSubset(everything, score.of(everything))
-        yield met, [n_features]
-        while met.columns.size > 1:
-            met = best_removal(score, met.columns)
-            yield met, [met.columns.size]
+        current = ScoredSubset(everything, score.of(everything))
+        yield current, [n_features]
+        while current.columns.size > 1:
+            current = best_removal(score, current.columns)
+            yield current, [current.columns.size]

@@ -10,56 +10,59 @@ from tamis.incremental.subset_score import SubsetScore
 
 
 class SFS(Sequential):
-    """Add one feature after another, each time the one with which a classifier does best (forward selection).
+    """Forward selection: add one feature after another, each time the one with which a classifier does best.
 
-    The worth of a set of features is the mean accuracy of the classifier on them over the folds of an internal
-    stratified cross-validation on the training rows, less `caution` deviations.
+    The score of a set of features is the mean accuracy of the classifier on them over the folds of an internal
+    stratified cross-validation on the training rows, less `caution` standard deviations.
 
     Parameters
     ----------
     estimator : estimator, optional
         A classifier, or a pipeline that ends in one. By default scikit-learn's ``GaussianNB()``.
     k : int, optional
-        Features to keep; all when there are fewer. By default the search ends when no step raises the worth by more
+        Features to select; all when there are fewer. By default the search ends when no step raises the score by more
         than `tol`.
     tol : float, default=0.0
-        Without `k`: a step must raise the worth by more than this.
+        Without `k`: a step must raise the score by more than this.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What is averaged over the folds; balanced accuracy is the mean over classes.
     caution : float, default=0.0
-        How many deviations over the folds count against a set (Grabczewski and Jankowski, eq. 25).
+        Standard deviations over the folds that are subtracted from the mean (Grabczewski and Jankowski, eq. 25).
     cv : int, default=5
         Folds of the internal cross-validation; fewer when the largest class has fewer rows.
     n_jobs : int, optional
-        Processes that fit classifiers side by side; the result does not depend on it.
+        Processes that fit classifiers in parallel; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
-        Deals the rows into folds, and seeds a classifier that has no seed of its own: all sets meet the same folds
-        and seeds.
+        Splits the rows into folds, and seeds a classifier without a seed of its own. All sets get the same folds and
+        seeds.
 
     Attributes
     ----------
     chosen_ : int array
-        The features kept, in the order in which they came in.
+        The selected features, in the order in which they were added.
     path_ : float array
-        Worth of the sets of 1, 2, ... features, up to those kept.
+        Scores of the sets of 1, 2, ... features, up to the selected set.
     scores_ : float array of shape (n_features,)
-        Of n features kept n + 1 for the first, down to 2 for the last; for the others their worth alone, which is at
-        most 1.
+        n + 1 for the first of n selected features, down to 2 for the last; for the others their score alone, at most 1.
     order_ : int array
-        In the order of the scores.
+        Column numbers by falling `scores_`.
+
+    See Also
+    --------
+    SBS : Removes features instead.
+    PTA, SFFS : Add and remove features.
+    Wrapper : Tries each feature once, in the order of their scores alone.
 
     Notes
     -----
-    Of sets with the same worth the one with the earliest column wins. Nearest neighbours (``knn`` and scikit-learn's),
-    ``GaussianNB``, ``LinearDiscriminantAnalysis``, ``RidgeClassifier`` and ``NearestCentroid`` follow a change of one
-    feature by an update, with the same result and many times faster than by a fit for every set and fold, which all
-    others need. Updates hold a copy of the rows for each fold, and are made in one process.
+    Of sets with the same score the one with the earliest column wins. Nearest neighbours (``knn`` and scikit-learn's),
+    ``GaussianNB``, ``LinearDiscriminantAnalysis``, ``RidgeClassifier`` and ``NearestCentroid`` are updated when one
+    feature changes: the same result, many times faster than a fit for every set and fold. Updates hold a copy of the
+    rows for each fold and run in one process. All other classifiers are refitted.
 
-    The worth is no honest estimate of accuracy on new data: it is the best of many, seen by the choice. Validate
-    the whole model instead (``tamis.validate``).
-
-    Features that are constant in the training rows of a fold tell nothing: without others they are judged as if they
-    named the commonest class there.
+    The score is the best of many and no honest estimate of accuracy on new data. Validate the whole model instead
+    (``tamis.validate``). A set whose features are all constant in the training rows of a fold predicts the most
+    frequent class there.
 
     References
     ----------
@@ -86,8 +89,8 @@ class SFS(Sequential):
     )
 
     def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:
-        met = best_single(alone)
-        yield met, [1]
-        while met.columns.size < n_features:
-            met = best_addition(score, met.columns, n_features)
-            yield met, [met.columns.size]
+        current = best_single(alone)
+        yield current, [1]
+        while current.columns.size < n_features:
+            current = best_addition(score, current.columns, n_features)
+            yield current, [current.columns.size]

@@ -1,4 +1,4 @@
-"""SSV single tree: the features of one tree, ranked by how long pruning leaves them in it."""
+"""SSV single tree: the features of one tree, ranked by how long they survive pruning."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -21,7 +21,7 @@ from tamis.trees.rules import Wording
 from tamis.trees.split import CRITERIA
 from tamis.trees.tree import Tree
 
-#: Digits of the splits in words: the rows that would tell how far to round are not kept.
+#: Digits of the splits in words; the rows, which could tell more, are not stored.
 _DIGITS = 4
 
 
@@ -33,38 +33,42 @@ def _phrase(a: Arguments) -> str:
 
 
 class SSVTreeSelector(SharedFit, TakesNominal, WeightedSelector):
-    """Keep the features that a full SSV tree uses; the last ones that pruning takes away are the best.
+    """Select the features that a full SSV tree uses; the last ones that pruning removes are the best.
 
-    Grabczewski and Jankowski's Algorithm 1. With E(N) the training rows that node N answers wrongly and
-    G(N) = E(N) - E(N1) - E(N2) for its subnodes, the full tree is pruned in rounds i = 0, 1, ...:
+    Grabczewski and Jankowski's Algorithm 1. With E(N) the training rows that node N misclassifies and G(N) = E(N) -
+    E(N1) - E(N2) for its subnodes, the full tree is pruned in rounds i = 0, 1, ...:
 
     a) every feature that the tree does not use, and that has no rank yet, gets rank i;
     b) all final splits (of nodes whose subnodes are leaves) with the smallest G(N) are deleted;
     c) all final splits with G(N) = 0 are deleted, as long as there are any.
 
-    Rank 0 is for features that the full tree never used. The features of a tree complement each other, for each split
-    is the best given those above it. It can choose no more features than the tree uses: ``repeat`` goes on from there.
+    The features of a tree complement each other, for each split is the best given those above it. No more features can
+    be selected than the tree uses: ``repeat`` continues from there.
 
     Parameters
     ----------
     k : int, optional
-        Keep the `k` of highest rank, none of rank 0; by default all of rank 1 and above.
+        Select the `k` features of highest rank, none of rank 0; by default all of rank 1 and above.
     criterion : {"ssv", "balanced_error"}, default="ssv"
-        What splits are chosen by.
+        Criterion of the splits.
     at_least : int, default=1
-        When the tree uses fewer features, keep this many all the same, with a warning.
+        When the tree uses fewer features, this many are selected with a warning.
 
     Attributes
     ----------
     scores_ : array of shape (n_features,)
-        The ranks.
+        The ranks; 0 for features that the full tree does not use.
     tree_ : tamis.trees.tree.Tree
         The full tree.
 
+    See Also
+    --------
+    tamis.classify.SSVTree : The tree as a classifier.
+
     Notes
     -----
-    The print does not say whether step c is done once or as long as it applies; done once, the splits it lays bare
-    would cost a round each in which nothing is learnt. Missing values and nominal columns may come as they are.
+    The paper does not say whether step c is repeated. Done once, each split that it exposes would cost a round that
+    ranks nothing. Missing values and nominal columns are accepted.
 
     Examples
     --------
@@ -86,6 +90,7 @@ class SSVTreeSelector(SharedFit, TakesNominal, WeightedSelector):
     accepts_missing = True
     #: One tree ranks for every k.
     shared_parameters = ("k", "at_least")
+    _reusable = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "criterion": [StrOptions(set(CRITERIA))],
@@ -101,32 +106,29 @@ class SSVTreeSelector(SharedFit, TakesNominal, WeightedSelector):
         return self._finish(self._prepare([self], X, y, sample_weight))
 
     def _prepare(
-        self, asked: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
+        self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
     ) -> tuple[Tree, FloatArray]:
         X, y, weight = counted(X, y, sample_weight)
         nominal = self.nominal_ if self.nominal_.any() else None
         tree = grow(X, y, weight, n_classes=self.classes_.shape[0], criterion=self.criterion, nominal=nominal)
         return tree, _ranks(tree, X.shape[1])
 
-    def _reusable(self) -> bool:
-        return True
-
     def _finish(self, prepared: tuple[Tree, FloatArray]) -> Selection:
         self.tree_, ranks = prepared
         order = rank(ranks)
-        keep = Cut(at_least=self.at_least).apply(ranks, order)
+        support = Cut(at_least=self.at_least).apply(ranks, order)
         if self.k is not None:
-            keep[order[self.k :]] = False
-        return Selection(keep, ranks, order)
+            support[order[self.k :]] = False
+        return Selection(support, ranks, order)
 
     def wording(self, names: Sequence[str] | np.ndarray) -> Wording:
-        """How the tree is put into words with these names of its columns."""
+        """The words for rules of the tree, with these names of its columns."""
         splits = np.array([float(f"{split:.{_DIGITS}g}") for split in self.tree_.split])
         return Wording(names, self.classes_, splits, self.levels_)
 
 
 def _ranks(tree: Tree, n_features: int) -> np.ndarray:
-    """Algorithm 1: the round of pruning after which each feature is no longer used."""
+    """Algorithm 1: the pruning round after which each feature is no longer used."""
     gain = gains(tree)
     inner = ~tree.is_leaf
     ranks = np.zeros(n_features)

@@ -1,16 +1,16 @@
-"""Stability selection: fit a selector on many halves of the rows, and keep the columns that it keeps nearly always."""
+"""Stability selection: fit a selector on many halves of the rows, and take the columns it selects nearly always."""
 
 import warnings
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
 from tamis.base._sklearn import HasMethods, Interval, StrOptions, _safe_indexing
-from tamis.base.cut import NothingPasses
+from tamis.base.cut import NothingPasses, fit_quietly
 from tamis.base.errors import DataError, TamisError
 from tamis.base.feature_tracking import selected_columns
 from tamis.base.meta_estimators import MetaSelector
@@ -23,15 +23,8 @@ from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import SharedFit
 from tamis.select.ranking import Ranking
 
-#: Where neither a threshold nor a number of false ones is given.
+#: Threshold when neither `threshold` nor `max_false` is given.
 _THRESHOLD = 0.75
-
-
-class _Counted(NamedTuple):
-    """For each column the fits that keep it and the sum of its places in their rankings."""
-
-    counts: np.ndarray
-    places: np.ndarray
 
 
 def _phrase(a: Arguments) -> str:
@@ -44,59 +37,60 @@ def _phrase(a: Arguments) -> str:
 
 
 class StabilitySelection(SharedFit, MetaSelector, TakesNominal, Selector):
-    """Keep the columns that a selector keeps in most of many fits, each on half of the rows.
+    """Select the columns that a selector selects in most of many fits, each on half of the rows.
 
-    The rows are split into two halves at random, class by class, and the selector is fitted on both; this is done
-    `times` times. When it keeps q of p columns in the mean, the number of false columns among those that it keeps in
-    a share t of the fits is at most
+    The rows are split into two halves at random, class by class, and the selector is fitted on both; `times` times
+    over. When it selects q of p columns on average, the expected number of false columns among those selected in a
+    share t of the fits is at most
 
-        q^2 / ((2 t - 1) p)
-
-    in the mean. Smaller sets and higher thresholds are safer.
+        q^2 / ((2 t - 1) p).
 
     Parameters
     ----------
     estimator : estimator, optional
-        A selector, or a pipeline that ends in one and does not mix columns. How many columns it keeps is q. By default
-        the sqrt(p / 2) best by ``cc``, with which one false column is expected at most at a threshold of 0.75.
+        A selector, or a pipeline that ends in one and does not mix columns; it selects q columns. By default the sqrt(p
+        / 2) best by ``cc``: at most one false column is then expected at a threshold of 0.75.
     times : int, default=50
         Pairs of halves; there are twice as many fits.
     threshold : float, optional
-        Share of the fits in which a column has to be kept, above a half. By default 0.75.
+        Share of the fits in which a column has to be selected, above a half. By default 0.75.
     max_false : float, optional
-        In place of a threshold: the lowest one is taken at which the bound is not above this number.
+        Instead of a threshold: the lowest threshold is taken whose bound does not exceed this number.
     bound : {"any", "unimodal"}, default="any"
-        "any" is the bound above. "unimodal" is the sharper one of Shah and Samworth for shares of pairs, both
-        halves of which keep a column, with one peak; it holds where q / p is at most 1 / sqrt(3) and the threshold is
-        not close to a half, and elsewhere that above stands in for it.
+        "any" is the bound above. "unimodal" is the sharper bound of Shah and Samworth; it assumes that the share of
+        pairs in which both halves select a column has a unimodal distribution. It holds where q / p is at most 1 /
+        sqrt(3) and the threshold is not close to a half; elsewhere the bound above is used.
     n_jobs : int, optional
-        Processes among which the pairs are shared out; the result does not depend on it.
+        Processes among which the pairs are divided; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
-        Draws the halves, and seeds a selector that has no seed of its own, another seed for each fit.
+        Draws the halves, and seeds a selector without a seed of its own, differently in each fit.
 
     Attributes
     ----------
     frequency_ : float array of shape (n_features,)
-        Share of the fits that keep the column; also its score.
+        Share of the fits that select the column; also its score.
     threshold_ : float
-        The threshold, at a share that a number of fits can have.
+        The threshold, rounded up to a number of fits.
     mean_size_ : float
-        q, the mean number of columns that a fit keeps.
+        q, the mean number of columns that a fit selects.
     error_bound_ : float
-        The bound on the expected number of false columns among those kept.
+        The bound on the expected number of false columns among the selected ones.
     order_ : int array
-        By frequency; of equals the column with the better mean place in the rankings of the fits comes first.
+        By frequency; equal ones by mean place in the rankings of the fits.
+
+    See Also
+    --------
+    WithProbes : Controls the share of false columns by permuted copies.
 
     Notes
     -----
-    One set of fits serves every `threshold`, `max_false` and `bound`. When no column is kept often enough, the first
-    of the ranking is kept, with the warning :class:`~tamis.base.cut.NothingPasses`. A fit that warns so itself, and
-    keeps something by default alone, counts as one that keeps nothing. Of a class with an odd number of rows one,
-    another each time, is in neither half.
+    One set of fits serves every `threshold`, `max_false` and `bound`. When no column is selected often enough, the
+    first of `order_` is, with the warning :class:`~tamis.base.cut.NothingPasses`. A fit that gives this warning counts
+    as one that selects nothing. Of a class with an odd number of rows one, drawn anew each time, is in neither half.
 
-    False columns are here, as Shah and Samworth read the bound, those that a fit on half of the rows keeps no more
-    often than q / p, which is what a blind choice of q columns would do. Of these the bound holds whatever the selector
-    and the data; that columns which have nothing to do with the classes are among these is up to the selector.
+    Following Shah and Samworth, false columns are those that a fit on half of the rows selects no more often than q /
+    p, the rate of a blind choice. The bound holds for any selector and data; whether columns independent of the classes
+    are among them depends on the selector.
 
     References
     ----------
@@ -127,6 +121,7 @@ class StabilitySelection(SharedFit, MetaSelector, TakesNominal, Selector):
     )
     #: One set of fits serves all.
     shared_parameters = ("threshold", "max_false", "bound")
+    _reusable = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "transform"]), None],
         "times": [Interval(Integral, 1, None, closed="left")],
@@ -156,23 +151,21 @@ class StabilitySelection(SharedFit, MetaSelector, TakesNominal, Selector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Counted:
-        for one in asked:
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> tuple[np.ndarray, ...]:
+        """For each column the number of fits that select it and the sum of its places in their rankings."""
+        for one in estimators:
             if one.threshold is not None and one.max_false is not None:
                 raise TamisError("stability_selection takes one of threshold and max_false; got both")
         groups = self._rows_by_class(y, X.shape[0])
         labels = None if y is None else self.classes_[y]
-        # Rows are taken out again and again, which only CSR does well among the sparse formats.
+        # Of the sparse formats only CSR takes rows quickly.
         rows = X.tocsr() if sp.issparse(X) else X
         seed = int(generator(self.random_state).integers(2**31))
         tasks = [(self._model(), rows, labels, groups, spawn(seed, number)) for number in range(self.times)]
         pairs = run_all(_fit_pair, tasks, self.n_jobs)
-        return _Counted(*(np.sum(one, axis=0) for one in zip(*pairs, strict=True)))
+        return tuple(np.sum(one, axis=0) for one in zip(*pairs, strict=True))
 
-    def _reusable(self) -> bool:
-        return True
-
-    def _finish(self, prepared: _Counted) -> Selection:
+    def _finish(self, prepared: tuple[np.ndarray, ...]) -> Selection:
         counts, places = prepared
         n_fits = 2 * self.times
         self.frequency_ = counts / n_fits
@@ -184,27 +177,23 @@ class StabilitySelection(SharedFit, MetaSelector, TakesNominal, Selector):
         order = np.lexsort((places, -counts))
         support = counts >= needed
         if not support.any():
-            most = int(counts.max())
-            warnings.warn(
-                f"no feature is kept in {needed} of {n_fits} fits; the best one, in {most}, kept instead",
-                NothingPasses,
-                stacklevel=2,
-            )
+            message = f"no feature is selected in {needed} of {n_fits} fits; the best one, in {counts.max()}, "
+            warnings.warn(message + "selected instead", NothingPasses, stacklevel=2)
             support[order[0]] = True
         return Selection(support, self.frequency_, order)
 
     def _needed(self, bounds: np.ndarray) -> int:
-        """Fits in which a column must be kept."""
+        """Number of fits that must select a column."""
         if self.max_false is None:
             threshold = _THRESHOLD if self.threshold is None else self.threshold
-            # Products such as 0.55 * 100 lie a little above the whole number that is meant.
+            # Products such as 0.55 * 100 are slightly above the whole number.
             return max(self.times + 1, int(np.ceil(threshold * 2 * self.times - 1e-9)))
         low = np.flatnonzero(bounds <= self.max_false)
         if not low.size:
             raise TamisError(
                 f"stability_selection: max_false={self.max_false:g} is out of reach: of {self.n_features_in_} columns "
-                f"the selector keeps {self.mean_size_:.4g} in the mean, and {bounds[-1]:.3g} false ones are possible "
-                "even when all fits agree; let it keep fewer"
+                f"the selector selects {self.mean_size_:.4g} on average, and {bounds[-1]:.3g} false ones are possible "
+                "even when all fits agree; let it select fewer"
             )
         return self.times + 1 + int(low[0])
 
@@ -224,7 +213,7 @@ class StabilitySelection(SharedFit, MetaSelector, TakesNominal, Selector):
         found, y = TakesNominal._read(self, X, y, reset=reset)
         if not self.nominal_.any():
             return found, y
-        # Text goes to the selector as it came: only there is it known what to do with it.
+        # The selector inside decides how to treat text.
         return (X if hasattr(X, "columns") else np.asarray(X, dtype=object)), y
 
     def _usual(self) -> Any:
@@ -233,15 +222,9 @@ class StabilitySelection(SharedFit, MetaSelector, TakesNominal, Selector):
 
 
 def error_bounds(q: float, n_features: int, times: int, bound: str = "any") -> np.ndarray:
-    """Bounds on the expected number of false columns among those kept in ``times + 1``, ..., ``2 times`` fits.
+    """Bounds on the expected number of false columns among those selected in ``times + 1``, ..., ``2 times`` fits.
 
-    Parameters
-    ----------
-    q : float
-        Mean number of columns that a fit keeps.
-    n_features, times : int
-        Columns to choose from, and pairs of halves.
-    bound : {"any", "unimodal"}
+    `q` is the mean number of columns that a fit selects.
 
     Examples
     --------
@@ -257,7 +240,7 @@ def error_bounds(q: float, n_features: int, times: int, bound: str = "any") -> n
     lowest = 0.5 + min(share**2, step + 0.75 * share**2)
     low = 1 / (2 * (2 * threshold - 1 - step))
     factor = np.where(threshold <= 0.75, low, 4 * (1 - threshold + step) / (1 + 2 * step))
-    # The theorem begins two steps above a half.
+    # The theorem holds from two steps above a half.
     holds = (threshold > lowest) & (threshold >= 0.5 + 2 * step - 1e-12)
     return np.where(holds, np.minimum(factor * q * share, plain), plain)
 
@@ -265,28 +248,20 @@ def error_bounds(q: float, n_features: int, times: int, bound: str = "any") -> n
 def _fit_pair(
     selector: Any, X: Any, y: np.ndarray | None, groups: list[np.ndarray], seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For each column how many of two fits on complementary halves keep it, and the sum of its places in them."""
+    """How many of two fits on complementary halves select each column, and the sum of its places in them."""
     counts, places = np.zeros((2, X.shape[1]), dtype=np.int64)
     for number, rows in enumerate(_halves(groups, generator(seed))):
         half = seeded(clone(selector), spawn(seed, number))
-        with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
-            half.fit(_safe_indexing(X, rows), None if y is None else y[rows])
+        by_default = fit_quietly(half, _safe_indexing(X, rows), None if y is None else y[rows])
         found = selected_columns(half, X.shape[1], "stability_selection")
-        by_default = any(issubclass(warning.category, NothingPasses) for warning in warned)
-        for warning in warned:
-            if not issubclass(warning.category, NothingPasses):
-                warnings.warn(str(warning.message), warning.category, stacklevel=2)
         counts += found.support & (not by_default)
         if found.order is not None:
-            place = np.full(X.shape[1], X.shape[1])
-            place[found.order] = np.arange(found.order.shape[0])
-            places += place
+            places += found.places
     return counts, places
 
 
 def _halves(groups: list[np.ndarray], rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of two halves, each with half of every group in a random split, in ascending order."""
+    """Rows of two halves in ascending order, each with half of every group, split at random."""
     mixed = [rng.permutation(rows) for rows in groups]
     first = np.concatenate([rows[: rows.shape[0] // 2] for rows in mixed])
     second = np.concatenate([rows[rows.shape[0] // 2 : rows.shape[0] // 2 * 2] for rows in mixed])

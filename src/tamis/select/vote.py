@@ -1,4 +1,4 @@
-"""Vote: several selectors choose independently, and the features that most of them choose are kept."""
+"""Vote: several selectors choose independently, and the features that most of them select are selected."""
 
 import warnings
 from collections.abc import Hashable, Sequence
@@ -11,19 +11,18 @@ from sklearn.base import clone
 from tamis.base._sklearn import Interval
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
-from tamis.base.feature_tracking import SelectedColumns, check_selector, selected_columns
+from tamis.base.feature_tracking import check_selector, selected_columns
 from tamis.base.meta_estimators import EstimatorList, needs_classes, takes_missing, takes_no_negative
 from tamis.base.parallel import run_all
 from tamis.base.part import Arguments, Part, enumerated
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import SharedFit, fit_together, grouped, signature
-from tamis.base.types import FloatArray
 from tamis.select.ranking import Ranking
 
 
 class _Member(NamedTuple):
-    """A fitted member and what it warned of."""
+    """A fitted member and its warnings."""
 
     fitted: Any
     warned: list[tuple[type[Warning], str]]
@@ -38,10 +37,10 @@ def _phrase(a: Arguments) -> str:
 
 
 class Vote(EstimatorList, SharedFit, Selector):
-    """Keep the features that at least so many of several selectors keep: a committee of selectors.
+    """A committee of selectors: select the features that at least `at_least` of its members select.
 
-    A feature's score is the number of members that keep it. In a recipe the members are written one after another:
-    ``vote(cc(30), fisher(30), standardize | variance(100), at_least=2)``.
+    In a recipe the members are written one after another: ``vote(cc(30), fisher(30), standardize | variance(100),
+    at_least=2)``.
 
     Parameters
     ----------
@@ -49,27 +48,27 @@ class Vote(EstimatorList, SharedFit, Selector):
         Selectors, or pipelines that end in one. Their steps may rescale columns, drop and repeat them, but not mix
         them. By default the best tenth by ``cc``, by ``fisher`` and by ``s2n``.
     at_least : int, optional
-        Votes a feature needs: 1 keeps the union of what the members keep, the number of members the intersection.
-        By default more than half of the members.
+        Votes a feature needs: 1 gives the union of the members' selections, the number of members the intersection. By
+        default more than half of the members.
     n_jobs : int, optional
-        Processes among which the members are shared out; the result does not depend on it.
+        Processes among which the members are divided; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
-        Seeds the members that have no seed of their own.
+        Seeds the members without a seed of their own.
 
     Attributes
     ----------
     estimators_ : list of fitted estimators
     votes_ : int array of shape (n_features,)
-        Number of members that keep the feature.
+        Number of members that select the feature; also its score.
     order_ : int array
-        By votes; of equals the feature with the better mean place in the members' own rankings comes first (a
-        feature that did not reach a member's selector has the last place there), then column order.
+        By votes; equal ones by mean place in the members' rankings (last for a feature that did not reach a member's
+        selector), then in column order.
 
     Notes
     -----
-    When no feature has enough votes, those with the most are kept, with the warning
-    :class:`~tamis.base.cut.NothingPasses`; when there is not one vote, the first of the ranking. The parameters of the
-    members are reached as ``estimators_1__k``, ``estimators_2__k``, ....
+    When no feature has enough votes, those with the most are selected, with the warning
+    :class:`~tamis.base.cut.NothingPasses`; without any vote, the first of `order_`. The parameters of the members are
+    ``estimators_1__k``, ``estimators_2__k``, ....
 
     References
     ----------
@@ -95,7 +94,7 @@ class Vote(EstimatorList, SharedFit, Selector):
     )
     #: As far as the members do.
     accepts_missing = True
-    #: A member that stands in several votes is fitted once.
+    #: A member of several votes is fitted once.
     shared_parameters = ("estimators", "at_least")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimators": [list, tuple, None],
@@ -117,17 +116,17 @@ class Vote(EstimatorList, SharedFit, Selector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> dict[Hashable, list[_Member]]:
-        """The fitted members of each vote, by what the vote is."""
-        seeded_members = {signature(one): one._seeded_members() for one in asked}
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> dict[Hashable, list[_Member]]:
+        """The fitted members of each vote, by its signature."""
+        seeded_members = {signature(one): one._seeded_members() for one in estimators}
         every = [member for members in seeded_members.values() for member in members]
         labels = None if y is None else self.classes_[y]
         groups = grouped(every)
         fitted = run_all(_fit_group, [(group.estimators, group.shares_fit, X, labels) for group in groups], self.n_jobs)
         found: dict[int, _Member] = {}
-        for group, answers in zip(groups, fitted, strict=True):
-            for places, answer in zip(group.members, answers, strict=True):
-                found.update(dict.fromkeys(places, answer))
+        for group, members in zip(groups, fitted, strict=True):
+            for places, member in zip(group.members, members, strict=True):
+                found.update(dict.fromkeys(places, member))
         fits = (found[place] for place in range(len(every)))
         return {vote: [next(fits) for _ in members] for vote, members in seeded_members.items()}
 
@@ -136,14 +135,15 @@ class Vote(EstimatorList, SharedFit, Selector):
         needed = len(members) // 2 + 1 if self.at_least is None else self.at_least
         if needed > len(members):
             raise TamisError(f"vote: at_least must be at most the number of members, {len(members)}; got {needed}")
-        for category, said in dict.fromkeys(warning for member in members for warning in member.warned):
-            warnings.warn(said, category, stacklevel=2)
+        for category, message in dict.fromkeys(warning for member in members for warning in member.warned):
+            warnings.warn(message, category, stacklevel=2)
         self.estimators_ = [member.fitted for member in members]
         found = [
             selected_columns(m, self.n_features_in_, f"vote: member {i}") for i, m in enumerate(self.estimators_, 1)
         ]
         self.votes_ = np.sum([one.support for one in found], axis=0)
-        order = np.lexsort((_mean_place(found), -self.votes_))
+        places = [one.places for one in found if one.order is not None]
+        order = np.lexsort((np.mean(places, axis=0) if places else np.zeros(self.n_features_in_), -self.votes_))
         return Selection(_elected(self.votes_, order, needed), self.votes_.astype(np.float64), order)
 
     def _seeded_members(self) -> list[Any]:
@@ -174,44 +174,29 @@ class Vote(EstimatorList, SharedFit, Selector):
         return tags
 
 
-def _fit_group(members: Sequence[Any], swept: bool, X: Any, y: Any) -> list[_Member]:
-    """Members that one fit answers, each with what was warned of on the way to it."""
+def _fit_group(members: Sequence[Any], shares_fit: bool, X: Any, y: Any) -> list[_Member]:
+    """Fit members that share a fit, each with the warnings that concern it."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        together = fit_together(members, X, y) if swept else None
+        together = fit_together(members, X, y) if shares_fit else None
         before = len(warned)
         found = []
         for place, member in enumerate(members):
             start = len(warned)
             fitted = member.fit(X, y) if together is None else together.fitted(place)
-            said = [(w.category, str(w.message)) for w in (*warned[:before], *warned[start:])]
-            found.append(_Member(fitted, said))
+            found.append(_Member(fitted, [(w.category, str(w.message)) for w in (*warned[:before], *warned[start:])]))
     return found
 
 
-def _mean_place(found: list[SelectedColumns]) -> FloatArray:
-    """Mean place of every feature in the rankings of the members that rank."""
-    n_features = found[0].support.shape[0]
-    places = []
-    for order in (one.order for one in found if one.order is not None):
-        place = np.full(n_features, float(n_features))
-        place[order] = np.arange(order.shape[0])
-        places.append(place)
-    return np.mean(places, axis=0) if places else np.zeros(n_features)
-
-
 def _elected(votes: np.ndarray, order: np.ndarray, needed: int) -> np.ndarray:
-    """Mask of the features with enough votes; failing that, of those with the most."""
-    keep = votes >= needed
-    if not keep.any():
+    """Mask of the features with enough votes; if there are none, of those with the most."""
+    selected = votes >= needed
+    if not selected.any():
         most = int(votes.max())
         if most:
-            keep = votes == most
+            selected = votes == most
         else:
-            keep[order[0]] = True
-        warnings.warn(
-            f"no feature has {needed} votes; the best {int(keep.sum())}, with {most}, kept instead",
-            NothingPasses,
-            stacklevel=2,
-        )
-    return keep
+            selected[order[0]] = True
+        message = f"no feature has {needed} votes; the best {int(selected.sum())}, with {most}, selected instead"
+        warnings.warn(message, NothingPasses, stacklevel=2)
+    return selected

@@ -1,4 +1,4 @@
-"""With probes: let a selector rank columns among permuted copies, and keep those that few of the copies outrank."""
+"""With probes: rank columns among permuted copies, and select those that few of the copies outrank."""
 
 import warnings
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from tamis.select.ranking import Ranking
 
 
 class _Ranked(NamedTuple):
-    """Sums over draws of the probes ahead of each column and of its place among the columns, and the probes in all."""
+    """Sums over draws of the probes ahead of each column and of its place among the columns; the number of probes."""
 
     ahead: np.ndarray
     place: np.ndarray
@@ -41,72 +41,76 @@ def _phrase(a: Arguments) -> str:
 
 
 class WithProbes(SharedFit, MetaSelector, TakesNominal, Selector):
-    """Keep as many columns as a selector ranks ahead of permuted copies, at a given rate of false discoveries.
+    """Select the columns that a selector ranks ahead of permuted copies, at a given false discovery rate.
 
-    A probe is a copy of a column with its rows in another order: it looks like a column and has nothing to do with the
-    classes. The selector ranks the n columns and the probes together, in several draws of these. A column that
-    a of all m probes are ahead of has the p-value (1 + a) / (1 + m), and of the best r columns, the last of which
-    has a_r probes ahead, the share
+    A probe is a copy of a column with its rows in another order: it looks like a column and is independent of the
+    classes. The selector ranks the n columns and the probes together, in several draws of probes. A column with a of
+    all m probes ahead of it has the p-value (1 + a) / (1 + m). Of the best r columns, the last of which has a_r probes
+    ahead, the share
 
         n (1 + a_r) / ((1 + m) r)
 
-    is taken to be false. The largest r is kept for which it is at most `fdr`. This is the procedure of Benjamini and
-    Hochberg, as if no column had anything to say; with many that do, the true share is smaller still.
+    is estimated to be false. The largest r is taken whose share is at most `fdr`. This is the procedure of Benjamini
+    and Hochberg; it assumes that no column is informative, so with many informative ones the true share is smaller
+    still.
 
     Parameters
     ----------
     estimator : estimator, optional
-        A selector, or a pipeline that ends in one and does not mix columns. By default ``cc``. Its ranking alone
-        counts: how many columns it keeps itself is set aside.
+        A selector, or a pipeline that ends in one and does not mix columns. By default ``cc``. Only its ranking is
+        used, not the number of columns it selects.
     fdr : float, default=0.1
-        Share of false ones among the kept columns that is allowed in the mean.
+        Expected share of false columns among the selected ones that is allowed.
     share : float, default=0.5
-        Probes among all columns that the selector sees: as many as there are columns when it is a half.
+        Share of probes among all columns that the selector ranks: with a half as many probes as columns.
     n_repeats : int, default=10
-        Draws of probes, with a fit of the selector each.
+        Draws of probes, with one fit of the selector each.
     n_jobs : int, optional
-        Processes among which the draws are shared out; the result does not depend on it.
+        Processes among which the draws are divided; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
-        Draws the probes, and seeds a selector that has no seed of its own, another seed for each draw.
+        Draws the probes, and seeds a selector without a seed of its own, differently in each draw.
 
     Attributes
     ----------
     probe_share_ : float
-        The estimated share of false ones among the columns kept.
+        Estimated share of false columns among the selected ones.
     curve_ : float array of shape (n_features,)
-        The same for the best 1, 2, ... columns, 1 at most.
+        The same for the best 1, 2, ... columns, at most 1.
     n_probes_ : int
         Probes in all draws together.
     scores_ : float array of shape (n_features,)
-        The share of the probes that the column is ahead of.
+        Share of the probes that the column is ahead of.
     order_ : int array
-        By score; of equals the column with the better mean place among the columns comes first.
+        By score; equal ones by mean place among the columns.
+
+    See Also
+    --------
+    StabilitySelection : Bounds the number of false columns by fits on halves of the rows.
 
     Notes
     -----
-    One set of fits serves every `fdr`. With as many probes as columns in a draw, r columns can pass at a rate of
-    1 / (r `n_repeats`) at best. When not even that is reached, the best column is kept all the same, with the warning
-    :class:`~tamis.base.cut.NothingPasses`: it may well be false.
+    One set of fits serves every `fdr`. With as many probes as columns, r columns can pass at a rate of 1 / (r
+    `n_repeats`) at best. When no column passes, the best one is selected with the warning
+    :class:`~tamis.base.cut.NothingPasses`.
 
-    Where a probe and a column are equal the probe counts as better. A selector that only says which columns it keeps
-    ranks these before the others, and nothing more; all of one kind then pass together or not at all. Where a ranking
-    is sharp only down to the size that the selector is asked for, as that of ``rfe`` and ``mrmr``, that size still
-    matters: ``with_probes(rfe(5))`` eliminates to the end, ``with_probes(rfe)`` only to a half.
+    In ties the probe counts as better. A selector that gives only a mask ranks the selected columns before the others;
+    all of one kind then pass together or not at all. Where a ranking is precise only down to the size that the selector
+    is set to, as with ``rfe`` and ``mrmr``, that size still matters: ``with_probes(rfe(5))`` eliminates to the end,
+    ``with_probes(rfe)`` only to a half.
 
-    False are here columns that are independent of the classes and of the columns that are not. Such a column and a
-    probe could change places unnoticed, which is all that the estimate needs, whatever the selector. The columns
-    of a draw are put in one order together, so that probes have to do with each other what columns have. They have
-    nothing to do with the columns themselves: one that tells of the classes only because it goes along with another
-    counts as a discovery, though given the other it may say nothing, and in this the method differs from knockoffs.
+    False columns are those that are independent of the classes and of the other columns. Such a column and a probe are
+    exchangeable, which is all that the estimate needs, whatever the selector. The columns of a draw are permuted
+    together, so that probes depend on each other as columns do. Probes are independent of the columns themselves: a
+    column that is informative only through its correlation with another counts as a discovery. In this the method
+    differs from knockoffs.
 
-    Probes stand for the columns on the whole. A selector that prefers columns of some kind, as trees do those of many
-    values, ranks probes of that kind higher too: the number of false ones is right, but they will be of that kind. A
-    selector that weighs columns together ranks useless ones differently in each draw, which the mean over the draws
-    evens out; the true share of false ones was then well below `fdr` in trials on planted data.
+    Probes stand for the columns as a whole. A selector that prefers columns of some kind, as trees prefer those of many
+    values, ranks probes of that kind higher too: the number of false columns is right, but they are of that kind. A
+    selector that weighs columns jointly ranks useless ones differently in each draw, which averaging evens out.
 
-    That the rate holds is proven for independent columns and probes, each with a score of its own. For columns that go
-    along with each other, probes that share an order of the rows, and means over several draws of a selector that
-    weighs columns together, it rests on such trials.
+    That the rate holds is proven for independent columns and probes with a score each. For correlated columns, probes
+    that share an order of the rows, and averages over draws of a joint selector, it rests on experiments with planted
+    data, in which the true share of false columns was well below `fdr`.
 
     References
     ----------
@@ -138,6 +142,7 @@ class WithProbes(SharedFit, MetaSelector, TakesNominal, Selector):
     )
     #: One set of fits serves every rate.
     shared_parameters = ("fdr",)
+    _reusable = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "transform"]), None],
         "fdr": [Interval(Real, 0, 1, closed="neither")],
@@ -164,11 +169,11 @@ class WithProbes(SharedFit, MetaSelector, TakesNominal, Selector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Ranked:
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> _Ranked:
         model = self._model()
         if not needs_classes(model):
             raise TamisError(
-                f"with_probes takes a selector that looks at the classes; to {in_words(model)} "
+                f"with_probes needs a selector that uses the classes; to {in_words(model)} "
                 "a column and its permuted copy are the same"
             )
         labels = self.classes_[y]
@@ -176,9 +181,6 @@ class WithProbes(SharedFit, MetaSelector, TakesNominal, Selector):
         tasks = [(model, X, labels, self.share, spawn(seed, number)) for number in range(self.n_repeats)]
         draws = run_all(_among_probes, tasks, self.n_jobs)
         return _Ranked(*(np.sum(one, axis=0) for one in zip(*draws, strict=True)))
-
-    def _reusable(self) -> bool:
-        return True
 
     def _finish(self, prepared: _Ranked) -> Selection:
         ahead, place, n_probes = prepared
@@ -189,12 +191,9 @@ class WithProbes(SharedFit, MetaSelector, TakesNominal, Selector):
         self.curve_ = np.minimum(ahead.shape[0] * chance / counts, 1.0)
         size = int(counts[self.curve_ <= self.fdr].max(initial=0))
         if not size:
-            warnings.warn(
-                f"no number of features has an estimated share of false ones of {self.fdr:g} or less; "
-                f"the best one kept instead, at {self.curve_[0]:.2g}",
-                NothingPasses,
-                stacklevel=2,
-            )
+            message = f"no number of features has an estimated share of false ones of {self.fdr:g} or less; "
+            message += f"the best one selected instead, at {self.curve_[0]:.2g}"
+            warnings.warn(message, NothingPasses, stacklevel=2)
             size = 1
         self.probe_share_ = float(self.curve_[size - 1])
         support = np.zeros(ahead.shape[0], dtype=bool)
@@ -203,7 +202,7 @@ class WithProbes(SharedFit, MetaSelector, TakesNominal, Selector):
 
     def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
         found, y = TakesNominal._read(self, X, y, reset=reset)
-        # Text goes to the selector as text: only there is it known what to do with it.
+        # The selector inside decides how to treat text.
         return (_table(found, self.levels_) if self.nominal_.any() else found), y
 
     def _usual(self) -> Any:
@@ -215,7 +214,7 @@ def _among_probes(selector: Any, X: Any, y: np.ndarray, share: float, seed: int)
     joint = _beside(_probes(X, share, generator(seed)), X)
     n_probes = joint.shape[1] - X.shape[1]
     with warnings.catch_warnings():
-        # Its own cut is set aside.
+        # Its own cut is not used.
         warnings.simplefilter("ignore", NothingPasses)
         fitted = seeded(clone(selector), spawn(seed, 0)).fit(joint, y)
     order = selected_columns(fitted, joint.shape[1], "with_probes").full_order
@@ -228,10 +227,7 @@ def _among_probes(selector: Any, X: Any, y: np.ndarray, share: float, seed: int)
 
 
 def _probes(X: Any, share: float, rng: np.random.Generator) -> list[Any]:
-    """Blocks of columns, each with its rows in an order of its own; no column is drawn twice before all are once.
-
-    A block keeps what its columns have to do with each other, and is the same for dense and sparse rows.
-    """
+    """Blocks of columns, each with its rows in a random order; all columns are drawn before any is drawn again."""
     n_rows, n_columns = X.shape
     whole, rest = divmod(max(1, round(n_columns * share / (1 - share))), n_columns)
     parts = [X] * whole
@@ -241,7 +237,7 @@ def _probes(X: Any, share: float, rng: np.random.Generator) -> list[Any]:
 
 
 def _beside(probes: list[Any], X: Any) -> Any:
-    """One table; equals stay in column order in every ranking, so the probes stand in front, to come first there."""
+    """One table, the probes first: rankings keep ties in column order, so that a tied probe ranks before a column."""
     if sp.issparse(X):
         return sp.hstack([*probes, X], format=X.format)
     if isinstance(X, pl.DataFrame):
@@ -251,7 +247,7 @@ def _beside(probes: list[Any], X: Any) -> Any:
 
 
 def _table(matrix: FloatArray, levels: Levels) -> pl.DataFrame:
-    """The columns by number, text where codes stand for it."""
+    """The columns by number, with text in place of level codes."""
     columns = {f"x{j}": pl.Series(column, nan_to_null=True) for j, column in enumerate(matrix.T)}
     for j, known in levels.items():
         words = [None if np.isnan(code) else known[int(code)] for code in matrix[:, j]]

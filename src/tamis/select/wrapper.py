@@ -18,12 +18,12 @@ from tamis.base.types import FloatArray
 from tamis.base.validation import named_columns
 from tamis.incremental.subset_score import EQUAL, SubsetScore, SubsetSelector
 
-#: Features tried at once by a classifier that is not fitted for each.
+#: Features evaluated at once by a classifier that is updated rather than refitted.
 _AHEAD = 32
 
 
 class _Searched(NamedTuple):
-    """Worth of each feature alone and their order; the features in the order in which they came in, and the worths."""
+    """Score of each feature alone and their order; the features as they were added, and the score after each."""
 
     scores: FloatArray
     order: np.ndarray
@@ -32,60 +32,45 @@ class _Searched(NamedTuple):
 
 
 class Wrapper(SharedFit, SubsetSelector):
-    """Keep the features with which a classifier does best: rank them one by one, then add those that help.
+    """Rank single features by the accuracy of a classifier, then add each in turn that improves it.
 
-    The worth of a set of features is the mean accuracy of the classifier on them over the folds of an internal
-    stratified cross-validation on the training rows, less `caution` deviations. First every feature is judged alone,
-    which gives the ranking. Then, beginning with `base`, the features are tried in that order, each once, and one is
-    added when it raises the worth of the set by more than `tol`.
+    The score of a set of features is that of :class:`SFS`. Every feature is evaluated alone, which gives the ranking.
+    Then, beginning with `base`, each feature is tried once in that order, and added when it raises the score by more
+    than `tol`.
 
     Parameters
     ----------
-    estimator : estimator, optional
-        A classifier, or a pipeline that ends in one. By default scikit-learn's ``GaussianNB()``. The wrapper suits the
-        classifier it is run with: take the one that follows.
+    estimator, scoring, caution, cv, n_jobs, random_state
+        As for :class:`SFS`. The selection suits this classifier: take the one that follows.
     k : int, optional
-        The most features to keep, those of `base` counted; with ``extend=False`` how many to keep.
+        The most features to select, including `base`; with ``extend=False`` exactly this many.
     base : column, list of columns, optional
-        Numbers (from 0) or names of features to begin with; they are always kept. By default the best single feature.
+        Numbers (from 0) or names of features to begin with; always selected. By default the best single feature.
     extend : bool, default=True
-        False stops after the ranking and keeps its `k` best (`base` first).
+        False stops after the ranking and selects its `k` best (`base` first).
     tol : float, default=0.0
-        A feature must raise the worth by more than this.
-    scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
-        What is averaged over the folds; balanced accuracy is the mean over classes.
-    caution : float, default=0.0
-        How many deviations over the folds count against a set (Grabczewski and Jankowski, eq. 25).
-    cv : int, default=5
-        Folds of the internal cross-validation; fewer when the largest class has fewer rows.
-    n_jobs : int, optional
-        Processes that judge features side by side; the result does not depend on it.
-    random_state : int, Generator, RandomState or None, default=None
-        Deals the rows into folds, and seeds a classifier that has no seed of its own: all sets meet the same folds
-        and seeds.
+        A feature must raise the score by more than this.
 
     Attributes
     ----------
     scores_ : float array of shape (n_features,)
-        Worth of each feature alone.
+        Score of each feature alone.
     order_ : int array
-        In the order of the scores.
+        Column numbers by falling `scores_`.
     chosen_ : int array
-        The features kept, in the order in which they came in.
+        The selected features, in the order in which they were added.
     path_ : float array
-        With ``extend=True``: worth of the first set (`base`, or the best feature), then after each feature added.
+        With ``extend=True``: score of the first set (`base`, or the best feature), then after each feature added.
+
+    See Also
+    --------
+    SFS : Tries all remaining features at each step.
 
     Notes
     -----
-    The worth is no honest estimate of accuracy on new data: it is the best of many, seen by the choice. Validate
-    the whole model instead (``tamis.validate``). The cost is up to two fits per feature and fold, or much less for a
-    classifier that need not be fitted for every set: see :mod:`tamis.incremental.registry`.
-
-    Features that are constant in the training rows of a fold tell nothing: without others they are judged as if they
-    named the commonest class there.
-
-    Sparse columns are handed to the classifier as they are if it takes them; if not, the columns of one set at a time
-    are made dense.
+    As for :class:`SFS`. The cost is up to two fits per feature and fold, or much less for a classifier that need not be
+    refitted for every set: see :mod:`tamis.incremental.registry`. Sparse columns are passed to the classifier as they
+    are if it takes them; if not, the columns of one set at a time are made dense.
 
     References
     ----------
@@ -96,9 +81,7 @@ class Wrapper(SharedFit, SubsetSelector):
     --------
     >>> import numpy as np
     >>> from tamis.select import Wrapper
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], 50)
-    >>> X = rng.normal(size=(100, 4))
+    >>> X, y = np.random.default_rng(0).normal(size=(100, 4)), np.repeat([0, 1], 50)
     >>> X[:, [1, 3]] += 2 * y[:, None]
     >>> Wrapper(random_state=0).fit(X, y).chosen_
     array([1, 3])
@@ -144,15 +127,16 @@ class Wrapper(SharedFit, SubsetSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Searched:
-        base = self._base(X.shape[1])
-        for one in asked:
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> _Searched:
+        names = list(getattr(self, "feature_names_in_", []))
+        base = named_columns(self.base, X.shape[1], names, "wrapper: base")
+        for one in estimators:
             one._check_k(len(base))
         score = self._subset_score(X, y)
         scores = score.add(np.empty(0, dtype=np.intp), np.arange(X.shape[1]))
         ranking = rank(scores)
         if self.extend:
-            most = None if any(one.k is None for one in asked) else max(int(one.k or 0) for one in asked)
+            most = None if any(one.k is None for one in estimators) else max(int(one.k or 0) for one in estimators)
             return _Searched(scores, ranking, *self._extended(score, scores, ranking, base, most))
         return _Searched(scores, ranking, [*base, *(int(j) for j in ranking if j not in base)], [])
 
@@ -168,28 +152,24 @@ class Wrapper(SharedFit, SubsetSelector):
     def _extended(
         self, score: SubsetScore, scores: FloatArray, ranking: np.ndarray, base: list[int], most: int | None
     ) -> tuple[list[int], list[float]]:
-        """The first set, then every feature in the order of the ranking that helps; and the worth after each."""
+        """The first set, then every feature in the order of the ranking that helps; and the score after each."""
         chosen = base or [int(ranking[0])]
         path = [score.of(np.array(base)) if base else float(scores[ranking[0]])]
         waiting = ranking[~np.isin(ranking, chosen)]
-        # The next few are looked at together; what was tried beside the one that helps is tried again with it.
+        # The next few are evaluated together; those behind the first that helps are evaluated again with it.
         ahead = _AHEAD if score.incremental else effective_n_jobs(self.n_jobs)
-        # No set is worth more than 1.
+        # No score is above 1.
         while waiting.size and path[-1] + self.tol + EQUAL < 1 and (most is None or len(chosen) < most):
-            worths = score.add(np.array(chosen), waiting[:ahead])
-            helps = np.flatnonzero(worths > path[-1] + self.tol + EQUAL)
+            scores_with = score.add(np.array(chosen), waiting[:ahead])
+            helps = np.flatnonzero(scores_with > path[-1] + self.tol + EQUAL)
             if helps.size:
                 chosen = [*chosen, int(waiting[helps[0]])]
-                path.append(float(worths[helps[0]]))
+                path.append(float(scores_with[helps[0]]))
             waiting = waiting[helps[0] + 1 if helps.size else ahead :]
         return chosen, path
 
     def _check_k(self, n_base: int) -> None:
         if not self.extend and self.k is None:
-            raise TamisError("wrapper: extend=False needs k, the number of features to keep")
+            raise TamisError("wrapper: extend=False needs k, the number of features to select")
         if self.k is not None and n_base > self.k:
             raise TamisError(f"wrapper: base has {n_base} columns, more than k={self.k}")
-
-    def _base(self, n_features: int) -> list[int]:
-        """The columns meant by `base`."""
-        return named_columns(self.base, n_features, list(getattr(self, "feature_names_in_", [])), "wrapper: base")

@@ -248,7 +248,7 @@ def _missing_values_stay_in_their_column(estimator: Any) -> None:
             if form is np.asarray or "missing" not in str(refused):
                 raise
             continue
-        if isinstance(whole, Ranking) and _alone(whole):
+        if isinstance(whole, Ranking) and _columnwise(whole):
             np.testing.assert_allclose(broken.scores_[:-1], whole.scores_[:-1])
         if hasattr(broken, "scores_"):
             assert np.isfinite(broken.scores_).all()
@@ -256,7 +256,7 @@ def _missing_values_stay_in_their_column(estimator: Any) -> None:
             assert np.isfinite(_result(broken, form(holes))).all()
 
 
-def _alone(ranking: Ranking) -> bool:
+def _columnwise(ranking: Ranking) -> bool:
     """Whether the score of a column depends on that column alone; assumed for a user's function."""
     by = scores.get(ranking.by) if isinstance(ranking.by, str) else ranking.by
-    return bool(getattr(by, "alone", True))
+    return bool(getattr(by, "columnwise", True))

@@ -1,4 +1,4 @@
-"""BinMeans: numbers become the class shares of the bins they lie in."""
+"""BinMeans: values become the class shares of their bins."""
 
 from tamis.discretize.bin_means.bin_means import BinMeans
 

@@ -1,4 +1,4 @@
-"""BinMeans: numbers become the class shares of the bins they lie in."""
+"""BinMeans: values become the class shares of their bins."""
 
 from itertools import pairwise
 from numbers import Integral, Real
@@ -18,58 +18,61 @@ from tamis.base.transformer import SupervisedTransformer
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import canonical
 from tamis.bins.cuts import starts
-from tamis.discretize.bin_means.shares import Way, bin_shares
+from tamis.discretize.bin_means.shares import Method, bin_shares
 from tamis.kernels.states import segment_states
 
 
 class BinMeans(SupervisedTransformer):
-    """Cut each column into the bins that fit the classes best, and put the class shares of the bin for the value.
+    """Cut each column into the bins that fit the classes best, and replace each value by the class shares of its bin.
 
     The bins are those of ``discretize(optimal)``: the squared error of the shares plus a cost for each bin is least.
-    With two classes a column becomes one, the share of the second class; with k classes it becomes k - 1, the shares
-    of all classes but the first. A model that is linear in such columns follows any up and down of the class rate.
+    With two classes a column becomes one, the share of the second class; with k classes it becomes k - 1, the shares of
+    all classes but the first. A linear model of such columns can follow any shape of the class rate.
 
-    Bins are tailored to the rows they were found on. ``fit_transform`` therefore gives each training row the shares
-    that the other folds found, moved so that the shares of all their rows are those of the whole: in a pipeline no
-    classifier sees a value made with the row's own label. ``transform`` uses the bins of all training rows. The two
-    differ on the training rows, as those of scikit-learn's ``TargetEncoder`` do; ``cv=None`` makes them the same.
+    Bins overfit the rows they were found on. ``fit_transform`` therefore gives each training row the shares found on
+    the other folds, shifted so that the shares of all rows agree: in a pipeline no classifier gets a value made with
+    the row's own label. ``transform`` uses the bins of all training rows. The two differ on the training rows, as with
+    scikit-learn's ``TargetEncoder``; ``cv=None`` makes them the same.
 
-    A missing value gets the shares of the training rows in which the column is missing, if there are at least
-    `min_rows` of them, and else those of all rows.
+    A missing value gets the shares of the training rows in which the column is missing, or those of all rows if there
+    are fewer than `min_rows` of them.
 
     Parameters
     ----------
     min_rows : int, default=10
-        Rows that a bin holds at least.
+        Least number of rows in a bin.
     min_gain : float or "auto", default="auto"
-        Cost of a bin: what one more bin must take off the squared error, which for two classes is that of a target of
-        0 and 1. "auto" is the error of a single bin divided by n - 1.
+        Cost of a bin, which one more bin must take off the squared error (for two classes that of a target of 0 and 1).
+        "auto" is the error of a single bin divided by n - 1.
     max_bins : int, optional
-        At most so many bins.
+        The most bins.
     smooth : bool, default=False
-        In place of bins, give each value the shares of the run of `min_rows` rows or more about it that errs least.
-        They change a little from value to value, and much at breaks. `min_gain` and `max_bins` have no say then.
+        Instead of bins, give each value the shares of the run of at least `min_rows` rows around it with the least
+        error. They change slowly except at breaks. `min_gain` and `max_bins` are ignored.
     samples : int, default=1
-        Find the bins in so many random halves of the rows, and take for each column those that cost least over all of
-        them, with their shares of all rows. Fewer bins, and of noise half as many, come out; with `min_rows` rows of a
-        half in each, this needs some hundred rows.
+        Find the bins in this many random halves of the rows, and take for each column those that cost least over all of
+        them, with their shares of all rows. This gives fewer bins, half as many on noise, and needs some hundred rows.
     cv : int or None, default=5
-        Folds of the values that ``fit_transform`` gives; fewer when the largest class has fewer rows. None gives the
-        training rows what ``transform`` gives them.
+        Folds of ``fit_transform``; fewer when the largest class has fewer rows. None gives the training rows what
+        ``transform`` gives them.
     random_state : int, Generator, RandomState or None, default=None
-        Deals the rows into folds and samples.
+        Draws folds and samples.
 
     Attributes
     ----------
     cuts_ : list of float arrays, one a column
-        The cuts, ascending; a value lies in the bin that follows the last cut which is not above it.
+        The cuts, ascending; bins are closed on the left.
     shares_ : list of float arrays of shape (n_bins, n_classes - 1), one a column
         Shares of the classes but the first.
     missing_ : float array of shape (n_features, n_classes - 1)
-        What a missing value gets.
+        Shares of a missing value.
     zero_ : float array of shape (n_features, n_classes - 1)
-        What is taken off: nothing when fitted on an array; when fitted on a sparse matrix the shares of the bin that
-        holds the value 0, so that zeros stay zeros.
+        What is subtracted: nothing when fitted on an array; when fitted on a sparse matrix the shares of the value 0,
+        so that zeros stay zeros.
+
+    See Also
+    --------
+    Discretize : Replaces values by the numbers of their bins.
 
     References
     ----------
@@ -124,39 +127,41 @@ class BinMeans(SupervisedTransformer):
         self.random_state = random_state
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit, and give each row the shares that the bins of the other folds have for it."""
+        """Fit, and give each row the shares of the bins found on the other folds."""
         self.fit(X, y)
         if self.cv is None:
             return self._apply(self._checked(X, reset=False))
         X, codes = self._begin(X, y)
         rng = generator(self.random_state, 1)
         if np.bincount(codes).max() < 2:
-            raise TamisError("bin_means: cv needs a class with at least two rows; give cv=none to do without")
+            raise TamisError(
+                "bin_means: cv needs a class with at least two rows; set cv=none to use the bins of all rows"
+            )
         parts = inner_folds(codes, self.cv, rng, "bin_means: cv")
-        made = [_encoded(X[test], self._learnt(X[train], codes[train], rng)) for train, test in parts]
+        made = [_encoded(X[test], self._found(X[train], codes[train], rng)) for train, test in parts]
         if not sp.issparse(X):
-            # Without its rows a fold of many of a class has fewer of it elsewhere: shares of all rows would tell that.
-            # (Of sparse rows the share of zero is taken off, and that with it.)
+            # A fold with many rows of a class leaves fewer of it elsewhere: unshifted shares would reveal that.
+            # (In sparse rows the subtracted share of zero removes it.)
             size = np.bincount(codes)
             for out, (train, test) in zip(made, parts, strict=True):
                 elsewhere = size - np.bincount(codes[test], minlength=size.size)
-                moved = (size / codes.size - elsewhere / train.size)[1:]
-                out += np.tile(moved, X.shape[1]).astype(out.dtype)
+                shift = (size / codes.size - elsewhere / train.size)[1:]
+                out += np.tile(shift, X.shape[1]).astype(out.dtype)
         order = np.argsort(np.concatenate([test for _, test in parts]))
         return sp.vstack(made, format="csr")[order] if sp.issparse(X) else np.concatenate(made)[order]
 
     def _learn(self, X: Matrix, y: Codes | None = None) -> None:
-        self.cuts_, self.shares_, self.missing_, self.zero_ = self._learnt(X, y, generator(self.random_state))
+        self.cuts_, self.shares_, self.missing_, self.zero_ = self._found(X, y, generator(self.random_state))
 
-    def _learnt(self, X: Matrix, y: Any, rng: np.random.Generator) -> "_Learnt":
+    def _found(self, X: Matrix, y: Any, rng: np.random.Generator) -> "_Fitted":
         n_classes = self.classes_.size
-        way = Way(self.min_rows, self.min_gain, self.max_bins, self.smooth, n_classes)
+        method = Method(self.min_rows, self.min_gain, self.max_bins, self.smooth, n_classes)
         halves = [_half(y, rng) for _ in range(self.samples)] if self.samples > 1 else []
-        found = bin_shares(X, y, way, halves)
+        found = bin_shares(X, y, method, halves)
         shares = [found.shares[start:stop, 1:] for start, stop in pairwise(found.first)]
         cuts = found.cuts.apart()
         zero = _at_zero(cuts, shares) if sp.issparse(X) else np.zeros((len(cuts), n_classes - 1))
-        return _Learnt(cuts, shares, _of_missing(X, y, self.min_rows, n_classes), zero)
+        return _Fitted(cuts, shares, _of_missing(X, y, self.min_rows, n_classes), zero)
 
     def _apply(self, X: Matrix) -> Matrix:
         if sp.issparse(X) and (_at_zero(self.cuts_, self.shares_) != self.zero_).any():
@@ -164,7 +169,7 @@ class BinMeans(SupervisedTransformer):
                 "bin_means was fitted on an array in which zero has a share of its own; a sparse matrix cannot hold "
                 "it: fit it on a sparse matrix"
             )
-        return _encoded(X, _Learnt(self.cuts_, self.shares_, self.missing_, self.zero_))
+        return _encoded(X, _Fitted(self.cuts_, self.shares_, self.missing_, self.zero_))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the output columns: those of the input, with ``=class`` behind them for more than two classes."""
@@ -176,12 +181,12 @@ class BinMeans(SupervisedTransformer):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # The only way to say that fit_transform gives something else than transform.
+        # The tag that allows fit_transform to differ from transform.
         tags.non_deterministic = self.cv is not None
         return tags
 
 
-class _Learnt(NamedTuple):
+class _Fitted(NamedTuple):
     """The attributes of a fitted estimator."""
 
     cuts: list[FloatArray]
@@ -202,7 +207,7 @@ def _at_zero(cuts: list[FloatArray], shares: list[FloatArray]) -> FloatArray:
 
 
 def _of_missing(X: Matrix, y: Codes, min_rows: int, n_classes: int) -> FloatArray:
-    """Shares of the rows in which each column is missing, of all rows where these are few."""
+    """Class shares of the rows in which each column is missing, or of all rows where these are few."""
     size = np.bincount(y, minlength=n_classes)
     if sp.issparse(X):
         X = canonical(X)
@@ -218,27 +223,27 @@ def _of_missing(X: Matrix, y: Codes, min_rows: int, n_classes: int) -> FloatArra
     return (counts / total[:, None])[:, 1:]
 
 
-def _encoded(X: Matrix, learnt: _Learnt) -> Matrix:
+def _encoded(X: Matrix, fitted: _Fitted) -> Matrix:
     """The shares of rows."""
-    width = learnt.missing.shape[1]
+    width = fitted.missing.shape[1]
     if sp.issparse(X):
-        return _of_sparse(canonical(X).tocsc(), learnt, width)
+        return _of_sparse(canonical(X).tocsc(), fitted, width)
     out = np.empty((X.shape[0], X.shape[1] * width), dtype=X.dtype)
-    for j, (cuts, shares) in enumerate(zip(learnt.cuts, learnt.shares, strict=True)):
-        # The place behind the last bin is that of missing values.
+    for j, (cuts, shares) in enumerate(zip(fitted.cuts, fitted.shares, strict=True)):
+        # Missing values have the place after the last bin.
         codes = np.where(np.isnan(X[:, j]), cuts.size + 1, np.searchsorted(cuts, X[:, j], side="right"))
-        out[:, j * width : (j + 1) * width] = (np.vstack((shares, learnt.missing[j])) - learnt.zero[j])[codes]
+        out[:, j * width : (j + 1) * width] = (np.vstack((shares, fitted.missing[j])) - fitted.zero[j])[codes]
     return out
 
 
-def _of_sparse(X: Matrix, learnt: _Learnt, width: int) -> Matrix:
+def _of_sparse(X: Matrix, fitted: _Fitted, width: int) -> Matrix:
     begin = X.indptr.astype(np.int64)
-    first = starts(np.array([cuts.size for cuts in learnt.cuts]))
+    first = starts(np.array([cuts.size for cuts in fitted.cuts]))
     codes = np.empty(X.nnz, dtype=np.int32)
-    segment_states(X.data, begin[:-1], begin[1:], first, np.concatenate(learnt.cuts), codes)
+    segment_states(X.data, begin[:-1], begin[1:], first, np.concatenate(fitted.cuts), codes)
     column = np.repeat(np.arange(X.shape[1]), np.diff(begin))
-    shares = np.concatenate(learnt.shares)[first[column] + column + np.maximum(codes, 0)]
-    shares = np.where(codes[:, None] < 0, learnt.missing[column], shares) - learnt.zero[column]
+    shares = np.concatenate(fitted.shares)[first[column] + column + np.maximum(codes, 0)]
+    shares = np.where(codes[:, None] < 0, fitted.missing[column], shares) - fitted.zero[column]
     places = np.repeat(X.indices, width), (column[:, None] * width + np.arange(width)).ravel()
     kind = sp.csr_array if isinstance(X, sp.sparray) else sp.csr_matrix
     out = kind((shares.ravel().astype(X.dtype), places), shape=(X.shape[0], X.shape[1] * width))

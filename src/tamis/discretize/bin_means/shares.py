@@ -1,4 +1,4 @@
-"""Class shares in place of values: what is learnt of all columns, and how it is chosen among samples."""
+"""Bins of all columns and the class shares in them, found on all rows or chosen among samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from tamis.kernels.windows import lowest_windows
 
 
 @dataclass(frozen=True)
-class Way:
+class Method:
     """How bins are found; the parameters are those of :class:`tamis.discretize.BinMeans`."""
 
     min_rows: int
@@ -27,14 +27,7 @@ class Way:
 
 @dataclass(frozen=True)
 class BinShares:
-    """The bins of some columns, and the shares of the classes in them.
-
-    Attributes
-    ----------
-    cuts : Cuts
-    shares : float array of shape (n_bins, n_classes)
-        The bins of one column after those of the other.
-    """
+    """The bins of some columns, and the class shares of shape (n_bins, n_classes) in them, column after column."""
 
     cuts: Cuts
     shares: FloatArray
@@ -45,58 +38,48 @@ class BinShares:
         return self.cuts.first + np.arange(self.cuts.first.size)
 
 
-def bin_shares(X: Matrix, y: Codes, way: Way, parts: Sequence[np.ndarray] = ()) -> BinShares:
-    """Find the bins of all columns, and the shares in them.
+def bin_shares(X: Matrix, y: Codes, method: Method, parts: Sequence[np.ndarray] = ()) -> BinShares:
+    """Find the bins of all columns, and the class shares in them.
 
-    Parameters
-    ----------
-    X : float array or sparse matrix of shape (n_rows, n_features)
-    y : int array of shape (n_rows,)
-        Class codes.
-    way : Way
-    parts : sequence of int arrays
-        The rows of samples. With two or more, the bins are found in each of them, and those are taken for each column
-        that cost least when all samples are counted together: squared error about the shares of the sample that made
-        the bins, and the cost of the bins in the sample where they are tried. The shares are then those of all rows
-        (of the sample, when smooth).
+    `parts` are the rows of samples. With two or more, bins are found in each sample, and each column gets those that
+    cost least over all samples: squared error about the shares of the sample that made the bins, plus the cost of the
+    bins in the sample where they are tried. The shares are then those of all rows (of the sample, when smooth).
     """
-    tables, prior = _tables(X, y, way), np.bincount(y, minlength=way.n_classes) / y.size
+    tables, prior = _tables(X, y, method), np.bincount(y, minlength=method.n_classes) / y.size
     if len(parts) < 2:
-        return _joined([_found(table, way, prior) for table in tables])
-    samples = [_tables(X[rows], y[rows], way) for rows in parts]
-    tried = [_joined([_found(table, way, prior) for table in sample]) for sample in samples]
-    cost = np.array([[_cost(sample, one, way) for sample in samples] for one in tried]).sum(axis=1)
-    # What differs by rounding alone is equal: the first.
+        return _joined([_found(table, method, prior) for table in tables])
+    samples = [_tables(X[rows], y[rows], method) for rows in parts]
+    tried = [_joined([_found(table, method, prior) for table in sample]) for sample in samples]
+    cost = np.array([[_cost(sample, one, method) for sample in samples] for one in tried]).sum(axis=1)
+    # Of costs that differ only by rounding the first is taken.
     chosen = np.argmax(cost <= cost.min(axis=0) * (1 + 1e-12), axis=0)
     cuts, shares = tried[0].cuts, tried[0].shares
     for number, one in enumerate(tried[1:], 1):
-        mine = chosen == number
-        before = BinShares(cuts, shares)
-        cuts = one.cuts.where(mine, before.cuts)
-        shares = _where(mine, one, before)
-    if way.smooth:
+        mine, before = chosen == number, BinShares(cuts, shares)
+        cuts, shares = one.cuts.where(mine, cuts), _where(mine, one, before)
+    if method.smooth:
         return BinShares(cuts, shares)
     return _joined([_of_cuts(table, _part(cuts, table.features), prior) for table in tables])
 
 
-def _tables(X: Matrix, y: Codes, way: Way) -> list[ValueTables]:
-    return list(value_tables(X, y, np.ones(y.size), way.n_classes))
+def _tables(X: Matrix, y: Codes, method: Method) -> list[ValueTables]:
+    return list(value_tables(X, y, np.ones(y.size), method.n_classes))
 
 
-def _found(table: ValueTables, way: Way, prior: FloatArray) -> BinShares:
+def _found(table: ValueTables, method: Method, prior: FloatArray) -> BinShares:
     """Bins of one sample."""
-    if not way.smooth:
-        begins = best_begins(table, way.min_gain, way.max_bins, way.min_rows)
+    if not method.smooth:
+        begins = best_begins(table, method.min_gain, method.max_bins, method.min_rows)
         return BinShares(table.cuts(begins), _divided(table.of_bins(begins), prior))
     low, high = np.empty(table.values.size, dtype=np.int64), np.empty(table.values.size, dtype=np.int64)
-    lowest_windows(table.first, table.sums(), float(way.min_rows), low, high)
-    below = np.concatenate((np.zeros((1, way.n_classes)), np.cumsum(table.weights, axis=0)))
+    lowest_windows(table.first, table.sums(), float(method.min_rows), low, high)
+    below = np.concatenate((np.zeros((1, method.n_classes)), np.cumsum(table.weights, axis=0)))
     shares = _divided(below[high] - below[low], prior)
     begins = np.zeros(table.values.size, dtype=bool)
     begins[1:] = (np.abs(np.diff(shares, axis=0)) > 1e-9).any(axis=1)
     starts = table.first[:-1][np.diff(table.first) > 0]
     begins[starts] = False
-    # Columns without values have a bin too.
+    # A column without values has one bin.
     of_bins = np.tile(prior, (table.features.size + int(begins.sum()), 1))
     column = np.repeat(np.arange(table.features.size), np.diff(table.first))
     of_bins[np.cumsum(begins) + column] = shares
@@ -111,8 +94,8 @@ def _of_cuts(table: ValueTables, cuts: Cuts, prior: FloatArray) -> BinShares:
     return BinShares(cuts, _divided(added(table.weights, place, size), prior))
 
 
-def _cost(sample: list[ValueTables], tried: BinShares, way: Way) -> FloatArray:
-    """What the bins of each column cost in a sample."""
+def _cost(sample: list[ValueTables], tried: BinShares, method: Method) -> FloatArray:
+    """Cost of the bins of each column in a sample."""
     costs = []
     for table in sample:
         cuts = _part(tried.cuts, table.features)
@@ -122,15 +105,15 @@ def _cost(sample: list[ValueTables], tried: BinShares, way: Way) -> FloatArray:
         shares, weight = tried.shares[place], table.weights.sum(axis=1)
         error = 0.5 * weight * (1 + (shares**2).sum(axis=1)) - (table.weights * shares).sum(axis=1)
         cost = np.bincount(column, weights=error, minlength=size.size)
-        if not way.smooth:
-            cost += _penalty(table, column, way) * (cuts.count + 1)
+        if not method.smooth:
+            cost += _penalty(table, column, method) * (cuts.count + 1)
         costs.append(cost)
     return np.concatenate(costs)
 
 
-def _penalty(table: ValueTables, column: np.ndarray, way: Way) -> FloatArray:
-    if way.min_gain != "auto":
-        return np.full(table.features.size, float(way.min_gain))
+def _penalty(table: ValueTables, column: np.ndarray, method: Method) -> FloatArray:
+    if method.min_gain != "auto":
+        return np.full(table.features.size, float(method.min_gain))
     sums = added(table.weights, column, table.features.size)
     total = sums.sum(axis=1)
     error = 0.5 * (total - (sums**2).sum(axis=1) / np.maximum(total, 1.0))
@@ -150,7 +133,7 @@ def _part(cuts: Cuts, features: np.ndarray) -> Cuts:
 
 
 def _divided(weights: FloatArray, prior: FloatArray) -> FloatArray:
-    """Weights of the classes as shares; those of all rows where there are none."""
+    """Class weights as shares; those of all rows where there are none."""
     total = weights.sum(axis=1, keepdims=True)
     return np.where(total > 0, weights / np.where(total > 0, total, 1.0), prior)
 

@@ -1,4 +1,4 @@
-"""Optimal bins of one column for a numeric target: a mean, or a straight line, in each bin."""
+"""Optimal bins of one column for a numeric target: a mean or a regression line in each bin."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -12,7 +12,7 @@ from tamis.bins.value_tables import cuts_below
 from tamis.discretize.optimal.optimal import MIN_ROWS
 from tamis.kernels.optimal_binning import best_bins
 
-#: Squares of larger numbers, added up over many rows, could be too large to be held.
+#: Sums of squares of larger numbers could overflow.
 _LARGEST = 1e140
 
 
@@ -23,10 +23,10 @@ class MeanBins:
     Attributes
     ----------
     cuts : float array
-        Ascending; a value lies in the bin that follows the last cut which is not above it.
+        Ascending; bins are closed on the left.
     means : float array of shape (n_bins,) or (n_bins, n_targets)
     cost : float
-        Squared error plus the cost of all bins: what was made least.
+        Squared error plus the cost of all bins, which is least.
     """
 
     cuts: FloatArray
@@ -41,13 +41,7 @@ class MeanBins:
 
 @dataclass(frozen=True)
 class LineBins:
-    """Bins and the regression line of the target in each: ``intercepts + slopes * x``.
-
-    Attributes
-    ----------
-    cuts, slopes, intercepts : float arrays
-    cost : float
-    """
+    """Bins as in :class:`MeanBins`, and the regression line of the target in each: ``intercepts + slopes * x``."""
 
     cuts: FloatArray
     slopes: FloatArray
@@ -55,7 +49,7 @@ class LineBins:
     cost: float
 
     def values(self, x: Any) -> FloatArray:
-        """The height of its bin's line at each value: the continuous transform of the paper."""
+        """The line of its bin at each value: the continuous transform of the paper."""
         place = np.searchsorted(self.cuts, x, side="right")
         return self.intercepts[place] + self.slopes[place] * np.asarray(x)
 
@@ -75,22 +69,32 @@ def mean_bins(
 ) -> MeanBins:
     """Cut one column so that the squared error about the mean of each bin, plus a cost for each bin, is least.
 
-    Exact, as :func:`tamis.discretize.optimal.optimal` is for classes, to a share of 1e-12 of the sum of squares: beside
-    a target that is a million times as large as the others, small gains of these are lost.
+    Exact, like :func:`tamis.discretize.optimal.optimal` for classes, to a share of 1e-12 of the sum of squares: beside
+    a target a million times as large as the others, their small gains are lost.
 
     Parameters
     ----------
     x : array of shape (n_rows,)
-        Equal values are not parted; rows with a missing value are left out.
+        Equal values stay together; rows with a missing value are left out.
     target : array of shape (n_rows,) or (n_rows, n_targets)
-        Numbers; of several, the squared errors add up.
+        Numbers; the squared errors of several targets add up.
     min_gain : float, optional
         Cost of a bin. By default the error of a single bin divided by n - 1.
     max_bins : int, optional
+        The most bins.
     min_rows : float, default=10
-        Rows, or their weight, that each bin holds at least.
+        Least number of rows, or their weight, in each bin.
     sample_weight : array of shape (n_rows,), optional
         Weights count as repeated rows.
+
+    Returns
+    -------
+    MeanBins
+
+    See Also
+    --------
+    line_bins : A regression line in each bin.
+    rectangles : Bins of two columns.
 
     References
     ----------
@@ -123,13 +127,17 @@ def line_bins(
 ) -> LineBins:
     """Cut one column so that the squared error about the regression line of each bin, plus a cost each, is least.
 
-    Exact while no value of x is more than about 1e8 times as far out as the others lie apart: beyond, the digits of
-    their slopes are lost. The parameters are those of :func:`mean_bins`, for one target. Long bins prune less here than
-    for means: the time grows with the square of the number of values in the worst case.
+    Exact while no value of x is further out than about 1e8 times the distances of the others; beyond, the digits of
+    their slopes are lost. The time grows with the square of the number of values in the worst case.
 
-    References
+    Parameters
     ----------
-    Katz (2005), "An optimal binning transformation for use in predictive modeling".
+    x, target, min_gain, max_bins, min_rows, sample_weight
+        As for :func:`mean_bins`, with one target.
+
+    Returns
+    -------
+    LineBins
 
     Examples
     --------
@@ -149,11 +157,33 @@ def line_bins(
     inside = np.add.reduceat(sums, np.flatnonzero(begins | (np.arange(begins.size) == 0)), axis=0)
     weight, _, y, x1, x2, xy = inside.T
     spread = x2 - x1 * x1 / weight
-    # One value of x alone has no slope.
+    # A single value of x has no slope.
     several = np.diff(np.concatenate(([0], np.flatnonzero(begins), [begins.size]))) > 1
     slopes = np.divide(xy - x1 * y / weight, spread, out=np.zeros_like(spread), where=several & (spread > 0))
     intercepts = (y - slopes * x1) / weight + centre - slopes / scale * shift
     return LineBins(rows.cuts(begins), slopes / scale, intercepts, cost)
+
+
+def read_rows(target: Any, sample_weight: Any, **columns: Any) -> tuple[list[FloatArray], FloatArray, FloatArray]:
+    """The columns, the targets in columns, and the weights, of the rows of positive weight without missing values."""
+    names = " and ".join(columns)
+    *found, target = (np.asarray(values, dtype=np.float64) for values in (*columns.values(), target))
+    weight = np.ones(found[0].shape) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    shapes = [one.shape for one in (*found, target, weight)]
+    if found[0].ndim != 1 or target.ndim > 2 or {*shapes[:-2], shapes[-2][:1], shapes[-1]} != {found[0].shape}:
+        raise TamisError(
+            f"{names}, target and sample_weight must have one entry (target: one row) for each row; got shapes "
+            + ", ".join(map(str, shapes))
+        )
+    if not (np.isfinite(weight) & (weight >= 0)).all():
+        raise TamisError("sample_weight must be finite, and zero or above")
+    known = ~np.isnan(found).any(axis=0) & (weight > 0)
+    if not known.any():
+        raise TamisError(f"no row of positive weight has a known value of {names}")
+    found, target = [one[known] for one in found], target.reshape(known.size, -1)[known]
+    if not all(np.isfinite(one).all() for one in (*found, target)):
+        raise TamisError(f"{names} must not hold infinity, and target must be finite")
+    return found, target, weight[known]
 
 
 @dataclass(frozen=True)
@@ -168,23 +198,10 @@ class _Rows:
 
     @classmethod
     def read(cls, x: Any, target: Any, sample_weight: Any) -> "_Rows":
-        x, target = np.asarray(x, dtype=np.float64), np.asarray(target, dtype=np.float64)
-        weight = np.ones(x.shape) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if x.ndim != 1 or target.shape[:1] != x.shape or weight.shape != x.shape or target.ndim > 2:
-            raise TamisError(
-                "x, target and sample_weight must have one entry (target: one row) for each row; "
-                f"got shapes {x.shape}, {target.shape} and {weight.shape}"
-            )
-        kept = ~np.isnan(x) & (weight > 0)
-        if not kept.any():
-            raise TamisError("x has no known value of any weight")
-        target = target.reshape(x.size, -1)
-        if np.isinf(x).any() or not np.isfinite(target[kept]).all() or not (np.isfinite(weight) & (weight >= 0)).all():
-            raise TamisError("x must not hold infinity, target must be finite, and sample_weight zero or above")
-        if max(np.abs(x[kept]).max(), np.abs(target[kept]).max()) > _LARGEST:
-            raise TamisError(f"x and target must not be larger than {_LARGEST:g}: their squares could not be held")
-        values, place = np.unique(x[kept], return_inverse=True)
-        return cls(x[kept], target[kept], weight[kept], values, place)
+        (x,), target, weight = read_rows(target, sample_weight, x=x)
+        if max(np.abs(x).max(), np.abs(target).max()) > _LARGEST:
+            raise TamisError(f"x and target must not be larger than {_LARGEST:g}: their squares could overflow")
+        return cls(x, target, weight, *np.unique(x, return_inverse=True))
 
     def summed(self, numbers: FloatArray) -> FloatArray:
         """Weighted sums of the numbers of the rows at each distinct value."""

@@ -11,7 +11,7 @@ from tamis.bins.value_tables import ValueTables, value_tables
 from tamis.kernels.optimal_binning import best_bins
 from tamis.trees.rows import counted
 
-#: Rows that a bin holds at least where no number is asked for: "it would be hard to feel comfortable" with fewer.
+#: Least number of rows in a bin by default: "it would be hard to feel comfortable" with fewer.
 MIN_ROWS = 10
 
 
@@ -21,12 +21,11 @@ def optimal(
 ) -> list[FloatArray]:
     """Cut each column so that the squared error of the class shares, plus a cost for each bin, is least.
 
-    With m_b the shares of the classes in bin b, the cuts minimise ``sum_b (1/2 sum_{i in b} |e_i - m_b|^2 + C)``, where
-    e_i is 1 at the class of row i and 0 elsewhere. For two classes the error is that of a target of 0 and 1 about the
-    mean of its bin. The minimum is exact. C is `min_gain`, what one more bin must take off the error; "auto" is
-    ``s / (n - 1)`` with s the error of a single bin of all n known rows, for which one bin for all rows and one for
-    each cost the same. That is little: in columns of noise about one cut for every 15 rows pays. No more than
-    `max_bins` bins are made, and each holds at least `min_rows` rows. Equal values are not parted.
+    With m_b the class shares in bin b, the cuts minimise ``sum_b (1/2 sum_{i in b} |e_i - m_b|^2 + C)``, where e_i is 1
+    at the class of row i and 0 elsewhere. For two classes the error is that of a target of 0 and 1 about the mean of
+    its bin. The minimum is exact. C is `min_gain`; "auto" is ``s / (n - 1)`` with s the error of a single bin of all n
+    known rows, for which one bin for all rows and one for each cost the same. That is little: in columns of noise about
+    one cut for every 15 rows is made. Equal values stay together.
 
     Examples
     --------
@@ -48,10 +47,10 @@ def optimal_cuts(
     max_bins: int | None = None,
     min_rows: int = MIN_ROWS,
 ) -> Cuts:
-    """The cuts of :func:`optimal`, each bin of at least `min_rows` rows; weights count as repeated rows.
+    """The cuts of :func:`optimal`; weights count as repeated rows.
 
-    A column of fewer rows than two bins take is not cut. Weights that add up to less than two rows are shares of the
-    rows: n then stands in place of n - 1 in "auto", and `min_rows` is to be a share too.
+    A column with fewer rows than two bins need is not cut. Weights that sum to less than two rows are shares of the
+    rows: n then replaces n - 1 in "auto", and `min_rows` is a share too.
     """
     n_classes = int(y.max()) + 1
     X, y, weight = counted(X, y, sample_weight)
@@ -62,7 +61,7 @@ def optimal_cuts(
 
 
 def best_begins(table: ValueTables, min_gain: float | Literal["auto"], max_bins: int | None, min_rows: float) -> Mask:
-    """The values at which the best bins of each column begin, but for the first of each column."""
+    """The values at which the best bins of each column begin, except the first."""
     begins, cost = np.empty(table.values.size, dtype=bool), np.empty(table.features.size)
     penalty = np.full(table.features.size, -1.0 if min_gain == "auto" else float(min_gain))
     best_bins(table.first, table.sums(), penalty, max_bins or 0, float(min_rows), False, begins, cost)

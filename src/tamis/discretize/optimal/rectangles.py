@@ -9,22 +9,23 @@ import numpy as np
 from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray
 from tamis.bins.value_tables import cuts_below
+from tamis.discretize.optimal.numeric_target import read_rows
 from tamis.discretize.optimal.optimal import MIN_ROWS
 from tamis.kernels.rectangles import best_rectangles
 
 
 @dataclass(frozen=True)
 class Rectangles:
-    """Rectangles that share out the plane, and the mean of the target in each.
+    """Rectangles that divide the plane, and the mean of the target in each.
 
     Attributes
     ----------
     bounds : float array of shape (n_rectangles, 4)
-        Rectangle r holds the points with ``bounds[r, 0] <= p < bounds[r, 1]`` and ``bounds[r, 2] <= q <
-        bounds[r, 3]``; the outer ones reach to infinity.
+        Rectangle r holds the points with ``bounds[r, 0] <= p < bounds[r, 1]`` and ``bounds[r, 2] <= q < bounds[r, 3]``;
+        the outer ones reach to infinity.
     means : float array of shape (n_rectangles,) or (n_rectangles, n_targets)
     cost : float
-        Squared error plus the cost of all rectangles: what was made least.
+        Squared error plus the cost of all rectangles, which is least.
     exact : bool
         Whether every line between neighbouring values was tried.
     """
@@ -58,27 +59,30 @@ def rectangles(
 ) -> Rectangles:
     """Divide the plane of two columns so that the squared error in the rectangles, plus a cost for each, is least.
 
-    The whole is cut in two from side to side, the parts again, and so on; the best of all such divisions is found by
-    dynamic programming over all rectangles of the grid that the values make. (Every division into four rectangles or
-    fewer can be made so; some into five or more, which turn around a middle one, cannot.) It is exact when neither
-    column has more than `most` distinct values. Beyond, at most `most` - 1 lines are tried in a column, those that
-    share its rows out most evenly, and the best division by these is found: a heuristic. A value that many rows share
-    takes the place of several lines.
+    The plane is cut in two from side to side, the parts again, and so on; dynamic programming over all rectangles of
+    the grid of values finds the best of all such divisions. (They include all divisions into up to four rectangles, but
+    not those into five or more that turn around a middle one.) It is exact when neither column has more than `most`
+    distinct values. Beyond that, at most `most` - 1 lines are tried in a column, those that divide its rows most
+    evenly. A value that many rows share takes the place of several lines.
 
     Parameters
     ----------
     p, q : arrays of shape (n_rows,)
         Rows in which one is missing are left out.
     target : array of shape (n_rows,) or (n_rows, n_targets)
-        Numbers; for classes their indicators. Of several, the squared errors add up.
+        Numbers; for classes their indicators. The squared errors of several targets add up.
     min_gain : float, optional
         Cost of a rectangle. By default the error of a single one divided by n - 1.
     min_rows : float, default=10
-        Rows, or their weight, that each rectangle holds at least.
+        Least number of rows, or their weight, in each rectangle.
     most : int, default=40
         Time grows with its fifth power and memory with its fourth: a fraction of a second and 28 MB at 40.
     sample_weight : array of shape (n_rows,), optional
         Weights count as repeated rows.
+
+    Returns
+    -------
+    Rectangles
 
     References
     ----------
@@ -91,7 +95,7 @@ def rectangles(
     >>> found.values([1, 1, 6, 6], [1, 6, 1, 6]), found.exact
     (array([0., 1., 1., 0.]), True)
     """
-    p, q, numbers, weight = _read(p, q, target, sample_weight)
+    (p, q), numbers, weight = read_rows(target, sample_weight, p=p, q=q)
     if not (isinstance(most, Integral) and most >= 2 and min_rows >= 0 and (min_gain is None or min_gain >= 0)):
         raise TamisError(
             "most takes a whole number of at least 2, min_rows and min_gain numbers of at least 0; "
@@ -115,25 +119,6 @@ def rectangles(
     sums = np.array([cells[a:b, c:d].sum(axis=(0, 1)) for a, b, c, d in found])
     means = sums[:, 2:] / sums[:, :1] + centre
     return Rectangles(bounds, means[:, 0] if np.ndim(target) == 1 else means, float(cost), exact_p and exact_q)
-
-
-def _read(p: Any, q: Any, target: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    p, q, target = (np.asarray(one, dtype=np.float64) for one in (p, q, target))
-    weight = np.ones(p.shape) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if p.ndim != 1 or q.shape != p.shape or target.shape[:1] != p.shape or weight.shape != p.shape or target.ndim > 2:
-        raise TamisError(
-            "p, q, target and sample_weight must have one entry (target: one row) for each row; "
-            f"got shapes {p.shape}, {q.shape}, {target.shape} and {weight.shape}"
-        )
-    if not (np.isfinite(weight) & (weight >= 0)).all():
-        raise TamisError("sample_weight must be finite, and zero or above")
-    kept = ~(np.isnan(p) | np.isnan(q)) & (weight > 0)
-    if not kept.any():
-        raise TamisError("p and q have no row of any weight in which both are known")
-    p, q, target, weight = p[kept], q[kept], target.reshape(p.size, -1)[kept], weight[kept]
-    if not all(np.isfinite(one).all() for one in (p, q, target)):
-        raise TamisError("p and q must not hold infinity, and target must be finite")
-    return p, q, target, weight
 
 
 def _lines(x: FloatArray, weight: FloatArray, most: int) -> tuple[np.ndarray, FloatArray, bool]:

@@ -1,4 +1,4 @@
-"""Hybrid cluster tree: a gain-ratio tree on the averages of Ward clusters; the variables of the best tree are kept."""
+"""Hybrid cluster tree: a gain-ratio tree on the averages of Ward clusters; the best tree selects."""
 
 from tamis.select.cluster_tree.cluster_tree import ClusterTree
 

@@ -1,4 +1,4 @@
-"""Hybrid cluster tree: a gain-ratio tree on the averages of Ward clusters; the variables of the best tree are kept."""
+"""Hybrid cluster tree: a gain-ratio tree on the averages of Ward clusters; the best tree selects."""
 
 from collections.abc import Sequence
 from numbers import Integral, Real
@@ -22,7 +22,7 @@ from tamis.trees.tree import Tree
 
 
 class _Grown(NamedTuple):
-    """The best of trees on more and more clusters, what its columns gain, their order, and all trees in figures."""
+    """The best tree, the gains of its columns and their order; sizes and results of all trees."""
 
     tree: Tree
     scores: FloatArray
@@ -34,63 +34,66 @@ class _Grown(NamedTuple):
 
 
 class ClusterTree(SharedFit, Selector):
-    """Keep the columns of the tree, grown on averages of similar rows, that answers held-out rows best.
+    """Select the columns of the tree, grown on averages of similar rows, that classifies held-out rows best.
 
-    The hybrid cluster tree of Fu, Fu and Sarac. Part of the rows is held out. The others are gathered in n clusters by
-    Ward's criterion; each is averaged to one pattern of the class that most of its rows have, and a tree in the manner
-    of C4.5 is grown on the patterns: it splits by gain ratio and is pruned by pessimistic errors. This is done for more
-    and more clusters. The tree with the best balanced accuracy on the held-out rows counts; of equals the one with
-    fewer columns, then the one of fewer clusters.
+    The hybrid cluster tree of Fu, Fu and Sarac. Part of the rows is held out. The others are grouped into n clusters by
+    Ward's criterion. Each cluster is averaged to one pattern of its most frequent class, and a tree like C4.5 is grown
+    on the patterns: it splits by gain ratio and is pruned by pessimistic errors. This is done for growing n. The tree
+    with the best balanced accuracy on the held-out rows is taken; of equals the one with fewer columns, then with fewer
+    clusters.
 
     Parameters
     ----------
     k : int, optional
-        Keep the `k` columns that gain most in the tree, none that it does not use; by default all that it uses.
+        Select the `k` columns that gain most in the tree, none that it does not use; by default all that it uses.
     max_clusters : int, default=200
         The most clusters.
     group_size : int, default=2
-        Rows of a cluster, in the mean, at which the clusters become no more. With 1 the last tree is grown on
-        single rows, if there are no more than `max_clusters`.
+        Least mean number of rows of a cluster. With 1 the last tree is grown on single rows, if there are no more than
+        `max_clusters`.
     steps : int, default=12
-        How many numbers of clusters are tried, in geometric progression from 2, or from the number of classes.
+        Numbers of clusters to try, in geometric progression from 2, or from the number of classes.
     holdout : float, default=0.3
-        Share of the rows of each class that is held out, drawn at random: one row at least, and never all.
+        Share of the rows of each class that is held out, drawn at random: at least one row, and never all.
     by_class : bool, default=False
-        Cluster the rows of each class by themselves.
+        Cluster the rows of each class separately.
     standardize : bool, default=True
-        Measure distances on columns of standard deviation one, as the paper does.
+        Compute distances on columns of standard deviation one, as the paper does.
     confidence : float, default=0.25
-        Of the limits by which trees are pruned; smaller prunes more.
+        Confidence of the pruning limits; smaller prunes more.
     max_rows : int, default=4000
-        Rows that are clustered at most, drawn at random, for Ward's criterion needs the distances of all pairs.
+        Rows to cluster at most, drawn at random: Ward's criterion needs the distances of all pairs.
     at_least : int, default=1
-        When the tree uses fewer columns, keep this many all the same, with a warning: those whose best
-        split gains most on the same patterns.
+        When the tree uses fewer columns, this many are selected with a warning: those whose best split gains most on
+        the same patterns.
     random_state : int, Generator, RandomState or None, default=None
         Draws the rows to hold out and those to cluster.
 
     Attributes
     ----------
     scores_ : float array of shape (n_features,)
-        What the splits of a column gain in the best tree, in bits per pattern; 0 for one that it does not use.
+        Gain of the splits of a column in the best tree, in bits per pattern; 0 for one that it does not use.
     order_ : int array of shape (n_features,)
         By score; those of score 0 by the gain of their best split of all patterns, then by the gap around it.
     n_clusters_ : int
-        Clusters behind the best tree.
+        Number of clusters of the best tree.
     tree_ : tamis.trees.tree.Tree
     sizes_, accuracy_, n_used_ : arrays of shape (n_trees,)
-        Number of clusters, balanced accuracy on the held-out rows and columns used, of each tree.
+        Number of clusters, balanced accuracy on the held-out rows and number of columns used, of each tree.
+
+    See Also
+    --------
+    SSVTreeSelector : The columns of one tree on all rows.
 
     Notes
     -----
-    The paper averages the target too, which for classes is their share in the cluster: the pattern has the largest, the
-    first of equals. It takes plain accuracy; ours is the mean over the classes, the same where they are of one size.
-    Averages that differ by rounding alone are made equal. A few patterns are split equally well by many columns: that
-    with the widest gap in units of its standard deviation over the rows is then taken.
+    The paper averages the target too, which for classes gives their shares in the cluster: a pattern has the class of
+    the largest share, the first of equals. The paper uses plain accuracy. Averages that differ only by rounding are
+    made equal. When many columns split a few patterns equally well, the one with the widest gap in standard deviations
+    is taken.
 
-    The memory is that of the distances, 8 `max_rows` squared bytes a few times over. Sparse rows stay sparse, and
-    so do their averages, which together store no more values than the rows. Missing values need ``impute``
-    in front, text columns ``encode``.
+    Memory is a few times that of the distances, 8 `max_rows` squared bytes. Sparse rows and their averages stay sparse.
+    Missing values need ``impute`` in front, text columns ``encode``.
 
     References
     ----------
@@ -117,6 +120,7 @@ class ClusterTree(SharedFit, Selector):
     )
     #: One tree ranks for every k.
     shared_parameters = ("k", "at_least")
+    _reusable = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "max_clusters": [Interval(Integral, 2, None, closed="left")],
@@ -158,33 +162,32 @@ class ClusterTree(SharedFit, Selector):
         self.at_least = at_least
         self.random_state = random_state
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> _Grown:
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> _Grown:
         clustered, held = self._divided(y)
         X = X.tocsr() if sp.issparse(X) else X
         ward = WardPatterns(X[clustered], y[clustered], self.by_class, self.standardize)
         sizes = self._sizes(clustered.shape[0], ward.least)
         rest, truth = X[held], y[held]
-        trees = [self._tree(ward, int(size)) for size in sizes]
+        n_classes = self.classes_.shape[0]
+        grown = [grow_by_gain_ratio(*ward.cut(int(size)), n_classes, ward.spread) for size in sizes]
+        trees = [pessimistic(tree, self.confidence) for tree in grown]
         accuracy = np.array([_balanced_accuracy(tree, rest, truth) for tree in trees])
         n_used = np.array([np.unique(tree.feature[~tree.is_leaf]).shape[0] for tree in trees])
-        # Means over the classes that are equal may differ by rounding.
+        # Equal accuracies may differ by rounding.
         best = int(np.lexsort((sizes, n_used, -accuracy.round(12)))[0])
         scores = gained(trees[best], X.shape[1])
-        gain, gap = first_splits(*ward.cut(int(sizes[best])), self.classes_.shape[0], ward.spread)
+        gain, gap = first_splits(*ward.cut(int(sizes[best])), n_classes, ward.spread)
         order = np.lexsort((np.arange(X.shape[1]), -gap, -gain.round(12), -scores))
         return _Grown(trees[best], scores, order, sizes, accuracy, n_used, best)
-
-    def _reusable(self) -> bool:
-        return True
 
     def _finish(self, prepared: _Grown) -> Selection:
         self.tree_ = prepared.tree
         self.sizes_, self.accuracy_, self.n_used_ = prepared.sizes, prepared.accuracy, prepared.n_used
         self.n_clusters_ = int(prepared.sizes[prepared.best])
-        keep = Cut(at_least=self.at_least).apply(prepared.scores, prepared.order)
+        support = Cut(at_least=self.at_least).apply(prepared.scores, prepared.order)
         if self.k is not None:
-            keep[prepared.order[self.k :]] = False
-        return Selection(keep, prepared.scores, prepared.order)
+            support[prepared.order[self.k :]] = False
+        return Selection(support, prepared.scores, prepared.order)
 
     def _divided(self, codes: Codes) -> tuple[np.ndarray, np.ndarray]:
         """Rows to cluster and rows to hold out."""
@@ -206,12 +209,8 @@ class ClusterTree(SharedFit, Selector):
         last = min(n_rows, max(start, min(self.max_clusters, n_rows // self.group_size)))
         return np.unique(np.rint(np.geomspace(start, last, self.steps)).astype(np.int64))
 
-    def _tree(self, ward: WardPatterns, size: int) -> Tree:
-        grown = grow_by_gain_ratio(*ward.cut(size), self.classes_.shape[0], ward.spread)
-        return pessimistic(grown, self.confidence)
-
 
 def _balanced_accuracy(tree: Tree, X: Matrix, codes: Codes) -> float:
-    """Mean over the classes of the share of their rows that a tree answers rightly."""
+    """Mean over the classes of the share of their rows that a tree classifies correctly."""
     right = tree.prediction[tree.leaves(X)] == codes
     return float(np.mean([right[codes == code].mean() for code in np.unique(codes)]))

@@ -1,4 +1,4 @@
-"""Rows gathered in Ward clusters, one averaged row for each."""
+"""Rows grouped into Ward clusters, with one averaged row for each cluster."""
 
 from typing import NamedTuple
 
@@ -13,37 +13,29 @@ from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.margins.kernel import inner_products, squared_distances
 from tamis.scores.variance import variance
 
-#: Numbers of a dense matrix that are scaled at a time.
+#: Values of a dense matrix scaled at a time.
 _BLOCK = 4_000_000
 
 #: A squared distance below this share of the squared lengths of the rows is rounding.
 _NOISE = 1e-12
 
-#: Bits of an average that are kept, counted from the largest value of its column: the others are rounding.
+#: Bits to which averages are rounded, counted from the largest value of the column.
 _BITS = 40
 
 
 class Patterns(NamedTuple):
-    """Averaged rows, sparse when the rows are, and the class that most rows of each cluster have."""
+    """Averaged rows, sparse when the rows are, and the most frequent class of each cluster."""
 
     rows: Matrix
     codes: Codes
 
 
 class WardPatterns:
-    """Ward's hierarchy of rows, to be cut at any number of clusters.
+    """Ward's hierarchy of rows, which can be cut at any number of clusters.
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_rows, n_features)
-        Sparse rows stay sparse; distances come from the inner products of the rows.
-    codes : int array of shape (n_rows,)
-        Class codes 0, 1, ....
-    by_class : bool
-        Whether each class has a hierarchy of its own, so that no cluster holds rows of two classes. A cut then goes
-        through all of them at one height.
-    standardize : bool
-        Whether columns count by their standard deviation in the distances.
+    With `by_class` each class has a hierarchy of its own, and a cut goes through all of them at one height. With
+    `standardize` distances are computed on columns of standard deviation one. Sparse rows stay sparse; distances come
+    from the inner products of the rows.
 
     Examples
     --------
@@ -60,7 +52,8 @@ class WardPatterns:
         products = _products(self._X, self.spread if standardize else np.ones(X.shape[1]))
         groups = [np.flatnonzero(codes == c) for c in np.unique(codes)] if by_class else [np.arange(X.shape[0])]
         self._merges = _all_merges([(rows, _hierarchy(products[np.ix_(rows, rows)])) for rows in groups])
-        low, high = (np.asarray(end, dtype=np.float64) for end in _ends(self._X))
+        ends = min_max_axis(X, axis=0) if sp.issparse(X) else (X.min(axis=0), X.max(axis=0))
+        low, high = (np.asarray(end, dtype=np.float64) for end in ends)
         self._varies: Mask = low != high
         _, exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))
         self._unit = np.ldexp(1.0, exponent - _BITS)
@@ -74,14 +67,13 @@ class WardPatterns:
         graph = sp.coo_array((np.ones(edges.shape[0], dtype=bool), edges.T), shape=(n_rows, n_rows))
         _, cluster = connected_components(graph, directed=False)
         member = sp.csr_array((np.ones(n_rows), (cluster, np.arange(n_rows))), shape=(n_clusters, n_rows))
-        # Sums of whole numbers are exact, and so are equal averages of them equal.
         average = self._rounded(member @ self._X, np.bincount(cluster).astype(np.float64))
         votes = np.zeros((n_clusters, int(self._codes.max()) + 1))
         np.add.at(votes, (cluster, self._codes), 1.0)
         return Patterns(average, votes.argmax(axis=1))
 
     def _rounded(self, sums: Matrix, sizes: FloatArray) -> Matrix:
-        """Averages without what is rounding in them: no split may lie there, least of all in a constant column."""
+        """Averages without rounding errors: no split may depend on them, least of all in a constant column."""
         if not sp.issparse(sums):
             average = np.rint(sums / sizes[:, None] / self._unit) * self._unit
             return np.where(self._varies, average, 0.0)
@@ -93,7 +85,7 @@ class WardPatterns:
 
 
 def _products(X: Matrix, unit: FloatArray) -> FloatArray:
-    """Inner products of the rows, columns in their units; dense ones are centred, which distances do not notice."""
+    """Inner products of the scaled rows; dense columns are centred, which does not change distances."""
     if sp.issparse(X):
         return inner_products(X @ sp.diags_array(1.0 / unit, format="csr"))
     products = np.zeros((X.shape[0], X.shape[0]))
@@ -106,7 +98,7 @@ def _products(X: Matrix, unit: FloatArray) -> FloatArray:
 
 
 def _hierarchy(products: FloatArray) -> FloatArray:
-    """Ward's linkage from inner products; distances that are equal but for rounding count as equal."""
+    """Ward's linkage from inner products; distances that differ only by rounding count as equal."""
     if products.shape[0] < 2:
         return np.empty((0, 4))
     lengths = products.diagonal()
@@ -117,10 +109,7 @@ def _hierarchy(products: FloatArray) -> FloatArray:
 
 
 def _all_merges(hierarchies: list[tuple[np.ndarray, FloatArray]]) -> np.ndarray:
-    """Pairs of rows whose clusters are joined, the lowest first, over all hierarchies.
-
-    A cluster goes by one row of it.
-    """
+    """Pairs of rows whose clusters are merged, lowest first, over all hierarchies; one row stands for its cluster."""
     pairs, heights = [np.empty((0, 2), dtype=np.int64)], [np.empty(0)]
     for rows, links in hierarchies:
         name = np.concatenate([rows, np.empty(links.shape[0], dtype=np.int64)])
@@ -130,10 +119,5 @@ def _all_merges(hierarchies: list[tuple[np.ndarray, FloatArray]]) -> np.ndarray:
             name[rows.shape[0] + number] = name[one]
         pairs.append(joined)
         heights.append(links[:, 2])
-    # Within a hierarchy a merge is never lower than those it rests on.
+    # Within a hierarchy a merge is never lower than those below it.
     return np.concatenate(pairs)[np.argsort(np.concatenate(heights), kind="stable")]
-
-
-def _ends(X: Matrix) -> tuple[FloatArray, FloatArray]:
-    """Smallest and largest value of each column."""
-    return min_max_axis(X, axis=0) if sp.issparse(X) else (X.min(axis=0), X.max(axis=0))

@@ -1,4 +1,4 @@
-"""Artificial contrasts: keep the columns that ensembles of trees rank above permuted copies of all columns."""
+"""Artificial contrasts: select the columns that ensembles of trees rank above permuted copies of all columns."""
 
 from tamis.select.contrasts.contrasts import Contrasts
 

@@ -1,4 +1,4 @@
-"""Artificial contrasts: keep the columns that ensembles of trees rank above permuted copies of all columns."""
+"""Artificial contrasts: select the columns that ensembles of trees rank above permuted copies of all columns."""
 
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -15,33 +15,33 @@ from tamis.base.part import Limits, Part
 from tamis.base.seeds import generator
 from tamis.base.selector import Selection, Selector
 from tamis.base.validation import column_names
+from tamis.select.contrasts.contrast_test import ContrastTest
 from tamis.select.contrasts.figure import figure
 from tamis.select.contrasts.rankers import ENGINES, Engine
 from tamis.select.contrasts.rounds import contrasts_of
-from tamis.select.contrasts.trial import Trial
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 
 class Contrasts(TakesNominal, Selector):
-    """Keep the columns that are worth more to ensembles of trees than columns known to be worth nothing.
+    """Select the columns that are more important to ensembles of trees than permuted copies of all columns.
 
-    Tuv and Torkkola's Algorithm 1. In each of `n_repeats` repeats every column gets a contrast, a copy of it in an
-    order drawn anew, and an ensemble learns the classes from columns and contrasts together. All are ranked by
-    their importance. A column passes when it ranks above the `quantile` of the contrasts by Wilcoxon's one-sided
-    signed-rank test over the repeats. The effect of the columns that passed is then taken out of the target,
+    Tuv and Torkkola's Algorithm 1. In each of `n_repeats` repeats every column gets a contrast, a copy in a new random
+    order, and an ensemble is fitted to columns and contrasts together. All are ranked by importance. A column passes
+    when it ranks above the `quantile` of the contrasts by Wilcoxon's one-sided signed-rank test over the repeats. The
+    effect of the columns that passed is then removed from the target,
 
         residual = class indicator - probability predicted from them,
 
-    one for each class, and the search is repeated among the other columns with the residual as the target, until
-    nothing passes: a column that strong ones have hidden comes up in a later round.
+    one for each class, and the other columns are tested with the residual as the target, until nothing passes: a column
+    masked by strong ones is found in a later round.
 
     Parameters
     ----------
     engine : {"extra_trees", "forest", "boost", "lightgbm"}, default="extra_trees"
         Extremely randomised trees, a random forest or stochastic gradient boosting by scikit-learn, or gradient
-        boosting by LightGBM, which comes with ``pip install tamis[boost]``.
+        boosting by LightGBM (``pip install tamis[boost]``).
     n_estimators : int, optional
         Trees of an ensemble. By default 100 if they are boosted; else 50, and on more than 150 columns, contrasts
         included, fewer, down to 15 on 500 and more, because more columns are then tried at each split.
@@ -52,24 +52,24 @@ class Contrasts(TakesNominal, Selector):
     alpha : float, default=0.05
         Level of the rank test.
     own : bool, default=False
-        Count importances in multiples of what the column's own contrasts get. Trees favour columns of many values; in
-        a table of mixed kinds this makes columns comparable.
+        Measure importances in multiples of those of the column's own contrasts. Trees favour columns of many values;
+        this makes columns of mixed kinds comparable.
     redundant : {"report", "skip"}, default="report"
-        Keep all columns that pass, those too that say the same, or of the columns that pass in a round those alone
-        without which the predictions would become worse.
+        "report" selects all columns that pass, "skip" only those without which the predictions of their round become
+        worse.
     rounds : int, default=10
-        Rounds at most; 1 makes no use of residuals.
+        Rounds at most; 1 uses no residuals.
     max_features : float, default=0.3
-        Share of the columns, contrasts included, that are tried at a split. Where columns tell something only together,
-        a small share rarely brings them together.
+        Share of the columns, contrasts included, tried at a split. With a small share, columns that are informative
+        only together rarely meet.
     min_samples_leaf : int, optional
-        Rows in a leaf at least; by default 5, and 10 where a residual is learnt.
+        Least number of rows in a leaf; by default 5, and 10 for a residual.
     batch : int, default=5000
         Columns that are tested together at most.
     at_least : int, default=1
-        When fewer pass, keep this many of the best all the same, with a warning.
+        When fewer pass, this many of the best are selected with a warning.
     n_jobs : int, optional
-        Threads in which trees of a forest or extra trees grow; the result does not depend on them.
+        Threads of a forest or extra trees; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -77,41 +77,42 @@ class Contrasts(TakesNominal, Selector):
     round_ : int array of shape (n_features,)
         The round in which the column passed, from 1 on; 0 if in none.
     pvalues_ : float array of shape (n_features,)
-        P-value of the rank test in that round; of a column that never passed in the first.
+        P-value of the rank test in that round, or in the first for a column that never passed.
     importances_ : float array of shape (n_features,)
-        Share of the column in what the splits of an ensemble gain, in the same round, averaged over the repeats.
+        Share of the column in the gain of an ensemble's splits, in the same round, averaged over the repeats.
     contrast_importance_ : float array of shape (n_features,)
-        What it was held against: the quantile of the contrasts' importances, averaged over the same repeats.
+        The quantile of the contrasts' importances, averaged over the same repeats.
     scores_ : float array of shape (n_features,)
-        ``-log10(pvalues_)``. Columns of one p-value are told apart by round and importance, by adding less than any
-        two p-values differ by. 0 for a column that passed and was skipped.
+        ``-log10(pvalues_)``, with ties broken by round and importance by adding less than the difference of any two
+        p-values. 0 for a column that passed and was skipped.
+
+    See Also
+    --------
+    WithProbes : Compares the ranking of any selector with permuted copies.
 
     Notes
     -----
-    A noise column that goes along with the classes by chance does so in all repeats, so that the rank test does not
-    guard against it: the quantile does. Up to ``1 - quantile`` of the noise columns pass. With the default a noise
-    column has to be ahead of the best of as many contrasts as there are columns in nearly every repeat: with 20 to 1000
-    columns of noise, 0 to 0.3 of them passed in a round, on average over data sets. A smaller `alpha`, with more
-    `n_repeats`, asks for still more repeats in which it is ahead: at 0.01, of 8, about half as many passed.
+    A noise column that correlates with the classes by chance does so in all repeats. The quantile guards against it,
+    not the rank test: up to ``1 - quantile`` of the noise columns pass. With the default a noise column has to beat the
+    best of as many contrasts as there are columns in nearly every repeat: with 20 to 1000 columns of noise, 0 to 0.3 of
+    them passed in a round, on average over data sets. With ``alpha=0.01`` and 8 repeats about half as many passed.
 
-    A column that could not pass even if it came first in all repeats to come leaves them, with the p-value of those it
-    took part in, never one that would pass. The contrasts of all columns stay, so that what is left has no less to
-    beat; when no column is left the round is over.
+    A column that could not pass even if it came first in all remaining repeats leaves early, with the p-value of its
+    repeats but never one that would pass. Its contrasts stay; when no column is left the round ends.
 
     For tables of mixed kinds the paper compares a column with contrasts of itself alone. These are as few as the
-    repeats, and of noise columns one in a few would pass. With ``own=True`` they give the unit instead, and the
-    contrasts of all columns, each in its own unit, are still to be beaten; no column leaves early.
+    repeats, and one in a few noise columns would pass. With ``own=True`` they give the unit instead; a column still has
+    to beat the contrasts of all columns, each in its own unit, and no column leaves early.
 
-    Of more than `batch` columns random batches are tested by themselves. Those that pass are tested once more
-    together, against the best contrasts of all batches too. What columns of different batches say only together may
-    be missed.
+    More than `batch` columns are tested in random batches. The columns that pass are tested again together, against the
+    best contrasts of all batches too. Columns of different batches that are informative only together may be missed.
 
-    Predictions for the residual are made for rows that the ensemble has not learnt from. With ``redundant="skip"`` the
-    columns of a round, the least important first, are left out if the squared error of these predictions does not
-    become larger by a paired one-sided test at level `alpha`.
+    Residuals use out-of-sample predictions. With ``redundant="skip"`` the columns of a round, the least important
+    first, are removed if the squared error of these predictions does not grow by a paired one-sided test at level
+    `alpha`.
 
-    Nominal columns are taken as the numbers of their levels in sorted order. Missing values are taken by "extra_trees"
-    and "forest" in dense data, and by "lightgbm".
+    Nominal columns are used as the numbers of their levels in sorted order. Missing values are accepted by
+    "extra_trees" and "forest" in dense data, and by "lightgbm".
 
     References
     ----------
@@ -137,7 +138,7 @@ class Contrasts(TakesNominal, Selector):
     )
     #: As far as the engine does.
     accepts_missing = True
-    #: Trees draw columns by their number, so that the same columns in another order give other trees.
+    #: Trees draw columns by number: the same columns in another order give other trees.
     draws_columns: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "engine": [StrOptions(set(ENGINES))],
@@ -192,22 +193,18 @@ class Contrasts(TakesNominal, Selector):
     def _select(self, X: Any, y: Any) -> Selection:
         self._check_missing(X)
         engine = Engine(self.engine, self.n_estimators, self.max_features, self.min_samples_leaf, self.n_jobs)
-        trial = Trial(engine, self.n_repeats, self.quantile, self.alpha, self.own, self.batch)
+        test = ContrastTest(engine, self.n_repeats, self.quantile, self.alpha, self.own, self.batch)
         seed = int(generator(self.random_state).integers(2**31))
-        found = contrasts_of(X, y, trial, redundant=self.redundant, rounds=self.rounds, seed=seed)
+        found = contrasts_of(X, y, test, redundant=self.redundant, rounds=self.rounds, seed=seed)
         self.round_, self.pvalues_ = found.round, found.pvalues
         self.importances_, self.contrast_importance_ = found.importances, found.thresholds
         scores = found.scores(self.n_repeats)
         order = rank(scores)
-        support = Cut(threshold=0.5, at_least=self.at_least).apply(found.kept.astype(float), order)
+        support = Cut(threshold=0.5, at_least=self.at_least).apply(found.selected.astype(float), order)
         return Selection(support, scores, order)
 
     def plot(self, most: int = 40) -> "Figure":
-        """What columns are worth beside their contrasts: a plotly figure, to be shown or written (``write_html``).
-
-        The `most` best columns, those that are kept first; the mark is what a column was held against. P-value and
-        round are told when the pointer rests on a bar.
-        """
+        """A plotly figure: importances of the `most` best columns, selected ones first, and of their contrasts."""
         check_is_fitted(self)
         numbers = (self.importances_, self.contrast_importance_, self.pvalues_, self.round_, self.support_)
         return figure(column_names(self), *numbers, most)

@@ -1,4 +1,4 @@
-"""What columns are worth beside their contrasts, as a picture."""
+"""A picture of the importances of columns beside those of their contrasts."""
 
 from collections.abc import Sequence
 from html import escape
@@ -12,10 +12,10 @@ from tamis.trees.figure import COLOURS
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-#: Letters of a name that are shown beside its bar.
+#: Characters of a name beside its bar.
 _LETTERS = 24
 
-#: Pixels of a bar, and of all that is not bars.
+#: Height of a bar, and of the rest, in pixels.
 _BAR, _REST = 22, 150
 
 
@@ -25,53 +25,47 @@ def figure(
     thresholds: FloatArray,
     pvalues: FloatArray,
     rounds: np.ndarray,
-    kept: Mask,
+    selected: Mask,
     most: int,
 ) -> "Figure":
-    """A bar for each of the best columns: those that are kept first, by importance; a mark where the contrasts are."""
-    from plotly.graph_objects import Bar, Figure, Scatter
+    """A bar for each of the best columns, selected ones first, by importance; a mark at the contrasts' importance."""
+    from plotly.graph_objects import Figure
 
-    best = np.lexsort((-importances, ~kept))[:most]
+    best = np.lexsort((-importances, ~selected))[:most]
     full = [escape(str(names[j])) for j in best]
-    shown = [
-        escape(text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…") for text in map(str, np.take(names, best))
-    ]
-    told = [
+    short = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in map(str, np.take(names, best))]
+    hover = [
         f"{name}<br>importance {importances[j]:.3g}, contrasts {thresholds[j]:.3g}<br>p = {pvalues[j]:.3g}, "
         + (f"passed in round {rounds[j]}" if rounds[j] else "did not pass")
-        + ("" if kept[j] or not rounds[j] else ", skipped as redundant")
+        + ("" if selected[j] or not rounds[j] else ", skipped as redundant")
         for name, j in zip(full, best, strict=True)
     ]
     place = np.arange(best.size)
-    drawn = Figure()
-    for number, (legend, among) in enumerate((("kept", kept[best]), ("not kept", ~kept[best]))):
-        drawn.add_trace(
-            Bar(
-                x=importances[best][among],
-                y=place[among],
-                orientation="h",
-                name=legend,
-                marker={"color": COLOURS[0] if number == 0 else COLOURS[-1]},
-                hovertext=[text for text, own in zip(told, among, strict=True) if own],
-                hoverinfo="text",
-            )
+    chart = Figure()
+    for legend, colour, among in (("selected", 0, selected[best]), ("not selected", -1, ~selected[best])):
+        chart.add_bar(
+            x=importances[best][among],
+            y=place[among],
+            orientation="h",
+            name=legend,
+            marker={"color": COLOURS[colour]},
+            hovertext=[text for text, own in zip(hover, among, strict=True) if own],
+            hoverinfo="text",
         )
-    drawn.add_trace(
-        Scatter(
-            x=thresholds[best],
-            y=place,
-            mode="markers",
-            name="contrasts to beat",
-            marker={"symbol": "line-ns", "size": 14, "line": {"width": 3, "color": COLOURS[5]}},
-            hoverinfo="skip",
-        )
+    chart.add_scatter(
+        x=thresholds[best],
+        y=place,
+        mode="markers",
+        name="contrasts to beat",
+        marker={"symbol": "line-ns", "size": 14, "line": {"width": 3, "color": COLOURS[5]}},
+        hoverinfo="skip",
     )
-    drawn.update_layout(
+    chart.update_layout(
         template="simple_white",
         height=_BAR * best.size + _REST,
         barmode="overlay",
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},
         xaxis={"title": {"text": "importance, mean over the repeats"}, "rangemode": "tozero"},
-        yaxis={"tickvals": place, "ticktext": shown, "autorange": "reversed", "automargin": True},
+        yaxis={"tickvals": place, "ticktext": [*map(escape, short)], "autorange": "reversed", "automargin": True},
     )
-    return drawn
+    return chart

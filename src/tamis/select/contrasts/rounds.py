@@ -1,4 +1,4 @@
-"""Rounds of the search by contrasts: test, take the effect of what passed out of the target, test again."""
+"""Rounds of contrast tests: test, remove the effect of the columns that passed from the target, test again."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,119 +10,111 @@ from scipy.stats import norm
 
 from tamis.base.seeds import spawn
 from tamis.base.types import FloatArray, Mask, Matrix
-from tamis.select.contrasts.columns import columns_of
+from tamis.select.contrasts.columns import Columns
+from tamis.select.contrasts.contrast_test import ContrastTest
 from tamis.select.contrasts.rankers import Engine
-from tamis.select.contrasts.trial import Trial
 
 #: A residual that varies less than this share of the target is rounding.
 _NOTHING = 1e-12
 
 
 @dataclass(frozen=True)
-class Found:
-    """What the search says of each column.
+class RoundResults:
+    """Results for each column.
 
     Attributes
     ----------
-    kept : bool array
-        The columns that passed, less those that were skipped as redundant.
+    selected : bool array
+        The columns that passed, less those skipped as redundant.
     round : int array
-        The round in which each passed, from 1 on; 0 if in none.
+        The round in which the column passed, from 1 on; 0 if in none.
     pvalues, importances, thresholds : float arrays
-        Of that round, or of the first; see :class:`~tamis.select.contrasts.trial.Verdicts`.
+        Of that round, or of the first; see :class:`~tamis.select.contrasts.contrast_test.TestedColumns`.
     """
 
-    kept: Mask
+    selected: Mask
     round: np.ndarray
     pvalues: FloatArray
     importances: FloatArray
     thresholds: FloatArray
 
     def scores(self, repeats: int) -> FloatArray:
-        """What each column is worth, all that are kept above all others; `repeats` is that of the search."""
+        """-log10 of the p-values, with ties broken by round and importance; 0 for redundant columns."""
         passed = np.where(self.round > 0, self.round, np.iinfo(np.int64).max)
         order = np.lexsort((self.importances, -passed))
         place = np.empty(order.size)
         place[order] = np.arange(order.size) / order.size
         scores = -np.log10(self.pvalues) - 0.5 * np.log1p(-(2.0**-repeats)) / np.log(10) * place
-        scores[(self.round > 0) & ~self.kept] = 0.0
+        scores[(self.round > 0) & ~self.selected] = 0.0
         return np.asarray(scores)
 
 
 def contrasts_of(
-    X: Matrix, target: np.ndarray, trial: Trial, *, redundant: str = "report", rounds: int = 10, seed: int = 0
-) -> Found:
-    """Find the columns that a target depends on, in rounds.
+    X: Matrix, target: np.ndarray, test: ContrastTest, *, redundant: str = "report", rounds: int = 10, seed: int = 0
+) -> RoundResults:
+    """Select the columns that a target depends on, in rounds.
 
-    Parameters
-    ----------
-    X : array or CSR/CSC matrix of shape (n_rows, n_columns)
-    target : int or float array of shape (n_rows,)
-        Whole numbers are class codes 0, 1, ...; floats are a numeric target.
-    trial : Trial
-    redundant : {"report", "skip"}
-    rounds : int
-    seed : int
+    A target of whole numbers holds class codes 0, 1, ...; a target of floats is numeric.
 
     Examples
     --------
     >>> from tamis.select.contrasts.rankers import Engine
     >>> X = np.random.default_rng(0).normal(size=(100, 8))
-    >>> trial = Trial(Engine(), n_repeats=6, quantile=1.0, alpha=0.05, own=False, batch=100)
-    >>> np.flatnonzero(contrasts_of(X, X[:, 1] + X[:, 4] ** 2, trial).kept).tolist()
+    >>> test = ContrastTest(Engine(), n_repeats=6, quantile=1.0, alpha=0.05, own=False, batch=100)
+    >>> np.flatnonzero(contrasts_of(X, X[:, 1] + X[:, 4] ** 2, test).selected).tolist()
     [1, 4]
     """
-    columns = columns_of(X)
+    columns = Columns(X)
     p = columns.n_columns
-    kept, number = np.zeros(p, dtype=bool), np.zeros(p, dtype=np.int64)
+    selected, passed_in = np.zeros(p, dtype=bool), np.zeros(p, dtype=np.int64)
     numbers = np.ones((3, p))
     rest = _numbers(target)
     least = _NOTHING * rest.var(axis=0).sum()
-    goal = target if np.issubdtype(target.dtype, np.integer) else rest
+    current = target if np.issubdtype(target.dtype, np.integer) else rest
     left = np.arange(p)
     for round_ in range(1, rounds + 1):
-        tested = trial.run(columns, left, goal, spawn(seed, round_))
-        heard = tested.passed if round_ > 1 else slice(None)
-        numbers[:, left[heard]] = np.array([tested.pvalues, tested.importances, tested.thresholds])[:, heard]
+        tested = test.run(columns, left, current, spawn(seed, round_))
+        reported = tested.passed if round_ > 1 else slice(None)
+        numbers[:, left[reported]] = np.array([tested.pvalues, tested.importances, tested.thresholds])[:, reported]
         new = left[tested.passed]
         if not new.size:
             break
-        kept[new], number[new] = True, round_
+        selected[new], passed_in[new] = True, round_
         skip = redundant == "skip"
         if round_ == rounds and not skip:
             break
-        rows = columns.rows(columns.take(new))
+        rows = columns.take(new)
         rows = rows.tocsr() if sp.issparse(rows) else rows
-        predict = partial(_predict, trial.engine, rows, rest, spawn(seed, 0, round_), skip)
+        predict = partial(_predict, test.engine, rows, rest, spawn(seed, 0, round_), skip)
         explained = predict(np.arange(new.size))
         if skip:
             order = np.argsort(tested.importances[tested.passed], kind="stable")
-            kept[new[_idle(order, predict, rest, explained, trial.alpha)]] = False
+            selected[new[_redundant(order, predict, rest, explained, test.alpha)]] = False
         rest = rest - explained
         left = left[~tested.passed]
         if not left.size or rest.var(axis=0).sum() <= least:
             break
-        goal = rest
-    return Found(kept, number, *numbers)
+        current = rest
+    return RoundResults(selected, passed_in, *numbers)
 
 
 def _numbers(target: np.ndarray) -> FloatArray:
-    """A numeric target, or the indicators of the classes, in columns; of two classes one indicator tells all."""
+    """A numeric target, or the indicators of the classes, in columns; of two classes one indicator suffices."""
     if not np.issubdtype(target.dtype, np.integer):
         return np.asarray(target, dtype=np.float64)[:, None]
     n_classes = int(target.max()) + 1
-    shown = np.arange(n_classes) if n_classes > 2 else np.array([1])
-    return np.asarray(target[:, None] == shown, dtype=np.float64)
+    classes = np.arange(n_classes) if n_classes > 2 else np.array([1])
+    return np.asarray(target[:, None] == classes, dtype=np.float64)
 
 
 def _predict(
     engine: Engine, rows: Matrix, target: FloatArray, seed: int, bagged: bool, which: np.ndarray
 ) -> FloatArray:
-    """The target as some columns of the rows predict it."""
+    """Predictions of the target from some columns of the rows."""
     return engine.predicted(rows[:, which], target, seed, bagged=bagged)
 
 
-def _idle(
+def _redundant(
     order: np.ndarray,
     predict: Callable[[np.ndarray], FloatArray],
     target: FloatArray,
@@ -131,9 +123,8 @@ def _idle(
 ) -> np.ndarray:
     """Columns without which the target is predicted no worse than with all, which gives `explained`.
 
-    The half of the columns that comes first in `order` is left out if that does no harm, else its halves one after
-    the other, and so on down to single columns; then the other half. Harm is always measured against all columns, so
-    that it cannot add up.
+    The first half of the columns in `order` is removed if that does no harm, else each of its halves in turn, and so on
+    down to single columns; then the second half. Harm is measured against all columns, so that it cannot accumulate.
     """
     error = ((target - explained) ** 2).sum(axis=1)
     limit = norm.ppf(1 - alpha)

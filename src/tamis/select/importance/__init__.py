@@ -1,4 +1,4 @@
-"""Importance: how far the answers of any classifier move when a column takes the values that it has elsewhere."""
+"""Importance: how much the predictions of a classifier change when one column takes the values it has in other rows."""
 
 from tamis.select.importance.importance import Importance
 

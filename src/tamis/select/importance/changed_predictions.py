@@ -1,4 +1,4 @@
-"""How far the answers of a fitted classifier move when one column takes other values: many changed rows at a time."""
+"""Mean change of the predictions of a fitted classifier when one column takes other values, in batches of rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,36 +10,28 @@ import scipy.sparse as sp
 from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray, Matrix
 
-#: Changed rows that are answered in one call at most; a kernel classifier needs room for each of them.
+#: Changed rows predicted in one call at most; a kernel classifier needs memory for each of them.
 _ROWS = 8_192
 
-#: Numbers that the changed rows of one call may hold.
+#: Values that the changed rows of one call may hold.
 _CELLS = 4_000_000
 
-#: What a classifier may be asked, with the method that says it.
+#: Kinds of predictions, and the methods that give them.
 METHODS = {"probability": "predict_proba", "decision": "decision_function", "class": "predict"}
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
-    """What a fitted classifier says of rows, as numbers.
-
-    Attributes
-    ----------
-    model : fitted classifier or pipeline
-    of : {"probability", "decision", "class"}
-        A class is 1 for the class that is said and 0 for the others.
-    """
+class Predict:
+    """The predictions of a fitted classifier as numbers, of shape (n_rows, n_outputs); a class as its indicators."""
 
     model: Any
     of: str
 
     def __call__(self, X: Matrix) -> FloatArray:
-        """Shape (n_rows, n_answers)."""
-        said = np.asarray(getattr(self.model, METHODS[self.of])(X))
+        predictions = np.asarray(getattr(self.model, METHODS[self.of])(X))
         if self.of == "class":
-            said = (said[:, None] == self.model.classes_).astype(np.float64)
-        return np.asarray(said.reshape(said.shape[0], -1))
+            predictions = (predictions[:, None] == self.model.classes_).astype(np.float64)
+        return np.asarray(predictions.reshape(predictions.shape[0], -1))
 
 
 class _Changes(NamedTuple):
@@ -51,49 +43,39 @@ class _Changes(NamedTuple):
     counts: np.ndarray
 
 
-def mean_changes(answers: Answers, asked: Matrix, values: Matrix, columns: np.ndarray) -> FloatArray:
+def mean_changes(predict: Predict, X: Matrix, values: Matrix, columns: np.ndarray) -> FloatArray:
     """S(j) = mean over i, k of |f(x_i) - f(x_i with column j := V_kj)| for some columns j.
 
-    Parameters
-    ----------
-    answers : Answers
-        The function f; of several answers the differences are averaged.
-    asked, values : arrays or CSR matrices with the same columns
-        The rows x_i, and the rows from which the values V_kj are taken.
-    columns : int array
-        The columns to change.
-
-    Notes
-    -----
-    A value that several rows V_k share is asked once, and a row that has it already not at all: columns of few
-    values, such as those of sparse rows, cost little. Sparse rows stay sparse.
+    The rows x_i are those of `X`, the rows V_k those of `values`. The differences of several outputs of f are averaged.
+    A value that several rows V_k share is predicted once, and not for a row that has it already. Sparse rows stay
+    sparse.
     """
-    before = answers(asked)
+    before = predict(X)
     if not np.isfinite(before).all():
-        raise TamisError("importance: the model gives answers that are not finite")
+        raise TamisError("importance: the model gives predictions that are not finite")
     scale = float(np.abs(before).max())
-    change = _change_sparse if sp.issparse(asked) else _change_dense
-    sums: FloatArray = np.zeros(asked.shape[1])
-    for some in _batches(_all_changes(asked, values, columns), _batch_size(asked)):
-        after = answers(change(asked, some))
-        moved = np.abs(after - before[some.rows]).mean(axis=1, dtype=np.float64)
-        sums += np.bincount(some.columns, weights=some.counts * moved, minlength=sums.shape[0])
-    found: FloatArray = sums[columns] / (asked.shape[0] * values.shape[0])
+    changed = _change_sparse if sp.issparse(X) else _change_dense
+    sums: FloatArray = np.zeros(X.shape[1])
+    for some in _batches(_all_changes(X, values, columns), _batch_size(X)):
+        after = predict(changed(X, some))
+        change = np.abs(after - before[some.rows]).mean(axis=1, dtype=np.float64)
+        sums += np.bincount(some.columns, weights=some.counts * change, minlength=sums.shape[0])
+    found: FloatArray = sums[columns] / (X.shape[0] * values.shape[0])
     if not np.isfinite(found).all():
-        raise TamisError("importance: the model gives answers that are not finite")
-    # The answer for one row can depend on which others are asked with it, by rounding.
+        raise TamisError("importance: the model gives predictions that are not finite")
+    # Predictions of a row may differ by rounding with the other rows of a call.
     found[found <= np.finfo(before.dtype).eps ** 0.75 * scale] = 0.0
     return found
 
 
-def _batch_size(asked: Matrix) -> int:
-    widest = int(np.diff(asked.indptr).max()) if sp.issparse(asked) else asked.shape[1]
+def _batch_size(X: Matrix) -> int:
+    widest = int(np.diff(X.indptr).max()) if sp.issparse(X) else X.shape[1]
     return max(1, min(_ROWS, _CELLS // max(1, widest)))
 
 
-def _all_changes(asked: Matrix, values: Matrix, columns: np.ndarray) -> Iterator[_Changes]:
-    """The changes of one column after the other, so many at a time as have room."""
-    for j, here, there in zip(columns, _each(asked, columns), _each(values, columns), strict=True):
+def _all_changes(X: Matrix, values: Matrix, columns: np.ndarray) -> Iterator[_Changes]:
+    """The changes of one column after the other, in batches that fit in memory."""
+    for j, here, there in zip(columns, _each(X, columns), _each(values, columns), strict=True):
         distinct, counts = np.unique(there, return_counts=True)
         width = max(1, _ROWS // here.shape[0])
         for left in range(0, distinct.shape[0], width):

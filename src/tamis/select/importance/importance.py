@@ -1,4 +1,4 @@
-"""Importance: how far the answers of any classifier move when a column takes the values that it has elsewhere."""
+"""Importance: how much the predictions of a classifier change when one column takes the values it has in other rows."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,79 +23,82 @@ from tamis.base.search_range import geom
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import SharedFit
-from tamis.base.types import FloatArray, Matrix
+from tamis.base.types import FloatArray
 from tamis.base.validation import canonical
 from tamis.incremental.elimination import Path, eliminate, size_to_keep
-from tamis.select.importance.changed_predictions import METHODS, Answers, mean_changes
+from tamis.select.importance.changed_predictions import METHODS, Predict, mean_changes
 
-#: Blocks of columns that are shared out among workers; the same for any number of them, so that results are too.
+#: Blocks of columns divided among workers; the same for any number of workers, and so are the results.
 _BLOCKS = 16
 
 
 class Importance(SharedFit, Selector):
-    """Keep the columns whose values the answers of a classifier hang on most; the others leave, with a refit each time.
+    """Select the columns whose values change the predictions of a classifier most, removing the others step by step.
 
-    Lemaire and Clerot's importance of a variable. A classifier f is fitted and then taken as it is. The importance of
-    column j is how far its answer moves when the column alone takes the values V_kj that it has in the training rows:
+    Lemaire and Clerot's importance of a variable. The importance of column j to a fitted classifier f is the mean
+    change of its prediction when the column alone takes the values V_kj that it has in the training rows:
 
         S(j) = mean over rows i and values k of |f(x_i) - f(x_i with column j := V_kj)|
 
-    A round fits the classifier on the columns that remain and drops those of the smallest S(j); of equals the later
-    go first. A linear f has S(j) = |w_j| times the mean difference of two values of the column.
+    A round fits the classifier on the remaining columns and drops those of the smallest S(j); of equals the later ones.
+    A linear f has S(j) = |w_j| times the mean difference of two values of the column.
 
     Parameters
     ----------
     estimator : estimator, optional
-        Any classifier, or a pipeline that ends in one. By default logistic regression on standardised columns, which
-        is quick but sees no interactions.
+        Any classifier, or a pipeline that ends in one. By default logistic regression on standardised columns, which is
+        fast but finds no interactions.
     k : int, optional
-        Keep `k` columns; all of them when there are fewer.
+        Select `k` columns; all of them when there are fewer.
     fraction : float, optional
-        Keep this share of the columns, rounded up. With neither given, half of them.
+        Select this share of the columns, rounded up. With neither given, half of them.
     values : int or None, default=30
-        How many training rows the values V_kj are taken from, drawn once for all columns; None takes all, which is
-        exact and costs the square of the number of rows.
+        Number of training rows that give the values V_kj, drawn once for all columns; None takes all, which is exact
+        and costs the square of the number of rows.
     rows : int, optional
-        How many training rows x_i are asked about, drawn likewise; None asks about all.
+        Number of training rows x_i, drawn likewise; None takes all.
     step : int or float, default=0.2
-        How many columns a round drops: a whole number, or a share of those that remain, rounded down but at least
-        one. The paper drops one at a time, ``step=1``.
+        Columns dropped in a round: a number, or a share of the remaining ones, rounded down but at least one. The paper
+        drops one at a time, ``step=1``.
     eliminate : bool, default=True
         False ranks the columns by a single fit on all of them.
     of : {"auto", "probability", "decision", "class"}, default="auto"
-        What f is: probabilities of the classes, the decision function, or 1 for the class that is predicted and 0 for
-        the others. For several classes the mean over them counts. "auto" takes the first of the three that the
-        classifier gives.
+        What f is: class probabilities, the decision function, or 1 for the predicted class and 0 for the others. With
+        several classes their mean is taken. "auto" takes the first of the three that the classifier has.
     n_jobs : int, optional
-        Processes among which the columns are shared out; the result does not depend on it.
+        Processes among which the columns are divided; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
-        Draws rows and values, and seeds a model that has no seed of its own, another seed for each round.
+        Draws rows and values, and seeds a model without a seed of its own, differently in each round.
 
     Attributes
     ----------
     importances_ : float array of shape (n_features,)
-        S(j) of each column in the last model of which it was a part.
+        S(j) of each column in the last model that includes it.
     order_ : int array of shape (n_features,)
-        Column numbers from best to worst: first those of the last model by their importance there, then those
-        that left, the last to leave first.
+        Column numbers from best to worst: first those of the last model by importance, then the dropped ones, the last
+        dropped first.
     scores_ : float array of shape (n_features,)
-        How many columns are ranked below; with ``eliminate=False`` the importances.
+        Number of columns ranked below; with ``eliminate=False`` the importances.
     sizes_ : int array of shape (n_rounds,)
-        On how many columns models were fitted.
+        Number of columns of each model.
+
+    See Also
+    --------
+    RFE : Elimination by the weights of a linear SVM.
+    FromModel : Weights of a single fit.
 
     Notes
     -----
-    A round asks for up to rows x values x columns answers, in batches of several thousand changed rows. Only what
-    changes is asked: a value that many rows share is asked once with its count, and not of rows that have it, so that
-    columns of few values and sparse columns cost little, and a constant column, of importance 0, nothing.
+    A round needs up to rows x values x columns predictions, in batches of several thousand changed rows. A value that
+    many rows share is predicted once with its count, and not for rows that have it: columns of few values and sparse
+    columns cost little, and a constant column, of importance 0, nothing.
 
-    Where rounds end depends on `step` and the number of columns alone, not on `k`: one elimination serves every `k`.
+    The sizes of the rounds depend on `step` and the number of columns only: one elimination serves every `k`.
 
-    S(j) needs no classes and rewards no right answers: it says what the classifier uses, not what it does well with.
-    Probabilities near 0 and 1, as of a classifier that is sure of every row, hardly move; ``of="decision"``
-    then tells more. A column that copies another shares its importance with it. Missing values and sparse rows
-    are taken as far as `estimator` takes them; a missing value is a value like any other to put in. Text
-    columns need ``encode`` in front.
+    S(j) does not depend on the true classes: it measures what the classifier uses, not whether that helps.
+    Probabilities near 0 and 1 hardly change; ``of="decision"`` is then more informative. A copy of a column shares its
+    importance. Missing values and sparse rows are accepted as far as `estimator` accepts them; a missing value is a
+    value like any other. Text columns need ``encode`` in front.
 
     References
     ----------
@@ -162,26 +165,26 @@ class Importance(SharedFit, Selector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> Path:
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> Path:
         model = self._model()
         check_classifier(model, "importance: estimator")
-        sizes = {one._size(X.shape[1]) for one in asked}
+        sizes = {one._size(X.shape[1]) for one in estimators}
         X = canonical(X.tocsr()) if sp.issparse(X) else X
         labels = self.classes_[y]
         rng = generator(self.random_state)
         seed = int(rng.integers(2**31))
-        here, there = (_drawn(size, X.shape[0], rng) for size in (self.rows, self.values))
+        here, there = (np.sort(rng.permutation(X.shape[0])[:size]) for size in (self.rows, self.values))
 
-        def weigh(columns: np.ndarray) -> FloatArray:
+        def importances(columns: np.ndarray) -> FloatArray:
             some = X if columns.shape[0] == X.shape[1] else X[:, columns]
             fitted = seeded(clone(model), spawn(seed, columns.shape[0])).fit(some, labels)
             blocks = np.array_split(np.arange(columns.shape[0]), min(_BLOCKS, columns.shape[0]))
-            answers = Answers(fitted, self._asked_of(fitted))
-            asking, giving = _rows(some, here), _rows(some, there)
-            tasks = [(answers, asking, giving, block) for block in blocks]
+            predict = Predict(fitted, self._prediction_of(fitted))
+            x, values = (some if rows.size == X.shape[0] else some[rows] for rows in (here, there))
+            tasks = [(predict, x, values, block) for block in blocks]
             return np.concatenate(run_all(mean_changes, tasks, self.n_jobs))
 
-        return eliminate(weigh, X.shape[1], self.step if self.eliminate else X.shape[1], sizes)
+        return eliminate(importances, X.shape[1], self.step if self.eliminate else X.shape[1], sizes)
 
     def _finish(self, prepared: Path) -> Selection:
         n_features = self.n_features_in_
@@ -195,8 +198,8 @@ class Importance(SharedFit, Selector):
     def _size(self, n_features: int) -> int:
         return size_to_keep(self.k, self.fraction, n_features)
 
-    def _asked_of(self, fitted: Any) -> str:
-        """What the classifier is asked for."""
+    def _prediction_of(self, fitted: Any) -> str:
+        """The kind of prediction."""
         if self.of == "auto":
             return next(of for of, method in METHODS.items() if hasattr(fitted, method))
         if not hasattr(fitted, METHODS[self.of]):
@@ -213,17 +216,7 @@ class Importance(SharedFit, Selector):
         tags = super().__sklearn_tags__()
         model = self._model()
         tags.input_tags.sparse = get_tags(model).input_tags.sparse
-        # The first step of the default passes them on to a classifier that refuses them.
+        # The first step of the default takes missing values, its classifier does not.
         tags.input_tags.allow_nan = self.estimator is not None and takes_missing(model)
         tags.input_tags.positive_only = takes_no_negative(model)
         return tags
-
-
-def _drawn(size: int | None, n_rows: int, rng: np.random.Generator) -> np.ndarray:
-    """Numbers of so many rows, drawn without repeats, in ascending order; of all without a size."""
-    return np.sort(rng.permutation(n_rows)[:size])
-
-
-def _rows(X: Matrix, rows: np.ndarray) -> Matrix:
-    """These rows; of all the matrix itself."""
-    return X if rows.shape[0] == X.shape[0] else X[rows]

@@ -1,4 +1,4 @@
-"""mRMR: pick one column after another, each as relevant to the classes and as little a repetition as can be."""
+"""mRMR: select one column after another, relevant to the classes and little redundant with those before."""
 
 from tamis.select.mrmr.mrmr import MRMR
 

@@ -14,30 +14,28 @@ if TYPE_CHECKING:
 
 
 def figure(names: Sequence[str], relevance: FloatArray, redundancy: FloatArray) -> "Figure":
-    """V and W after each pick; `names` are those of the picks, in order."""
-    from plotly.graph_objects import Figure, Scatter
+    """V and W after each selection; `names` are those of the selected columns, in order."""
+    from plotly.graph_objects import Figure
 
-    drawn = Figure()
-    told = [f"{number}: {escape(str(name))}" for number, name in enumerate(names, 1)]
+    chart = Figure()
+    hover = [f"{number}: {escape(str(name))}" for number, name in enumerate(names, 1)]
     for title, values, colour, dash in (
         ("relevance V", relevance, COLOURS[0], "solid"),
         ("redundancy W", redundancy, COLOURS[5], "dash"),
     ):
-        drawn.add_trace(
-            Scatter(
-                x=np.arange(1, values.size + 1),
-                y=values,
-                mode="lines+markers",
-                name=title,
-                line={"color": colour, "width": 2, "dash": dash},
-                text=told,
-                hovertemplate=f"%{{text}}<br>{title} %{{y:.3g}}<extra></extra>",
-            )
+        chart.add_scatter(
+            x=np.arange(1, values.size + 1),
+            y=values,
+            mode="lines+markers",
+            name=title,
+            line={"color": colour, "width": 2, "dash": dash},
+            text=hover,
+            hovertemplate=f"%{{text}}<br>{title} %{{y:.3g}}<extra></extra>",
         )
-    drawn.update_layout(
+    chart.update_layout(
         template="simple_white",
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},
-        xaxis={"title": {"text": "columns picked"}},
+        xaxis={"title": {"text": "columns selected"}},
         yaxis={"title": {"text": "mean over the set"}, "rangemode": "tozero"},
     )
-    return drawn
+    return chart

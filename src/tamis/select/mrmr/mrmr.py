@@ -1,4 +1,4 @@
-"""mRMR: pick one column after another, each as relevant to the classes and as little a repetition as can be."""
+"""mRMR: select one column after another, relevant to the classes and little redundant with those before."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -27,81 +27,81 @@ from tamis.select.mrmr.search import Search, Units
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-#: Binary digits of an F that count; what is smaller is rounding.
+#: Binary digits to which F statistics are rounded.
 _BITS = 30
 
 
 def _phrase(a: Arguments) -> str:
     measure = "mutual information" if a.pop("criterion").startswith("m") else "F statistic and correlation"
-    return f"picks {a.pop('k')} features that are relevant and do not repeat each other (mRMR by {measure})"
+    return f"selects {a.pop('k')} features that are relevant and do not repeat each other (mRMR by {measure})"
 
 
 class MRMR(SharedFit, TakesNominal, Selector):
-    """Keep columns that are relevant to the classes and do not repeat each other.
+    """Select columns that are relevant to the classes and not redundant with each other.
 
-    Peng and Ding's minimum redundancy, maximum relevance. The first column is the most relevant one. After that each
-    is the one with the largest
+    Peng and Ding's minimum redundancy, maximum relevance. The first column is the most relevant one. Each next column
+    has the largest
 
         V_i - W_i  ("mid", "fcd")  or  V_i / W_i  ("miq", "fcq"),
 
-    where V_i is its relevance and W_i its mean redundancy with those that are picked. By mutual information ("mid",
-    "miq") V_i = I(class, i) and W_i is the mean of I(i, j), in nats, of columns as states; by F and correlation
-    ("fcd", "fcq") V_i is the F statistic of ``f`` and W_i the mean of the absolute correlations. Of equals the column
-    with the lower number is picked.
+    where V_i is its relevance and W_i its mean redundancy with those already selected. By mutual information ("mid",
+    "miq") V_i = I(class, i) and W_i is the mean of I(i, j), in nats, of columns as states. By F and correlation ("fcd",
+    "fcq") V_i is the F statistic of ``f`` and W_i the mean of the absolute correlations. Of equals the first column is
+    selected.
 
     Parameters
     ----------
     k : int, default=50
-        Columns to keep; all of them when there are fewer.
+        Columns to select; all of them when there are fewer.
     criterion : {"mid", "miq", "fcd", "fcq"}, default="mid"
         Mutual information difference or quotient; F and correlation difference or quotient.
     bins : str, default="auto"
         How columns become states: "auto" takes nominal columns and those of a few whole numbers as they are and cuts
-        the others as "sigma" does; "values", "sigma", "equal_width", "equal_frequency", "modl" and "ssv" are as in
-        :func:`tamis.contingency.states.states`. It does not matter to "fcd" and "fcq".
+        the others like "sigma"; "values", "sigma", "equal_width", "equal_frequency", "modl" and "ssv" are as in
+        :func:`tamis.contingency.states.states`. "fcd" and "fcq" ignore it.
     n_bins : int, optional
-        How many states, for the ways to cut that ask for it.
+        Number of states, for the ways to cut that take it.
     candidates : int, optional
-        Only so many of the most relevant columns are candidates; by default all.
+        Only this many of the most relevant columns are candidates; by default all.
     groups : sequence of shape (n_features,), optional
-        A label for each column. Columns of one label come in together: V and W are means over them, and the fewest
-        whole groups are kept that make `k` columns or more.
+        A label for each column. Columns of one label are selected together: V and W are means over them, and the fewest
+        whole groups are selected that make `k` columns or more.
     include : column, list of columns, optional
-        Numbers (from 0) or names of columns that are always kept. They come first, as given, and count among the `k`.
+        Numbers (from 0) or names of columns that are always selected. They come first, in this order, and count among
+        `k`.
 
     Attributes
     ----------
     chosen_ : int array
-        The picked columns, in the order in which they came in.
+        The selected columns, in the order of selection.
     relevance_ : float array of shape (n_features,)
         V_i of every column.
     redundancy_ : float array, as long as `chosen_`
-        Mean redundancy of each picked column with those before it; 0 for the first.
+        Mean redundancy of each selected column with those before it; 0 for the first.
     relevance_curve_, redundancy_curve_ : float arrays, as long as `chosen_`
-        Fig. 1 of the paper: relevance V (eq. 2) and redundancy W (eq. 1) of the set after each pick. In eq. 1 a column
-        repeats itself too: its entropy, or a correlation of 1, takes part in the mean.
+        Fig. 1 of the paper: relevance V (eq. 2) and redundancy W (eq. 1) of the set after each selection. Eq. 1
+        includes the redundancy of a column with itself: its entropy, or a correlation of 1.
     order_ : int array of shape (n_features,)
-        The picked columns in order, then the others by their relevance.
+        The selected columns in order, then the others by their relevance.
     scores_ : float array of shape (n_features,)
-        How many columns are ranked below.
+        Number of columns ranked below.
 
     Notes
     -----
-    A mean redundancy below 0.001 is divided by as if it were 0.001. Constant columns tell nothing and repeat nothing;
-    they are no candidates, for a difference would put them before every column that repeats more than it tells. When
-    the candidates are used up, the rest of the `k` are the next by relevance. A column that is constant within each
-    class has an infinite F, which counts as twice the largest finite one.
+    In quotients a mean redundancy below 0.001 counts as 0.001. Constant columns are no candidates: a difference would
+    put them before every column that is more redundant than relevant. When the candidates are used up, the most
+    relevant of the other columns follow. A column that is constant within each class has an infinite F, which counts as
+    twice the largest finite one.
 
-    A redundancy is computed once, and only when it can matter: what is known of a candidate's redundancy bounds its
-    worth from above, and a candidate whose bound is below the best worth met needs no more in that round. The picks
-    are those of a search that computes all. Differences of 1e-9 count as rounding.
+    A redundancy is computed once, and only when it can matter: the known redundancies of a candidate bound its value
+    from above, and a candidate whose bound is below the best value found is not computed further in that round. The
+    selection is that of a full search. Differences of 1e-9 count as rounding.
 
-    "mid" and "miq" take missing values, which are left out of each pair, and nominal columns as they are; "fcd" and
-    "fcq" take neither. Sparse columns are counted and multiplied from their stored values alone.
+    "mid" and "miq" take nominal columns, and missing values, which are left out of each pair; "fcd" and "fcq" take
+    neither. Sparse columns are processed from their stored values alone.
 
-    The wrapper stage on the list that mRMR makes is a recipe of two selectors: ``mrmr(50) | sfs(knn(5)) | knn(5)``
-    lets the classifier choose, step by step, which of the 50 it takes and how many; ``sbs`` takes away from the list
-    instead. ``mrmr({5, 10, 20}) | knn(5)`` stands for three models that share one search.
+    ``mrmr(50) | sfs(knn(5)) | knn(5)`` adds the paper's wrapper stage: the classifier selects among the 50; ``sbs``
+    removes from them instead. ``mrmr({5, 10, 20}) | knn(5)`` stands for three models that share one search.
 
     References
     ----------
@@ -110,7 +110,7 @@ class MRMR(SharedFit, TakesNominal, Selector):
 
     Examples
     --------
-    The second column is the first one again, and comes last though it is as relevant:
+    The second column copies the first, and comes last though it is as relevant:
 
     >>> import numpy as np
     >>> from tamis.select import MRMR
@@ -128,7 +128,7 @@ class MRMR(SharedFit, TakesNominal, Selector):
         numbers_only={"criterion": ("fcd", "fcq")},
         phrase=_phrase,
     )
-    #: The picks for a smaller number are the first of those for a larger one.
+    #: The columns for a smaller k are the first of those for a larger one.
     shared_parameters = ("k",)
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -161,24 +161,24 @@ class MRMR(SharedFit, TakesNominal, Selector):
         self.include = include
 
     def plot(self) -> "Figure":
-        """Relevance V and redundancy W after each pick: a plotly figure, to be shown or written (``write_html``)."""
+        """A plotly figure: relevance V and redundancy W after each selection."""
         check_is_fitted(self)
         names = column_names(self)
         return figure([names[j] for j in self.chosen_], self.relevance_curve_, self.redundancy_curve_)
 
-    def _prepare(self, asked: Sequence[Self], X: Any, y: Any) -> "_Picked":
+    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> "_Searched":
         units = Units.of(self.groups, X.shape[1])
         forced = self._forced(units)
         relevance, pairs = self._measured(X, y)
         candidates = self._candidates(units, relevance, pairs.flat, forced)
         search = Search(pairs, units, units.mean(relevance), candidates, quotient=self.criterion.endswith("q"))
-        search.take(forced)
-        most = max(one.k for one in asked)
-        while search.ends[-1] < most and search.pick():
+        search.add(forced)
+        most = max(one.k for one in estimators)
+        while search.ends[-1] < most and search.step():
             pass
-        return _Picked(units, relevance, *map(np.array, (search.ends, search.order, search.totals, search.own)))
+        return _Searched(units, relevance, *map(np.array, (search.ends, search.order, search.totals, search.own)))
 
-    def _finish(self, prepared: "_Picked") -> Selection:
+    def _finish(self, prepared: "_Searched") -> Selection:
         units, relevance = prepared.units, prepared.relevance
         size = _reaching(prepared.ends, self.k)
         order, total, own = prepared.order[:size].astype(np.intp), prepared.totals[:size], prepared.own[:size]
@@ -190,8 +190,7 @@ class MRMR(SharedFit, TakesNominal, Selector):
         left = rank(np.delete(units.mean(relevance), units.of_column[order]))
         left = np.delete(np.arange(units.sizes.size), units.of_column[order])[left]
         every = np.concatenate((order, units.within(left)))
-        kept = _reaching(np.append(size, size + np.cumsum(units.sizes[left])), self.k)
-        return Selection.first(every, kept)
+        return Selection.first(every, _reaching(np.append(size, size + np.cumsum(units.sizes[left])), self.k))
 
     def _measured(self, X: Matrix, y: Codes) -> tuple[FloatArray, Redundancy]:
         """Relevance of every column, and the redundancy of pairs."""
@@ -205,33 +204,31 @@ class MRMR(SharedFit, TakesNominal, Selector):
         return _rounded(values), (SparseCorrelation if sp.issparse(X) else DenseCorrelation)(X)
 
     def _candidates(self, units: Units, relevance: FloatArray, flat: Mask, forced: np.ndarray) -> Mask:
-        """The units that may be picked."""
+        """The units that may be selected."""
         found = units.mean(np.where(flat, 0.0, 1.0)) > 0
         found[units.of_column[forced]] = False
         if self.candidates is not None:
             best = np.flatnonzero(found)[rank(units.mean(relevance)[found])]
-            # Columns of those before it: a unit is in as long as these are too few.
+            # A unit is a candidate while the units before it have too few columns.
             before = np.cumsum(units.sizes[best]) - units.sizes[best]
             found[best[before >= self.candidates]] = False
         return found
 
     def _forced(self, units: Units) -> np.ndarray:
-        """The columns meant by `include`, in whole units."""
+        """The columns of `include`, in whole units."""
         names = list(getattr(self, "feature_names_in_", []))
         found = named_columns(self.include, units.columns.size, names, "mrmr: include")
-        return units.within(
-            np.array(list(dict.fromkeys(units.of_column[np.array(found, dtype=np.intp)])), dtype=np.intp)
-        )
+        distinct = dict.fromkeys(units.of_column[np.array(found, dtype=np.intp)])
+        return units.within(np.array(list(distinct), dtype=np.intp))
 
     def _informed(self) -> bool:
-        """Whether by mutual information."""
+        """Whether the criterion is mutual information."""
         return self.criterion in ("mid", "miq")
 
     def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
         found = super()._read(X, y, reset=reset)
         if self.nominal_.any() and not self._informed():
-            column = int(np.flatnonzero(self.nominal_)[0])
-            name = column_names(self)[column]
+            name = column_names(self)[int(np.flatnonzero(self.nominal_)[0])]
             raise DataError(
                 f"mrmr: criterion {self.criterion!r} takes numbers and column {str(name)!r} is nominal; "
                 "put encode in front of mrmr, or take 'mid' or 'miq'"
@@ -244,8 +241,8 @@ class MRMR(SharedFit, TakesNominal, Selector):
         return tags
 
 
-class _Picked(NamedTuple):
-    """The units and the relevance of every column; of a finished search what :class:`Search` has under these names."""
+class _Searched(NamedTuple):
+    """The units and the relevance of every column, and the results of :class:`Search`."""
 
     units: Units
     relevance: FloatArray
@@ -261,6 +258,6 @@ def _reaching(ends: np.ndarray, k: int) -> int:
 
 
 def _rounded(values: FloatArray) -> FloatArray:
-    """Numbers to as many binary digits as are sure: columns that say the same in other words are equal."""
+    """Numbers to `_BITS` binary digits: equivalent columns get equal values."""
     mantissa, exponent = np.frexp(values)
     return np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS)

@@ -1,6 +1,6 @@
-"""How much columns repeat of each other, pair by pair as it is asked for: by mutual information or by correlation."""
+"""Redundancy of pairs of columns, computed on demand: mutual information or correlation."""
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 
@@ -12,39 +12,33 @@ from tamis.kernels.correlation import dense_correlation, stored_correlation
 from tamis.kernels.joint import FEW, GRID, dense_information, pack_states, stored_information
 
 
-class Redundancy(Protocol):
-    """What the picked columns share with others.
-
-    Attributes
-    ----------
-    flat : bool array of shape (n_features,)
-        Columns with one value alone, which share nothing.
-    """
+class Redundancy(ABC):
+    """Redundancy of columns with the selected ones; `flat` marks columns with a single value, which share nothing."""
 
     flat: Mask
 
-    def pick(self, column: int) -> None:
-        """Put a column behind those that are picked."""
+    def __init__(self) -> None:
+        self._selected: list[int] = []
 
-    def added(self, columns: np.ndarray, since: np.ndarray) -> FloatArray:
-        """Of each of the `columns` the redundancies with the picks from number ``since`` on, added up.
+    def add(self, column: int) -> None:
+        """Add a column to the selected ones."""
+        self._selected.append(column)
+
+    @abstractmethod
+    def summed(self, columns: np.ndarray, since: np.ndarray) -> FloatArray:
+        """Sum of the redundancies of each of the `columns` with the selected ones from number ``since`` on.
 
         Each redundancy is zero or more, and a multiple of 2^-30: the sums are exact.
         """
 
 
-class Information:
-    """Mutual information in nats, of columns that are states; rows where one of the two is missing are left out.
-
-    Parameters
-    ----------
-    found : States
-    """
+class Information(Redundancy):
+    """Mutual information of columns as states, in nats; rows where one of the two is missing are left out."""
 
     def __init__(self, found: States) -> None:
+        super().__init__()
         self.flat = found.sizes <= 1
         self._found = found
-        self._picks: list[int] = []
         counts = np.arange(1.0, found.n_rows + 1.0)
         self._terms = np.concatenate(([0.0], counts * np.log(counts)))
         if found.codes is not None:
@@ -53,49 +47,41 @@ class Information:
             pack_states(found.codes, self._first, self._bits)
 
     def with_classes(self, y: Codes) -> FloatArray:
-        """What each column shares with the classes, rounded as what pairs share is."""
+        """Mutual information of each column with the classes, rounded like that of pairs."""
         return np.rint(GRID * state_information(self._found, y)) / GRID
 
-    def pick(self, column: int) -> None:
-        self._picks.append(column)
-
-    def added(self, columns: np.ndarray, since: np.ndarray) -> FloatArray:
+    def summed(self, columns: np.ndarray, since: np.ndarray) -> FloatArray:
         found, out = self._found, np.zeros(columns.size)
-        asked = columns, since, np.array(self._picks, dtype=np.intp), self._terms, out
+        wanted = columns, since, np.array(self._selected, dtype=np.intp), self._terms, out
         if found.codes is not None:
-            dense_information(found.codes, found.sizes, self._bits, self._first, *asked)
+            dense_information(found.codes, found.sizes, self._bits, self._first, *wanted)
         else:
             sparse = found.indptr, found.rows, found.stored, found.zero, found.sizes, found.n_rows
-            stored_information(*sparse, *asked)
+            stored_information(*sparse, *wanted)
         return out
 
 
-class DenseCorrelation:
-    """Absolute correlation of columns of numbers; 0 for those with one value.
-
-    Parameters
-    ----------
-    X : float array of shape (n_rows, n_features), without missing values
-    """
+class DenseCorrelation(Redundancy):
+    """Absolute correlation of dense columns without missing values; 0 for constant ones."""
 
     def __init__(self, X: FloatArray) -> None:
+        super().__init__()
         self._X = X
         self._mean, self._scale = _mean_and_scale(X)
         self.flat = self._scale == 0
-        # Columns of mean 0 and length 1, as rows, made when they are first asked for.
+        # Columns of mean 0 and length 1, as rows, computed when first needed.
         self._unit = np.empty((0, X.shape[0]))
         self._place = np.full(X.shape[1], -1)
         self._made = 0
-        self._picks: list[int] = []
 
-    def pick(self, column: int) -> None:
+    def add(self, column: int) -> None:
         self._make(np.array([column]))
-        self._picks.append(int(self._place[column]))
+        self._selected.append(int(self._place[column]))
 
-    def added(self, columns: np.ndarray, since: np.ndarray) -> FloatArray:
+    def summed(self, columns: np.ndarray, since: np.ndarray) -> FloatArray:
         self._make(columns)
         out = np.zeros(columns.size)
-        dense_correlation(self._unit, self._place[columns], since, np.array(self._picks, dtype=np.intp), out)
+        dense_correlation(self._unit, self._place[columns], since, np.array(self._selected, dtype=np.intp), out)
         return out
 
     def _make(self, columns: np.ndarray) -> None:
@@ -113,28 +99,20 @@ class DenseCorrelation:
         self._made = made
 
 
-class SparseCorrelation:
-    """Absolute correlation of sparse columns, from their stored values; 0 for those with one value.
-
-    Parameters
-    ----------
-    X : CSR/CSC matrix of shape (n_rows, n_features), without missing values
-    """
+class SparseCorrelation(Redundancy):
+    """Absolute correlation of sparse columns, from their stored values; 0 for constant ones."""
 
     def __init__(self, X: Matrix) -> None:
+        super().__init__()
         mean, scale = _mean_and_scale(X)
         self.flat = scale == 0
-        self._picks: list[int] = []
         X = X.tocsc()
         unit = X.data * np.repeat(scale, np.diff(X.indptr))
         self._columns = X.indptr, X.indices, unit, mean * scale, X.shape[0]
 
-    def pick(self, column: int) -> None:
-        self._picks.append(column)
-
-    def added(self, columns: np.ndarray, since: np.ndarray) -> FloatArray:
+    def summed(self, columns: np.ndarray, since: np.ndarray) -> FloatArray:
         out = np.zeros(columns.size)
-        stored_correlation(*self._columns, columns, since, np.array(self._picks, dtype=np.intp), out)
+        stored_correlation(*self._columns, columns, since, np.array(self._selected, dtype=np.intp), out)
         return out
 
 

@@ -1,4 +1,4 @@
-"""The incremental search of mRMR: candidates that come in one by one, their redundancy known as far as it matters."""
+"""The incremental search of mRMR: redundancies are computed only as far as they matter."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,29 +9,23 @@ from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray
 from tamis.select.mrmr.redundancy import Redundancy
 
-#: A mean redundancy below this is divided by as if it were this.
+#: The least mean redundancy in quotients.
 _FLOOR = 1e-3
 
-#: Candidates brought up to date at first in a round; then so many times as many, and so on.
+#: Candidates updated first in a round, and the factor by which their number then grows.
 _AHEAD = 32
 _MORE = 4
 
-#: The round in which picked candidates are up to date.
+#: Marks selected candidates, which need no update.
 _NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
 class Units:
-    """What comes in together: single columns or groups of them, numbered in the order of their first columns.
+    """What is selected together: single columns or groups of them, numbered in the order of their first columns.
 
-    Attributes
-    ----------
-    columns : int array of shape (n_features,)
-        The columns, unit after unit.
-    starts, sizes : int arrays of shape (n_units,)
-        Where each unit begins there, and its columns.
-    of_column : int array of shape (n_features,)
-        The unit of each column.
+    `columns` are the columns, unit after unit; unit u has ``sizes[u]`` of them from ``starts[u]`` on. `of_column` is
+    the unit of each column.
     """
 
     columns: np.ndarray
@@ -74,31 +68,20 @@ class Units:
 
 
 class Search:
-    """Picks of candidates, each the best beside those before it.
+    """A search that adds the best candidate to those selected before.
 
-    What is known of a candidate's redundancy is a sum over the first picks; those that follow can only add to it. So
-    its worth is bounded from above, and only candidates whose bound reaches the best worth known are brought up to
-    date.
-
-    Parameters
-    ----------
-    pairs : Redundancy
-    units : Units
-    relevance : float array of shape (n_units,)
-    candidates : bool array of shape (n_units,)
-    quotient : bool
-        Whether relevance is divided by redundancy; otherwise redundancy is subtracted.
+    The known redundancy of a candidate is a sum over the first selected columns; later ones can only add to it. So its
+    value is bounded from above, and only candidates whose bound reaches the best known value are updated. With
+    `quotient` relevance is divided by redundancy; otherwise redundancy is subtracted.
 
     Attributes
     ----------
     order : list of int
-        The picked columns.
-    totals : list of float
-        For each of them the sum of its redundancies with those before it.
-    own : list of float
-        For each of them its redundancy with itself.
+        The selected columns.
+    totals, own : lists of float
+        For each of them the sum of its redundancies with those before it, and its redundancy with itself.
     ends : list of int
-        How many columns are picked after those forced in, and after each pick.
+        Number of columns selected after those forced in, and after each step.
     """
 
     def __init__(
@@ -113,54 +96,54 @@ class Search:
         self.own: list[float] = []
         self.ends: list[int] = []
 
-    def take(self, columns: np.ndarray) -> None:
-        """Put columns behind those that are picked; they are one pick, whatever they are worth."""
+    def add(self, columns: np.ndarray) -> None:
+        """Add columns to the selected ones, in one step and whatever their value."""
         before = len(self.order)
         for column in columns:
             alone, number = np.array([column]), len(self.order)
             begin = min(self._since[self._units.of_column[column]], before)
-            self.totals.append(float(self._shared[column] + self._pairs.added(alone, np.array([begin]))[0]))
-            self._pairs.pick(int(column))
-            self.own.append(float(self._pairs.added(alone, np.array([number]))[0]))
+            self.totals.append(float(self._shared[column] + self._pairs.summed(alone, np.array([begin]))[0]))
+            self._pairs.add(int(column))
+            self.own.append(float(self._pairs.summed(alone, np.array([number]))[0]))
             self.order.append(int(column))
         self.ends.append(len(self.order))
 
-    def pick(self) -> bool:
-        """Pick the best candidate; False when there is none left."""
+    def step(self) -> bool:
+        """Add the best candidate; False when there is none left."""
         best = self._best()
         if self._since[best] == _NEVER:
             return False
-        self.take(self._units.within(np.array([best])))
+        self.add(self._units.within(np.array([best])))
         self._since[best] = _NEVER
         self._relevance[best] = -np.inf
         return True
 
     def _best(self) -> int:
-        """The candidate of the greatest worth; of equals the first."""
+        """The candidate of the largest value; of equals the first."""
         ahead = _AHEAD
         while True:
-            worth = self._worth()
+            values = self._values()
             stale = self._since < len(self.order)
-            best = np.max(worth, where=~stale, initial=-np.inf)
-            unsure = np.flatnonzero(stale & (worth >= best))
+            best = np.max(values, where=~stale, initial=-np.inf)
+            unsure = np.flatnonzero(stale & (values >= best))
             if not unsure.size:
-                return int(np.argmax(worth))
+                return int(np.argmax(values))
             if unsure.size > ahead:
-                unsure = np.sort(unsure[np.argpartition(worth[unsure], -ahead)[-ahead:]])
-            self._bring_up_to_date(unsure)
+                unsure = np.sort(unsure[np.argpartition(values[unsure], -ahead)[-ahead:]])
+            self._update(unsure)
             ahead *= _MORE
 
-    def _worth(self) -> FloatArray:
-        """Of each candidate, or more where it is not up to date; a difference is multiplied by the number of picks."""
-        picks = len(self.order)
-        if not picks:
+    def _values(self) -> FloatArray:
+        """The value of each candidate, or a bound where not updated; differences are scaled by the number selected."""
+        size = len(self.order)
+        if not size:
             return self._relevance
         shared = self._units.mean(self._shared)
         if self._quotient:
-            return self._relevance / np.maximum(shared / picks, _FLOOR)
-        return picks * self._relevance - shared
+            return self._relevance / np.maximum(shared / size, _FLOOR)
+        return size * self._relevance - shared
 
-    def _bring_up_to_date(self, units: np.ndarray) -> None:
+    def _update(self, units: np.ndarray) -> None:
         columns = self._units.within(units)
-        self._shared[columns] += self._pairs.added(columns, np.repeat(self._since[units], self._units.sizes[units]))
+        self._shared[columns] += self._pairs.summed(columns, np.repeat(self._since[units], self._units.sizes[units]))
         self._since[units] = len(self.order)

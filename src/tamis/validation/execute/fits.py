@@ -43,7 +43,7 @@ class Fits:
     def lasts(self) -> bool:
         """Whether the preparation can be used again on the same rows."""
         return self.step.group.shares_fit and all(
-            isinstance(one, SharedFit) and one._reusable() for one in self._estimators
+            isinstance(one, SharedFit) and one._reusable for one in self._estimators
         )
 
     @property

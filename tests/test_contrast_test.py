@@ -1,4 +1,4 @@
-"""One search by contrasts: the rank test against scipy, columns that leave early, contrasts of dense and sparse."""
+"""The contrast test: the rank test against scipy, columns that leave early, contrasts of dense and sparse."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,9 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import wilcoxon
 
 from tamis.base.seeds import generator
-from tamis.select.contrasts.columns import columns_of
+from tamis.select.contrasts.columns import Columns
+from tamis.select.contrasts.contrast_test import ContrastTest, _BestContrasts, lead, negative_ranks, rank_test
 from tamis.select.contrasts.rankers import Engine
-from tamis.select.contrasts.trial import Trial, _Champions, lead, negative_ranks, rank_test
 
 
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1), st.floats(-1, 1))
@@ -38,17 +38,19 @@ def test_repeats_that_were_not_made_do_not_count() -> None:
 @given(st.integers(5, 9), st.integers(1, 9), st.floats(0.5, 1.0), st.integers(0, 2**32 - 1))
 def test_columns_that_leave_could_not_have_passed_whatever_comes(repeats, made, quantile, seed) -> None:
     rng = np.random.default_rng(seed)
-    setting = Trial(Engine(), repeats, quantile, alpha=0.05, own=False, batch=100)
-    worth, contrasts = rng.random((repeats, 12)) ** 0.3, rng.random((repeats, 12))
+    setting = ContrastTest(Engine(), repeats, quantile, alpha=0.05, own=False, batch=100)
+    importances, contrasts = rng.random((repeats, 12)) ** 0.3, rng.random((repeats, 12))
     made = min(made, repeats)
-    ahead = np.array([lead(*pair, quantile)[0] for pair in zip(worth, contrasts, strict=True)])
+    ahead = np.array([lead(*pair, quantile)[0] for pair in zip(importances, contrasts, strict=True)])
     known = ahead.copy()
     known[made:] = np.nan
     stay = setting._can_pass(known, np.ones(12, dtype=bool), 12)
     # Beside those that stay, whatever repeats come.
     for j in np.flatnonzero(~stay):
         beside = np.append(np.flatnonzero(stay), j)
-        to_come = [lead(one[beside], others, quantile)[0][-1] for one, others in zip(worth, contrasts, strict=True)]
+        to_come = [
+            lead(one[beside], others, quantile)[0][-1] for one, others in zip(importances, contrasts, strict=True)
+        ]
         assert rank_test(np.append(ahead[:made, j], to_come[made:])[:, None]) > 0.05
     if made == repeats:
         np.testing.assert_array_equal(stay, rank_test(ahead) <= 0.05)
@@ -64,12 +66,12 @@ def test_columns_that_leave_could_not_have_passed_whatever_comes(repeats, made, 
     arrays(np.float64, 9, elements=st.floats(0, 1)),
     st.sampled_from([0.0, 0.25, 0.5, 1.0]),
 )
-def test_lead_is_positive_above_the_quantile_of_the_contrasts(worth, contrasts, quantile) -> None:
-    ahead, held = lead(worth, contrasts, quantile)
+def test_lead_is_positive_above_the_quantile_of_the_contrasts(importances, contrasts, quantile) -> None:
+    ahead, threshold = lead(importances, contrasts, quantile)
     bar = np.sort(contrasts)[round(8 * quantile)]
-    assert held == bar
-    np.testing.assert_array_equal(ahead > 0, worth > bar)
-    np.testing.assert_array_equal(ahead < 0, worth < bar)
+    assert threshold == bar
+    np.testing.assert_array_equal(ahead > 0, importances > bar)
+    np.testing.assert_array_equal(ahead < 0, importances < bar)
 
 
 @given(st.integers(1, 30), st.integers(1, 9), st.integers(0, 2**32 - 1))
@@ -78,24 +80,24 @@ def test_contrasts_hold_the_values_of_their_columns_alike_for_dense_and_sparse(n
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (n_rows, n_columns)).astype(float)
     which = rng.permutation(n_columns)[: max(1, n_columns - 2)]
-    dense, sparse = columns_of(X), columns_of(sp.csr_array(X))
-    shuffled = dense.rows(dense.contrasts(which, generator(seed)))
+    dense, sparse = Columns(X), Columns(sp.csr_array(X))
+    shuffled = dense.contrasts(which, generator(seed))
     np.testing.assert_array_equal(np.sort(shuffled, axis=0), np.sort(X[:, which], axis=0))
-    np.testing.assert_array_equal(sparse.rows(sparse.contrasts(which, generator(seed))).toarray(), shuffled)
+    np.testing.assert_array_equal(sparse.contrasts(which, generator(seed)).toarray(), shuffled)
 
 
 def test_contrasts_are_drawn_evenly_and_one_by_one(monkeypatch) -> None:
     monkeypatch.setattr("tamis.select.contrasts.columns._AT_ONCE", 7)
-    columns = columns_of(np.tile(np.arange(3.0)[:, None], (1, 6000)))
-    shuffled = columns.rows(columns.contrasts(np.arange(6000), generator(0)))
+    columns = Columns(np.tile(np.arange(3.0)[:, None], (1, 6000)))
+    shuffled = columns.contrasts(np.arange(6000), generator(0))
     _, counts = np.unique(shuffled, axis=1, return_counts=True)
     assert counts.size == 6
     assert (np.abs(counts - 1000) < 150).all()
 
 
-def test_champions_are_the_contrasts_of_the_largest_importances() -> None:
-    columns = columns_of(np.arange(12.0).reshape(2, 6))
-    champions = _Champions(columns, 3)
-    champions.see(columns.take(np.arange(3)), np.array([0.1, 0.9, 0.3]))
-    champions.see(columns.take(np.arange(3, 6)), np.array([0.5, 0.0, 0.2]))
-    assert columns.rows(champions.best)[0].tolist() == [1.0, 3.0, 2.0]
+def test_best_contrasts_are_the_contrasts_of_the_largest_importances() -> None:
+    columns = Columns(np.arange(12.0).reshape(2, 6))
+    best = _BestContrasts(columns, 3)
+    best.update(columns.take(np.arange(3)), np.array([0.1, 0.9, 0.3]))
+    best.update(columns.take(np.arange(3, 6)), np.array([0.5, 0.0, 0.2]))
+    assert best.block[0].tolist() == [1.0, 3.0, 2.0]
