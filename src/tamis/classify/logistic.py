@@ -190,9 +190,9 @@ class Logistic(LibraryClassifier, WeightedClassifier):
     def _balanced(self, model: LogisticRegression, X: Matrix, positive: Mask, cost: FloatArray) -> bool:
         """Whether the gradients of loss and penalty balance at the weights (no weight of 0 should grow)."""
         weights = model.coef_[0]
-        pull = self.C * (X.T @ (cost * (positive - expit(X @ weights + model.intercept_))))
-        beyond = np.where(weights == 0, np.maximum(0.0, np.abs(pull) - 1), np.abs(pull - np.sign(weights)))
-        return bool(beyond.max() <= _BALANCE)
+        gradient = self.C * (X.T @ (cost * (positive - expit(X @ weights + model.intercept_))))
+        gap = np.where(weights == 0, np.maximum(0.0, np.abs(gradient) - 1), np.abs(gradient - np.sign(weights)))
+        return bool(gap.max() <= _BALANCE)
 
     def _decision(self, X: Any) -> FloatArray:
         evidence = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_

@@ -60,7 +60,7 @@ _Projected = tuple[FloatArray, dict[str, Any], FloatArray, list[_Pair]]
 
 
 class FRSVM(SharedFit, Classifier):
-    """Separate classes by small machines: principal components, of which every pair of classes uses the best few.
+    """Separate classes by small machines, each on the best few principal components for a pair of classes.
 
     Lei and Govindaraju's feature reduced support vector machine, made for fast predictions. All rows are projected on
     P principal components. For every pair of classes recursive elimination by the weights of an SVM leaves F of

@@ -12,7 +12,7 @@ from tamis.base.validation import class_pairs
 #: Kernel values that are held at a time: few enough to stay in the cache.
 _BLOCK = 100_000
 
-#: The decisions of a pair of classes, given by its number, on some rows; above zero speaks for the second class.
+#: The decisions of a pair of classes, given by its number, on some rows; above zero is for the second class.
 Duel = Callable[[int, np.ndarray], FloatArray]
 
 
