@@ -12,7 +12,7 @@ from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.data.synthetic import friedman, madelon
 from tamis.select import Contrasts
-from tamis.select.contrasts.contrast_test import ContrastTest
+from tamis.select.contrasts.contrast_tests import ContrastTest
 from tamis.select.contrasts.rankers import ENGINES, Engine
 from tamis.select.contrasts.rounds import RoundResults, contrasts_of
 

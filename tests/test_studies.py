@@ -17,7 +17,7 @@ from tamis.reproduce import contrasts, fr_svm, mrmr, studies
 from tamis.reproduce.framework.pieces import run_pieces
 from tamis.reproduce.framework.results import Results
 from tamis.reproduce.framework.study import Piece, Study, Table, Task
-from tamis.select.contrasts.contrast_test import ContrastTest
+from tamis.select.contrasts.contrast_tests import ContrastTest
 from tamis.select.contrasts.rankers import Engine
 
 

@@ -11,7 +11,7 @@ from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
 from tamis.data.synthetic.friedman import friedman, friedman_participation
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
-from tamis.select.contrasts.contrast_test import ContrastTest
+from tamis.select.contrasts.contrast_tests import ContrastTest
 from tamis.select.contrasts.rankers import Engine
 from tamis.select.contrasts.rounds import contrasts_of
 

@@ -72,9 +72,7 @@ class SFS(Sequential):
     --------
     >>> import numpy as np
     >>> from tamis.select import SFS
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], 50)
-    >>> X = rng.normal(size=(100, 4))
+    >>> X, y = np.random.default_rng(0).normal(size=(100, 4)), np.repeat([0, 1], 50)
     >>> X[:, [1, 3]] += 2 * y[:, None]
     >>> SFS(random_state=0).fit(X, y).chosen_
     array([1, 3])

@@ -15,7 +15,7 @@ from tamis.base.part import Limits, Part
 from tamis.base.seeds import generator
 from tamis.base.selector import Selection, Selector
 from tamis.base.validation import column_names
-from tamis.select.contrasts.contrast_test import ContrastTest
+from tamis.select.contrasts.contrast_tests import ContrastTest
 from tamis.select.contrasts.figure import figure
 from tamis.select.contrasts.rankers import ENGINES, Engine
 from tamis.select.contrasts.rounds import contrasts_of

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from tamis.base.seeds import spawn
 from tamis.base.types import FloatArray, Mask, Matrix
 from tamis.select.contrasts.columns import Columns
-from tamis.select.contrasts.contrast_test import ContrastTest
+from tamis.select.contrasts.contrast_tests import ContrastTest
 from tamis.select.contrasts.rankers import Engine
 
 #: A residual that varies less than this share of the target is rounding.
@@ -29,7 +29,7 @@ class RoundResults:
     round : int array
         The round in which the column passed, from 1 on; 0 if in none.
     pvalues, importances, thresholds : float arrays
-        Of that round, or of the first; see :class:`~tamis.select.contrasts.contrast_test.TestedColumns`.
+        Of that round, or of the first; see :class:`~tamis.select.contrasts.contrast_tests.ColumnResults`.
     """
 
     selected: Mask

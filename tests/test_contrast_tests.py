@@ -10,7 +10,7 @@ from scipy.stats import wilcoxon
 
 from tamis.base.seeds import generator
 from tamis.select.contrasts.columns import Columns
-from tamis.select.contrasts.contrast_test import ContrastTest, _BestContrasts, lead, negative_ranks, rank_test
+from tamis.select.contrasts.contrast_tests import ContrastTest, _BestContrasts, lead, negative_ranks, rank_test
 from tamis.select.contrasts.rankers import Engine
 
 

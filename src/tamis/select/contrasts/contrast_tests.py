@@ -18,7 +18,7 @@ from tamis.select.contrasts.rankers import Engine
 _ONE_IN = 50
 
 
-class TestedColumns(NamedTuple):
+class ColumnResults(NamedTuple):
     """Results of the columns tested, in their order; means are over the repeats in which a column took part."""
 
     passed: Mask
@@ -27,7 +27,7 @@ class TestedColumns(NamedTuple):
     importances: FloatArray
     thresholds: FloatArray
 
-    def put(self, places: np.ndarray, others: "TestedColumns") -> None:
+    def put(self, places: np.ndarray, others: "ColumnResults") -> None:
         """Replace the results of some columns."""
         for whole, part in zip(self, others, strict=True):
             whole[places] = part
@@ -51,7 +51,7 @@ class ContrastTest:
                 f"2 ** -n_repeats; take n_repeats={int(np.ceil(-np.log2(self.alpha)))} or more"
             )
 
-    def run(self, columns: Columns, which: np.ndarray, target: np.ndarray, seed: int) -> TestedColumns:
+    def run(self, columns: Columns, which: np.ndarray, target: np.ndarray, seed: int) -> ColumnResults:
         """Test some columns, in batches if they are many.
 
         The columns that pass in their batches are tested again together. With ``quantile=1`` they must then also beat
@@ -61,7 +61,7 @@ class ContrastTest:
             return self._together(columns, which, target, seed)
         n_batches = -(-which.size // self.batch)
         order = generator(spawn(seed, 0)).permutation(which.size)
-        found = TestedColumns(np.empty(which.size, dtype=bool), *np.empty((3, which.size)))
+        found = ColumnResults(np.empty(which.size, dtype=bool), *np.empty((3, which.size)))
         strongest = []
         for i in range(n_batches):
             places = np.sort(order[i::n_batches])
@@ -82,7 +82,7 @@ class ContrastTest:
         seed: int,
         extra: Matrix | None = None,
         best: "_BestContrasts | None" = None,
-    ) -> TestedColumns:
+    ) -> ColumnResults:
         """Test columns in the same ensembles; `extra` contrasts take part in every repeat, `best` collects them."""
         shape = (self.n_repeats, which.size)
         importances, contrast, ahead, threshold = (np.full(shape, np.nan) for _ in range(4))
@@ -107,7 +107,7 @@ class ContrastTest:
             ahead, threshold = _own_lead(importances, contrast, np.array(others), self.quantile)
         pvalues = self._pvalues(ahead, active)
         means = np.nanmean(importances, axis=0), np.nanmean(threshold, axis=0)
-        return TestedColumns(pvalues <= self.alpha, pvalues, *means)
+        return ColumnResults(pvalues <= self.alpha, pvalues, *means)
 
     def _can_pass(self, ahead: FloatArray, active: Mask, n_contrasts: int) -> Mask:
         """The active columns that would pass if they ranked first in all remaining repeats.
