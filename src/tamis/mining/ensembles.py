@@ -97,31 +97,35 @@ def _better(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 def _value(total: Sequence[FloatArray], truths: Sequence[FoldPredictions], metric: Metric) -> tuple[float, float]:
     """The mean of the metric over the splits and that of the log loss, with signs such that larger is better."""
-    answers = [_answers(p / p.sum(axis=1, keepdims=True), truth) for p, truth in zip(total, truths, strict=True)]
-    values = np.array([metric(one) for one in answers])
+    predictions = [
+        _with_probabilities(p / p.sum(axis=1, keepdims=True), truth) for p, truth in zip(total, truths, strict=True)
+    ]
+    values = np.array([metric(one) for one in predictions])
     mean = float(np.nanmean(values)) if not np.isnan(values).all() else -np.inf
-    surprise = float(np.mean([log_loss(one) for one in answers]))
-    return round(mean if metric.better == "high" else -mean, 12), -surprise
+    loss = float(np.mean([log_loss(one) for one in predictions]))
+    return round(mean if metric.better == "high" else -mean, 12), -loss
 
 
-def _answers(p: FloatArray, truth: FoldPredictions) -> FoldPredictions:
+def _with_probabilities(p: FloatArray, truth: FoldPredictions) -> FoldPredictions:
     scores = p[:, 1] if truth.n_classes == 2 else p
     return replace(truth, labels=p.argmax(axis=1), scores=scores, probabilities=p)
 
 
-def _probabilities(answers: FoldPredictions) -> FloatArray:
-    said = Predicted(answers.labels, answers.probabilities, answers.scores, np.arange(answers.n_classes))
-    return as_probabilities(said, answers.n_classes)
+def _probabilities(predictions: FoldPredictions) -> FloatArray:
+    predicted = Predicted(
+        predictions.labels, predictions.probabilities, predictions.scores, np.arange(predictions.n_classes)
+    )
+    return as_probabilities(predicted, predictions.n_classes)
 
 
 def _result(found: Mapping[str, FoldResult], counts: Counter[str], p: FloatArray) -> FoldResult:
     members = [found[m] for m in counts]
     kept = [one.selected for one in members if one.selected is not None]
-    answers = _answers(p, members[0].predictions)
+    predictions = _with_probabilities(p, members[0].predictions)
     return replace(
         members[0],
-        predictions=answers,
-        metrics=measured(answers, None),
+        predictions=predictions,
+        metrics=measured(predictions, None),
         selected=np.unique(np.concatenate(kept)) if len(kept) == len(members) else None,
         fit_seconds=sum(one.fit_seconds for one in members),
         predict_seconds=sum(one.predict_seconds for one in members),

@@ -78,15 +78,15 @@ class Shared(NamedTuple):
 
 def split_columns(result: FoldResult) -> SplitColumns:
     """The columns of the split of a result."""
-    answers = result.predictions
+    predictions = result.predictions
     return SplitColumns(
         int(result.repeat),
         int(result.fold),
         int(result.n_train),
         int(result.n_features),
-        int(answers.n_classes),
+        int(predictions.n_classes),
         array_to_bytes(result.rows),
-        array_to_bytes(answers.truth),
+        array_to_bytes(predictions.truth),
     )
 
 
@@ -95,24 +95,26 @@ def result_columns(finding: FoldResult | TamisError) -> ResultColumns:
     if isinstance(finding, TamisError):
         # A file name in the message need not be valid text, but the run file takes nothing else.
         return ResultColumns(error=str(finding).encode("utf-8", "backslashreplace").decode())
-    answers, kept = finding.predictions, finding.selected
-    probabilities = None if answers.probabilities is None else array_to_bytes(answers.probabilities)
-    scores: bytes | str | None = None if answers.scores is None else array_to_bytes(answers.scores)
-    if probabilities is not None and scores == array_to_bytes(_evidence(answers.probabilities, answers.n_classes)):
+    predictions, selected = finding.predictions, finding.selected
+    probabilities = None if predictions.probabilities is None else array_to_bytes(predictions.probabilities)
+    scores: bytes | str | None = None if predictions.scores is None else array_to_bytes(predictions.scores)
+    if probabilities is not None and scores == array_to_bytes(
+        _evidence(predictions.probabilities, predictions.n_classes)
+    ):
         scores = _THE_SAME
     warned = [(_name_of(category), text) for category, text in finding.warnings]
     return ResultColumns(
         None,
         _metrics_to_text(finding.metrics),
-        None if kept is None else kept.size,
+        None if selected is None else selected.size,
         float(finding.fit_seconds),
         float(finding.predict_seconds),
         float(finding.alone_seconds),
         json.dumps(warned) if warned else None,
-        array_to_bytes(answers.labels),
+        array_to_bytes(predictions.labels),
         scores,
         probabilities,
-        None if kept is None else _kept_to_bytes(kept, finding.n_features),
+        None if selected is None else _selected_to_bytes(selected, finding.n_features),
     )
 
 
@@ -153,7 +155,7 @@ def finding_from(result: ResultColumns, shared: Shared | None) -> FoldResult | T
         n_train=split.n_train,
         predictions=FoldPredictions(truth, labels, n_classes, scores, probabilities),
         metrics=_metrics_from_text(result.metrics),
-        selected=None if result.selected is None else _kept_from_bytes(result.selected, columns, result.n_selected),
+        selected=None if result.selected is None else _selected_from_bytes(result.selected, columns, result.n_selected),
         n_features=split.n_features,
         fit_seconds=_checked(result.fit_seconds, float),
         predict_seconds=_checked(result.predict_seconds, float),
@@ -219,34 +221,34 @@ def _checked(value: Any, kind: type) -> Any:
     return value
 
 
-def _kept_to_bytes(kept: np.ndarray, n_features: int) -> bytes | str:
-    if kept.size and not (kept[0] >= 0 and (kept[1:] > kept[:-1]).all() and kept[-1] < n_features):
+def _selected_to_bytes(selected: np.ndarray, n_features: int) -> bytes | str:
+    if selected.size and not (selected[0] >= 0 and (selected[1:] > selected[:-1]).all() and selected[-1] < n_features):
         raise ValueError("the columns used must be columns of the data in ascending order, each once")
-    if kept.size == n_features:
+    if selected.size == n_features:
         return _ALL
-    packed = array_to_bytes(np.diff(kept.astype(np.int64), prepend=0))
+    packed = array_to_bytes(np.diff(selected.astype(np.int64), prepend=0))
     if len(packed) * 8 <= n_features:
         return packed
     mask = np.zeros(n_features, dtype=bool)
-    mask[kept] = True
+    mask[selected] = True
     return array_to_bytes(np.packbits(mask, bitorder="little"))
 
 
-def _kept_from_bytes(packed: Any, columns: Codes, n_selected: Any) -> Codes:
+def _selected_from_bytes(packed: Any, columns: Codes, n_selected: Any) -> Codes:
     if packed == _ALL:
         return columns
     found = array_from_bytes(packed, "iu")
     if found.dtype == np.uint8:
         _shaped(found, ((columns.size + 7) // 8,))
-        kept = np.flatnonzero(np.unpackbits(found, count=columns.size, bitorder="little").view(bool))
+        selected = np.flatnonzero(np.unpackbits(found, count=columns.size, bitorder="little").view(bool))
     else:
         # Every step is shorter than the number of columns, so that the sum cannot overflow.
         if found.size and not (found[0] >= 0 and found[1:].min(initial=1) > 0 and found.max() < columns.size):
             raise ValueError("the columns used do not ascend")
-        kept = np.cumsum(found, dtype=np.intp)
-    if kept.size != n_selected or (kept.size and kept[-1] >= columns.size):
+        selected = np.cumsum(found, dtype=np.intp)
+    if selected.size != n_selected or (selected.size and selected[-1] >= columns.size):
         raise ValueError("the columns used are not those of the data")
-    return kept
+    return selected
 
 
 def _metrics_to_text(metrics: Mapping[str, float]) -> str:
