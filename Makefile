@@ -9,7 +9,8 @@ OLDEST_TESTS := test_common.py test_scores.py test_plan.py test_validate.py test
 	test_predict_cli.py $(notdir $(wildcard tests/test_reader_*.py))
 # One test process a core; more threads inside would only fight. Bytecode is kept, or every process would make its own.
 SETTINGS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
-PYTEST := -m pytest -n auto --durations=30
+# One process more than there are cores: some tests wait for processes, browsers and clocks.
+PYTEST := -m pytest -n $(shell expr $$(nproc) + 1) --durations=30
 
 .PHONY: demo test test-all test-oldest pytest lint warm bench docs screenshots clean
 
@@ -50,6 +51,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --strict examples/doors.py
 	$(BIN)/lint-imports
 
 bench: $(READY)

@@ -15,7 +15,7 @@ settings.register_profile("explore", deadline=None, max_examples=50)
 settings.load_profile("tamis")
 
 #: Tests of other processes, of kills and of limits of time wait more than they compute.
-WAITING = {"test_engine.py", "test_engine_dask.py", "test_mine_dask.py", "test_store_processes.py", "test_workers.py"}
+WAITING = {"test_engine.py", "test_engine_dask.py", "test_mine_dask.py", "test_store_processes.py", "test_parallel.py"}
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -75,7 +75,7 @@ def test_the_run_can_be_read_with_any_sqlite_tool(tamis, garden):
 
 def test_a_space_from_a_file(tamis, garden):
     (garden / "space.toml").write_text(
-        'try = ["ssv | knn"]\nwithout = ["committee", "blend"]\n[search.knn]\nk = "{3, 5}"\n'
+        'try = ["ssv | knn"]\nwithout = ["committee", "blend"]\n[search.knn]\nn_neighbors = "{3, 5}"\n'
     )
     code, out, _ = tamis("mine", "flowers.csv", *QUICK, "--space", "space.toml", "--json")
     assert code == 0

@@ -22,7 +22,7 @@ def test_it_is_a_grid_search_within_a_cross_validation() -> None:
     X, y = planted(columns=20)
     found = validate_nested("cc({1, 3, 10}) | knn({1, 5})", X, y, folds=4, inner_folds=3, metrics="accuracy", seed=2)
     model = Pipeline([("cc", Ranking("cc")), ("knn", KNN())])
-    grid = {"cc__k": [1, 3, 10], "knn__k": [1, 5]}
+    grid = {"cc__k": [1, 3, 10], "knn__n_neighbors": [1, 5]}
     for split, inner, value in zip(
         StratifiedFolds(4).splits(y, seed=2), found.inner, found.validation.values["accuracy"], strict=True
     ):

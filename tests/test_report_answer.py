@@ -163,7 +163,7 @@ def test_every_part_can_be_said(name: str) -> None:
         ("with_probes(ssv, fdr=0.2) | knn", ["best split (SSV)", "permuted copies", "20 % of it false"]),
         ("stability_selection(cc(9), times=25, threshold=0.6)", ["keeps the best 9", "60 % of 50 halves"]),
         ("stability_selection(max_false=2.0)", ["correlation with the class", "at most 2 are false"]),
-        ("mrmr(20, criterion=fcq) | knn", ["picks 20 features", "F statistic and correlation"]),
+        ("mrmr(20, criterion=fcq) | knn", ["selects 20 features", "F statistic and correlation"]),
         ("contrasts(forest) | knn", ["above permuted copies of all features (engine = forest)"]),
         ("normalize(max) | lda", ["its largest absolute value", "linear discriminant analysis"]),
         (
@@ -183,7 +183,7 @@ def test_every_part_can_be_said(name: str) -> None:
             "blend(committee(3, cc(5) | boost(40)), extra_trees, weights=[2, 1])",
             ["2 models", "weighted 2 to 1", "(1) the vote of 3 copies", "40 small trees", "(2) 200 extremely"],
         ),
-        ("sfs(knn(3), k=2) | svm", ["selector sfs (estimator = the vote of the 3 nearest neighbours, k = 2) [add one"]),
+        ("sfs(knn(3), k=2) | svm", ["selector sfs (estimator = the vote of the 3 nearest neighbours, k = 2) [forward selection"]),
     ],
 )
 def test_sentences_say_what_matters(text: str, words: list[str]) -> None:
