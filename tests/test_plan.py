@@ -349,13 +349,10 @@ def test_workers_do_not_change_a_bit() -> None:
     X, y = problem(3, n_classes=3)
     models = built([RECIPES["svm"], RECIPES["cc"], RECIPES["pca"], RECIPES["vote"]])[:40]
     splits = StratifiedFolds(2).splits(y)
-    one, two, three = (
-        evaluate_all(models, Dataset.of(X, y), splits, engine=e) for e in ("serial", "local(2)", "local(3)")
-    )
-    for a, b, c in zip(*([r for own in results for r in own] for results in (one, two, three)), strict=True):
+    found = [evaluate_all(models, Dataset.of(X, y), splits, engine=engine) for engine in ("serial", "local(3)")]
+    for a, b in zip(*([r for own in results for r in own] for results in found), strict=True):
         np.testing.assert_array_equal(a.predictions.scores, b.predictions.scores)
-        np.testing.assert_array_equal(a.predictions.scores, c.predictions.scores)
-        assert a.metrics == b.metrics == c.metrics or any(np.isnan(v) for v in a.metrics.values())
+        assert a.metrics == b.metrics or any(np.isnan(v) for v in a.metrics.values())
         np.testing.assert_array_equal(a.selected, b.selected)
 
 

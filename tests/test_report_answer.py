@@ -183,7 +183,10 @@ def test_every_part_can_be_said(name: str) -> None:
             "blend(committee(3, cc(5) | boost(40)), extra_trees, weights=[2, 1])",
             ["2 models", "weighted 2 to 1", "(1) the vote of 3 copies", "40 small trees", "(2) 200 extremely"],
         ),
-        ("sfs(knn(3), k=2) | svm", ["selector sfs (estimator = the vote of the 3 nearest neighbours, k = 2) [forward selection"]),
+        (
+            "sfs(knn(3), k=2) | svm",
+            ["selector sfs (estimator = the vote of the 3 nearest neighbours, k = 2) [forward selection"],
+        ),
     ],
 )
 def test_sentences_say_what_matters(text: str, words: list[str]) -> None:

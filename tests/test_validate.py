@@ -107,7 +107,7 @@ def test_a_spy_sees_the_leak() -> None:
     assert len(Spy.fitted) == 5
 
 
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("sparse", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_any_engine_and_any_number_of_jobs_give_the_same_bits(sparse: bool) -> None:
     X, y = planted(columns=200)
     if sparse:

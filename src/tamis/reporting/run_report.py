@@ -87,7 +87,7 @@ def report(
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["a", "b"], 30)
     >>> X = rng.normal(size=(60, 20)) + 3 * (y == "b")[:, None] * (np.arange(20) == 7)
-    >>> options = {"trials": 3, "only": ["cc(1) | knn"], "engine": "serial", "folds": 3, "inner_folds": 3}
+    >>> options = {"trials": 1, "only": ["cc(1) | knn(3)"], "engine": "serial", "folds": 2, "inner_folds": 2}
     >>> with TemporaryDirectory() as folder:
     ...     run = Path(folder, "a.tamis-run")
     ...     found = tamis.mine(X, y, run=run, **options)
