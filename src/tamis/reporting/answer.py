@@ -12,8 +12,6 @@ from tamis.validation.json_values import plain
 from tamis.validation.metrics import Metric, all_metrics
 from tamis.validation.result import Estimate, Validation
 
-__all__ = ["interval", "metric_facts", "mined_answer", "validated_answer"]
-
 #: Standard errors to each side of the mean that hold 95 % of a normal distribution.
 _REACH = 1.96
 

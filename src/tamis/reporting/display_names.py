@@ -3,8 +3,6 @@
 import unicodedata
 from typing import Any
 
-__all__ = ["escaped", "shown"]
-
 #: Marks that change the direction of all that follows; letters written from right to left need none.
 _TURNS = dict.fromkeys([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 

@@ -10,8 +10,6 @@ from tamis.base.types import Codes, FloatArray, Mask
 from tamis.data.dataset import Dataset
 from tamis.validation.json_values import plain
 
-__all__ = ["distributions", "numbers"]
-
 #: Features drawn, bins of a numeric one, and distinct values up to which each has a bin of its own.
 _FEATURES, _BINS, _FEW = 60, 24, 12
 #: Most levels of a nominal feature, and most classes; the rest are "other".

@@ -14,8 +14,6 @@ from tamis.reporting.redundancy import redundancy
 from tamis.validation.json_values import plain
 from tamis.validation.stability import stability
 
-__all__ = ["best", "features", "has_classes", "scores"]
-
 #: Features that are listed for their score alone, and the most that are listed at all.
 _BY_SCORE, _LISTED = 1000, 20_000
 #: Combinations of selectors that are counted.

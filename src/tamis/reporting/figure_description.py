@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["Axis", "Bars", "Colour", "Figure", "Heat", "Mark", "Panel", "Series"]
-
 #: The number of a class or family, which decides colour, shape and dashes; or a tone of the page.
 Colour: TypeAlias = int | Literal["ink", "muted", "accent", "faint"]
 

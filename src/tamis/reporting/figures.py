@@ -12,8 +12,6 @@ from tamis.reporting.figures_models import error_features, stability, stages
 from tamis.reporting.figures_rows import calibration, confusion, permutation, projection, roc, threshold
 from tamis.reporting.matplotlib_drawing import drawn, style
 
-__all__ = ["FORMATS", "draw", "figures"]
-
 #: Metadata of the files; no date, so that the same facts give the same file.
 _METADATA: dict[str, dict[str, Any]] = {
     "svg": {"Date": None, "Creator": "tamis"},

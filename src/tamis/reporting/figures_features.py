@@ -6,8 +6,6 @@ from typing import Any
 from tamis.reporting.display_names import escaped
 from tamis.reporting.figure_description import Axis, Bars, Colour, Figure, Heat, Panel, Series
 
-__all__ = ["chosen", "distributions", "redundancy", "selectors"]
-
 #: Most features with a bar, most combinations of selectors, and combinations for which there is always room.
 _BARS, _SETS, _COLUMNS = 30, 20, 8
 #: Most classes with clearly visible areas below their lines.

@@ -6,8 +6,6 @@ from typing import Any, TypeAlias
 from tamis.reporting.display_names import escaped
 from tamis.reporting.figure_description import Axis, Bars, Figure, Panel, Series
 
-__all__ = ["error_features", "stability", "stages"]
-
 #: Families that are shown at first; the others are hidden.
 _FAMILIES = 6
 

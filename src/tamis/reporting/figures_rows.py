@@ -8,8 +8,6 @@ import numpy as np
 from tamis.reporting.display_names import escaped
 from tamis.reporting.figure_description import Axis, Bars, Figure, Heat, Panel, Series
 
-__all__ = ["calibration", "confusion", "permutation", "projection", "roc", "threshold"]
-
 #: Most classes of a confusion matrix with counts in its cells; the inches of such a cell, and of others.
 _COUNTED, _CELL, _SMALL = 20, 0.36, 0.2
 

@@ -23,8 +23,6 @@ from tamis.validation.metrics import all_metrics
 from tamis.validation.permutation import PermutationTest
 from tamis.validation.result import Estimate, Validation
 
-__all__ = ["constant_columns", "honesty", "separators"]
-
 #: Limits for warnings: ratio of class sizes, rows of a class, width of an interval, rows of one test set, optimism,
 #: balanced error of one column alone.
 _IMBALANCE, _CLASS_ROWS, _WIDTH, _TEST_ROWS, _OPTIMISM, _SEPARATES = 5.0, 5, 0.2, 100, 0.05, 0.02

@@ -13,8 +13,6 @@ from tamis.reporting.display_names import shown
 from tamis.reporting.redundancy import clusters
 from tamis.reporting.rows import confusions
 
-__all__ = ["align", "cell", "fence", "name", "prose", "text"]
-
 #: Where a sign would be taken for markup: marks of emphasis, code, links, cells and formulas anywhere but within a
 #: word; addresses; and what begins a list or a line under a heading.
 _MARKUP = re.compile(r"[\\`*\[\]|~$#]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=[wW]{3})\.|^[-+=](?=[-+= ]|$)")

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["drawn", "label", "style"]
-
 #: The tones of the page, for white paper.
 _TONES = {"ink": "#222222", "muted": "#6E6E6E", "faint": "#B8B8B8", "grid": "#D9D9D9", "accent": COLOURS[0]}
 

@@ -15,8 +15,6 @@ from tamis.validation.json_values import plain
 from tamis.validation.metrics import Metric
 from tamis.validation.stability import stability
 
-__all__ = ["family", "models"]
-
 #: Most rows of the table, rows compared with the best, families drawn, and points with their stability.
 _ROWS, _COMPARED, _FAMILIES, _STABLE = 2000, 200, 12, 60
 

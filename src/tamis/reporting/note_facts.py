@@ -27,8 +27,6 @@ from tamis.validation.fold_result import FoldResult
 from tamis.validation.leak import leaky_twin
 from tamis.validation.result import Validation
 
-__all__ = ["COMMANDS", "FACTS", "mine", "note_facts"]
-
 #: Keys of the run file: the facts of its report, and the commands that a user typed or may type next.
 FACTS, COMMANDS = "facts", "commands"
 

@@ -10,8 +10,6 @@ from tamis.reporting.display_names import escaped
 from tamis.reporting.figure_description import Axis, Bars, Figure, Heat, Mark, Panel, Series
 from tamis.trees.figure import COLOURS
 
-__all__ = ["SHAPES", "TEMPLATE", "plotly_json", "rounded"]
-
 #: Shapes of points: one fewer than colours, so that pairs of both repeat late.
 SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "hourglass")
 

@@ -13,8 +13,6 @@ from tamis.data.dataset import Dataset
 from tamis.reporting.distributions import numbers
 from tamis.validation.json_values import plain
 
-__all__ = ["clusters", "redundancy"]
-
 #: Features compared, and the distance 1 - |r| at which clusters are cut apart.
 _FEATURES, _CUT = 40, 0.3
 #: Relative rounding error of a sum: a variance below it counts as zero.

@@ -18,8 +18,6 @@ from tamis.reporting.features import best
 from tamis.validation.json_values import plain
 from tamis.validation.result import Predictions
 
-__all__ = ["confusions", "rows"]
-
 #: Most rows drawn, most values of them in a dense matrix, and rows that are drawn in any case.
 _ROWS, _VALUES, _LEAST = 3000, 10_000_000, 300
 #: Columns of the projection when it is not known which are used.

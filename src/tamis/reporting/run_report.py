@@ -13,8 +13,6 @@ from tamis.reporting.comparison import comparison
 from tamis.reporting.facts import VERSION
 from tamis.reporting.note_facts import COMMANDS, FACTS
 
-__all__ = ["Report", "report"]
-
 
 @dataclass(frozen=True, eq=False)
 class Report:

@@ -11,8 +11,6 @@ from tamis.compose.catalog import entry
 from tamis.compose.chain import Call, Chain, as_text
 from tamis.compose.recipe import parse
 
-__all__ = ["sentence"]
-
 #: Parameters that do not describe the model.
 _SILENT = ("n_jobs", "random_state")
 

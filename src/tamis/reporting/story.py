@@ -18,8 +18,6 @@ from tamis.trees.figure import figure
 from tamis.trees.rules import HasTree, rules
 from tamis.validation.json_values import plain
 
-__all__ = ["story"]
-
 #: Most failures, trees, rules of a tree, and leaves of a tree that is drawn.
 _FAILED, _TREES, _RULES, _LEAVES = 200, 6, 60, 60
 

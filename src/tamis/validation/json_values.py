@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["plain"]
-
 
 def plain(value: Any) -> Any:
     """Convert a value, all the way down, to what ``json.dumps(..., allow_nan=False)`` takes.

@@ -1,5 +1,3 @@
 """Enhanced selective naive Bayes: columns are added while the area under the lift curve grows."""
 
-from tamis.classify.esnb.esnb import ESNB
-
-__all__ = ["ESNB"]
+from tamis.classify.esnb.esnb import ESNB as ESNB

@@ -1,5 +1,3 @@
 """FR-SVM: principal components, a few of them chosen for every pair of classes, and a small machine on these."""
 
-from tamis.classify.fr_svm.fr_svm import FRSVM
-
-__all__ = ["FRSVM"]
+from tamis.classify.fr_svm.fr_svm import FRSVM as FRSVM

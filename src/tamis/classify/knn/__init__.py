@@ -1,5 +1,3 @@
 """Nearest neighbours: the class most common among the k nearest training rows."""
 
-from tamis.classify.knn.knn import KNN
-
-__all__ = ["KNN"]
+from tamis.classify.knn.knn import KNN as KNN

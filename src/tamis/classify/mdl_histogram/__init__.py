@@ -1,5 +1,3 @@
 """MDL histogram: axes are halved as often as that shortens the code of the class labels."""
 
-from tamis.classify.mdl_histogram.mdl_histogram import MDLHistogram
-
-__all__ = ["MDLHistogram"]
+from tamis.classify.mdl_histogram.mdl_histogram import MDLHistogram as MDLHistogram

@@ -1,5 +1,3 @@
 """Support vector machine: the widest margin between classes, in the space of a kernel."""
 
-from tamis.classify.svm.svm import SVM
-
-__all__ = ["SVM"]
+from tamis.classify.svm.svm import SVM as SVM

@@ -1,5 +1,3 @@
 """BinMeans: values become the class shares of their bins."""
 
-from tamis.discretize.bin_means.bin_means import BinMeans
-
-__all__ = ["BinMeans"]
+from tamis.discretize.bin_means.bin_means import BinMeans as BinMeans

@@ -1,5 +1,3 @@
 """Importance: how much the predictions of a classifier change when one column takes the values it has in other rows."""
 
-from tamis.select.importance.importance import Importance
-
-__all__ = ["Importance"]
+from tamis.select.importance.importance import Importance as Importance

@@ -1,5 +1,3 @@
 """mRMR: select one column after another, relevant to the classes and little redundant with those before."""
 
-from tamis.select.mrmr.mrmr import MRMR
-
-__all__ = ["MRMR"]
+from tamis.select.mrmr.mrmr import MRMR as MRMR
