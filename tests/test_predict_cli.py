@@ -71,7 +71,7 @@ def test_answers_are_the_models_own(tamis, garden):
     assert facts["predictions"][0]["probabilities"].keys() == {"rose", "tulip"}
     assert facts["error"]["accuracy"] == np.mean(said.labels == found.y)
     assert facts["error"]["rows"] == 60
-    assert any("learnt from" in note for note in facts["notes"])
+    assert any("fitted on" in note for note in facts["notes"])
 
 
 def test_the_table_and_the_line_of_error(tamis, garden):
@@ -204,7 +204,7 @@ def test_classes_that_the_model_does_not_know(tamis, garden):
     frame.with_columns(kind=pl.lit("lily")).write_csv(garden / "lily.csv")
     facts = _facts(tamis("predict", path, garden / "lily.csv", "--json"))
     assert facts["error"] is None
-    assert "no error is told" in facts["notes"][-1]
+    assert "no error is reported" in facts["notes"][-1]
 
 
 def _matrix_model(folder, X):

@@ -24,7 +24,7 @@ class Selection:
     support : bool array of shape (n_features,)
         The features to keep.
     scores : float array of shape (n_features,)
-        What each feature is worth, larger is better; 1 and 0 for a method that only says yes or no.
+        The score of each feature, larger is better; 1 and 0 for a method that only says yes or no.
     order : int array, optional
         Column numbers from best to worst. By default by score, equal scores in column order.
     """

@@ -37,7 +37,7 @@ class Transformer(TransformerMixin, BaseEstimator):
         """A transform keeps what it learns while it learns."""
 
     def transform(self, X: Any) -> Any:
-        """Apply what was learnt to rows `X`."""
+        """Transform rows `X`."""
         check_is_fitted(self)
         return self._apply(self._checked(X, reset=False))
 

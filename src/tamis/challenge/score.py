@@ -150,16 +150,16 @@ def score_entry(
     if np.unique(true).size < 2:
         raise TamisError("truth must hold both -1 and +1: the balanced error rate needs rows of both classes")
     scores = None if confidences is None else predicted * _as_confidences("confidences", confidences, predicted.size)
-    answers = FoldPredictions((true > 0).astype(np.intp), (predicted > 0).astype(np.intp), 2, scores)
+    outcome = FoldPredictions((true > 0).astype(np.intp), (predicted > 0).astype(np.intp), 2, scores)
     used = _as_features("features", np.arange(n_features) if features is None else features, n_features)
     known = None if probes is None else np.asarray(probes)
     if known is not None and (known.dtype != bool or known.shape != (n_features,)):
         raise TamisError(f"probes must be a mask of {n_features} features; got shape {known.shape} of {known.dtype}")
     ber = all_metrics["ber"]
     return EntryScore(
-        ber=ber(answers),
-        ber_error=standard_error(ber, answers),
-        auc=all_metrics["auc"](answers),
+        ber=ber(outcome),
+        ber_error=standard_error(ber, outcome),
+        auc=all_metrics["auc"](outcome),
         wrong=true != predicted,
         n_used=used.size,
         n_features=int(n_features),

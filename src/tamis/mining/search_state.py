@@ -21,13 +21,13 @@ _SHARES = {"base": 0.20, "select": 0.35, "classify": 0.20}
 #: Models that are evaluated on all repeats, and most candidates for a blend.
 SHORTLIST = 16
 
-#: The slowest of so many best models decides how much time is reserved for the final fits.
+#: The slowest of this number of best models decides how much time is reserved for the final fits.
 _BEST = 3
 
 #: The seconds of a fit grow with about this power of the rows.
 _GROWTH = 1.3
 
-#: A family gets at most one in so many of the remaining trials in a round.
+#: A family gets at most the remaining trials divided by this in a round.
 _ROUND = 9
 
 

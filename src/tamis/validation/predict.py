@@ -114,15 +114,15 @@ def predict_dataset(fitted: Any, card: Card, data: Dataset) -> Predicted:
     error = None
     if data.n_rows:
         X, notes = align_columns(card, data.X, data.feature_names, data.name)
-        said = _predicted(fitted, X, card, data.name)
-        tables.append(_table(said, card, data.split))
-        error, more = _error(said, card, data)
+        output = _predicted(fitted, X, card, data.name)
+        tables.append(_table(output, card, data.split))
+        error, more = _error(output, card, data)
         notes = notes + more
     for part, rows in data.unlabelled.items():
         if rows.shape[0]:
             X, more = align_columns(card, rows, data.feature_names, data.name)
-            said = _predicted(fitted, X, card, data.name)
-            tables.append(_table(said, card, [part] * X.shape[0] if part else None))
+            output = _predicted(fitted, X, card, data.name)
+            tables.append(_table(output, card, [part] * X.shape[0] if part else None))
             notes += [note for note in more if note not in notes]
     table = pl.concat(tables, how="diagonal").with_columns(row=pl.int_range(1, pl.len() + 1))
     return Predicted(table, error, notes, data.name, card)
@@ -164,37 +164,39 @@ def _missing(X: Any) -> tuple[int, int] | None:
     return (int(places[0][0]), int(places[0][1])) if len(places) else None
 
 
-def _table(said: ModelPredictions, card: Card, parts: Any) -> pl.DataFrame:
-    classes = np.asarray(card.classes if said.classes is None else said.classes)
-    codes = np.searchsorted(classes, said.labels)
+def _table(output: ModelPredictions, card: Card, parts: Any) -> pl.DataFrame:
+    classes = np.asarray(card.classes if output.classes is None else output.classes)
+    codes = np.searchsorted(classes, output.labels)
     every = np.arange(codes.size)
     columns: dict[str, Any] = {"row": every, **({} if parts is None else {"part": list(parts)})}
-    columns["class"] = said.labels.tolist()
-    if said.probabilities is not None:
-        columns["probability"] = said.probabilities[every, codes]
-        for label, values in zip(card.classes, said.probabilities.T, strict=True):
+    columns["class"] = output.labels.tolist()
+    if output.probabilities is not None:
+        columns["probability"] = output.probabilities[every, codes]
+        for label, values in zip(card.classes, output.probabilities.T, strict=True):
             columns[f"{PROBABILITY}{label}"] = np.ascontiguousarray(values)
-    elif said.decision is not None:
-        two = said.decision.ndim == 1
-        columns["margin"] = np.where(codes == 1, said.decision, -said.decision) if two else said.decision[every, codes]
+    elif output.decision is not None:
+        two = output.decision.ndim == 1
+        columns["margin"] = (
+            np.where(codes == 1, output.decision, -output.decision) if two else output.decision[every, codes]
+        )
     return pl.DataFrame(columns)
 
 
-def _error(said: ModelPredictions, card: Card, data: Dataset) -> tuple[dict[str, float] | None, list[str]]:
+def _error(output: ModelPredictions, card: Card, data: Dataset) -> tuple[dict[str, float] | None, list[str]]:
     """The error on rows with classes, and what it cannot tell."""
     # Whether labels are words or numbers may differ between files: "1" is the class 1.
     known = {str(label): code for code, label in enumerate(card.classes)}
     truth = np.array([known.get(str(label), -1) for label in data.y.tolist()])
     strange = int((truth < 0).sum())
     if strange == truth.size:
-        return None, [f"none of the classes in {data.target!r} is one that the model knows, so no error is told"]
+        return None, [f"none of the classes in {data.target!r} is one that the model knows, so no error is reported"]
     notes = []
     if strange:
         notes.append(f"{strange} rows are of classes that the model does not know, and count as wrong")
         truth[truth < 0] = len(card.classes)
     if fingerprint(data) == card.fingerprint:
-        notes.append("these are the rows that the model was learnt from, so the error on them is no estimate")
-    labels = np.array([known[str(label)] for label in said.labels.tolist()])
-    answers = FoldPredictions(truth, labels, len(card.classes) + bool(strange))
-    found = {name: all_metrics[name](answers) for name in ("ber", "accuracy")}
-    return {**found, "ber_standard_error": standard_error(all_metrics["ber"], answers), "rows": truth.size}, notes
+        notes.append("these are the rows that the model was fitted on, so the error on them is no estimate")
+    labels = np.array([known[str(label)] for label in output.labels.tolist()])
+    predictions = FoldPredictions(truth, labels, len(card.classes) + bool(strange))
+    found = {name: all_metrics[name](predictions) for name in ("ber", "accuracy")}
+    return {**found, "ber_standard_error": standard_error(all_metrics["ber"], predictions), "rows": truth.size}, notes
