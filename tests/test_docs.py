@@ -38,7 +38,8 @@ def test_the_readme_names_commands_that_exist():
 def test_the_oldest_versions_that_are_tested_are_the_lower_bounds():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pinned = [line for line in (ROOT / "tests" / "oldest-constraints.txt").read_text().splitlines() if line[0] != "#"]
-    assert pinned == [f"{bound.replace('>=', '==')}.*" for bound in project["dependencies"]]
+    own = [line for line in pinned if not line.startswith("click")]
+    assert own == [f"{bound.replace('>=', '==')}.*" for bound in project["dependencies"]]
 
 
 def test_every_dependency_has_a_line():
