@@ -22,7 +22,7 @@ SELECTORS = {
     "pta": "pta(k={2, 8})",
     "sffs": "sffs(k={2, 8})",
     "rfe": "rfe({5, 20})",
-    "from_model": "from_model(k={5, 20})",
+    "from_model": "from_model(extra_trees(10), k={5, 20})",
     "importance": "importance(logistic, k={5, 20}, values=5, rows=50, step=0.5)",
     "cluster_tree": "cluster_tree({2, 8})",
     "contrasts": "contrasts(n_estimators=10, rounds=1, quantile={0.9, 1.0})",
