@@ -10,7 +10,7 @@ OLDEST_TESTS := test_common.py test_scores.py test_plan.py test_validate.py test
 # One test process a core; more threads inside would only fight. Bytecode is kept, or every process would make its own.
 SETTINGS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
 # One process more than there are cores: some tests wait for processes, browsers and clocks.
-PYTEST := -m pytest -n $(shell expr $$(nproc) + 1) --durations=30
+PYTEST := -m pytest -n $(shell expr $$(nproc) + 1) --no-loadscope-reorder --durations=30
 
 .PHONY: demo test test-all test-oldest pytest lint warm bench docs screenshots clean
 

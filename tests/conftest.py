@@ -17,7 +17,24 @@ settings.load_profile("tamis")
 #: Tests of other processes, of kills and of limits of time wait more than they compute.
 WAITING = {"test_engine.py", "test_engine_dask.py", "test_mine_dask.py", "test_store_processes.py", "test_parallel.py"}
 
+#: Files that take longest. With those that wait they come first, so that at the end no process is busy alone.
+LONG = {
+    "test_common.py",
+    "test_importance.py",
+    "test_mine.py",
+    "test_mine_cli.py",
+    "test_permutation.py",
+    "test_plan.py",
+    "test_report_figures.py",
+    "test_report_html.py",
+}
+
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes first."""
+    items.sort(key=lambda item: (item.path.name not in WAITING, item.path.name not in LONG))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -9,8 +9,8 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from tamis.base.errors import TamisError
 from tamis.base.seeds import spawn
+from tamis.validation.experiment import scheme
 from tamis.validation.folds import LeaveOneOut, OfficialSplit, Pooled, SmallClass, StratifiedFolds
-from tamis.validation.scheme import scheme
 
 
 @given(st.integers(2, 5), st.integers(1, 3), st.lists(st.integers(5, 12), min_size=2, max_size=4), st.integers(0, 99))

@@ -3,9 +3,10 @@
 A new release of scikit-learn may move or change any of them; what breaks is then mended in this file.
 What each is needed for, and what would replace it:
 
-`HasMethods`, `Interval`, `Options`, `StrOptions`
-    The notation of ``_parameter_constraints``. ``BaseEstimator._validate_params`` reads it, and so do the recipe
-    language and ``tamis list``. Would be replaced by constraint classes of our own, with a validator.
+`HasMethods`, `Interval`, `Options`, `StrOptions`, `integer`, `real`
+    The notation of ``_parameter_constraints``, intervals of numbers written as ``integer(1)`` and ``real(0, 1)``.
+    ``BaseEstimator._validate_params`` reads it, and so do the recipe language and ``tamis list``.
+    Would be replaced by constraint classes of our own, with a validator.
 `make_constraint`, `validate_parameter_constraints`, `InvalidParameterError`
     The same validation for what is not an estimator (the options of a score), and of one value in a recipe.
     Would go with those classes.
@@ -32,7 +33,8 @@ What each is needed for, and what would replace it:
     The compiled trees inside fitted ensembles, to be looked through when a model is loaded. No public name.
 """
 
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, Literal
 
 from sklearn.utils import _safe_indexing
 from sklearn.utils._missing import is_pandas_na
@@ -60,12 +62,30 @@ __all__ = [
     "_get_output_config",
     "_num_samples",
     "_safe_indexing",
+    "integer",
     "is_pandas_na",
     "make_constraint",
     "openml_client",
+    "real",
     "tree_types",
     "validate_parameter_constraints",
 ]
+
+
+def integer(least: int | None = None, most: int | None = None) -> Interval:
+    """A parameter that takes whole numbers, from `least` to `most`."""
+    return Interval(
+        Integral, least, most, closed="both" if most is not None else "neither" if least is None else "left"
+    )
+
+
+def real(
+    low: float | None = None,
+    high: float | None = None,
+    closed: Literal["left", "right", "both", "neither"] = "neither",
+) -> Interval:
+    """A parameter that takes numbers between `low` and `high`, and those of the bounds that are `closed`."""
+    return Interval(Real, low, high, closed=closed)
 
 
 def openml_client() -> Any:

@@ -1,19 +1,18 @@
 """The choice of a best candidate by cross-validation inside a fit."""
 
 import warnings
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from tamis.base._sklearn import Interval
+from tamis.base._sklearn import real
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray
 
 #: The constraints of the parameter `caution` of an estimator.
-CAUTION: list[Any] = [Interval(Real, 0, None, closed="left")]
+CAUTION: list[Any] = [real(0, None, "left")]
 
 #: Whole-number weights are counts up to this sum.
 _COPIES = 1_000_000

@@ -29,14 +29,12 @@ def needs_classes(model: Any) -> bool:
     )
 
 
-def takes_missing(model: Any) -> bool:
-    """Whether the first step takes missing values (NaN)."""
-    return any(get_tags(step).input_tags.allow_nan for step in steps_of(model)[:1])
-
-
-def takes_no_negative(model: Any) -> bool:
-    """Whether the first step takes values of zero and above only."""
-    return any(get_tags(step).input_tags.positive_only for step in steps_of(model)[:1])
+def restricted(tags: Any, models: Sequence[Any]) -> Any:
+    """The tags, with missing and negative values allowed as far as the first step of every model takes them."""
+    inputs = [get_tags(steps_of(model)[0]).input_tags for model in models]
+    tags.input_tags.allow_nan = all(one.allow_nan for one in inputs)
+    tags.input_tags.positive_only = any(one.positive_only for one in inputs)
+    return tags
 
 
 class EstimatorList:
@@ -108,11 +106,8 @@ class MetaClassifier(Classifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        models = self._models()
-        tags.input_tags.sparse = all(get_tags(model).input_tags.sparse for model in models)
-        tags.input_tags.allow_nan = all(takes_missing(model) for model in models)
-        tags.input_tags.positive_only = any(takes_no_negative(model) for model in models)
-        return tags
+        tags.input_tags.sparse = all(get_tags(model).input_tags.sparse for model in self._models())
+        return restricted(tags, self._models())
 
 
 def check_classifier(model: Any, who: str) -> None:
@@ -159,10 +154,7 @@ class MetaSelector:
         return needs_classes(self._model())
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.allow_nan = takes_missing(self._model())
-        tags.input_tags.positive_only = takes_no_negative(self._model())
-        return tags
+        return restricted(super().__sklearn_tags__(), [self._model()])  # type: ignore[misc]
 
 
 class LibraryClassifier(Classifier):

@@ -28,7 +28,7 @@ class SharedFit:
     ``_finish(prepared)``
         The rest, for the parameters of `self`: a selector returns its ``Selection``, others set fitted attributes.
 
-    The hook of a selector or classifier (``_select`` or ``_fit``) calls both. A classifier that takes sample weights
+    The hook of a selector or classifier (``_select`` or ``_fit``) calls both. A part that takes sample weights
     writes ``_prepare(estimators, X, y, sample_weight=None)``. The result for one estimator must not depend on the
     others by more than rounding. A classifier may also share work between predictions: see ``_decide_all`` of
     :class:`~tamis.base.classifier.Classifier`.
@@ -42,12 +42,12 @@ class SharedFit:
     def _finish(self, prepared: Any) -> Any:
         raise NotImplementedError
 
-    def _select(self, X: Any, y: Any) -> Any:
-        return self._finish(self._prepare([self], X, y))
+    def _select(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        weights = () if sample_weight is None else (sample_weight,)
+        return self._finish(self._prepare([self], X, y, *weights))
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> None:
-        weights = () if sample_weight is None else (sample_weight,)
-        self._finish(self._prepare([self], X, y, *weights))
+        self._select(X, y, sample_weight)
 
     @property
     def _reusable(self) -> bool:

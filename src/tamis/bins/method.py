@@ -23,14 +23,11 @@ class Binning:
         :class:`tamis.discretize.Discretize`.
     supervised : bool
         Whether it uses the classes.
-    paper : str
-        The reference.
     """
 
     name: str
     function: Callable[..., list[FloatArray]]
     supervised: bool = True
-    paper: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.function.__doc__)
@@ -48,12 +45,10 @@ class Binning:
         return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
 
 
-def binning(
-    name: str, *, supervised: bool = True, paper: str = ""
-) -> Callable[[Callable[..., list[FloatArray]]], Binning]:
+def binning(name: str, *, supervised: bool = True) -> Callable[[Callable[..., list[FloatArray]]], Binning]:
     """Declare a function as the method `name`; the keywords are those of :class:`Binning`."""
 
     def declare(function: Callable[..., list[FloatArray]]) -> Binning:
-        return Binning(name, function, supervised, paper)
+        return Binning(name, function, supervised)
 
     return declare

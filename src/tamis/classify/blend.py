@@ -1,13 +1,12 @@
 """Blend: the mean class probabilities of several models."""
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
 
-from tamis.base._sklearn import Interval
+from tamis.base._sklearn import integer
 from tamis.base.errors import TamisError
 from tamis.base.meta_estimators import EstimatorList, MetaClassifier, check_classifier
 from tamis.base.parallel import run_all
@@ -94,7 +93,7 @@ class Blend(EstimatorList, MetaClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimators": [list, tuple, None],
         "weights": ["array-like", None],
-        "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
+        "n_jobs": [integer(), None],
         "random_state": ["random_state", np.random.Generator],
     }
 

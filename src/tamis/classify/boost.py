@@ -1,13 +1,12 @@
 """Gradient boosting of trees, by scikit-learn or LightGBM."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.errors import TamisError
 from tamis.base.meta_estimators import LibraryClassifier
 from tamis.base.parallel import one_thread
@@ -85,10 +84,10 @@ class Boost(LibraryClassifier):
     )
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left")],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [integer(1)],
+        "learning_rate": [real(0, None)],
+        "max_leaf_nodes": [integer(2)],
+        "min_samples_leaf": [integer(1)],
         "class_weight": [StrOptions({"balanced"}), None],
         "library": [StrOptions({"sklearn", "lightgbm"})],
         "random_state": ["random_state", np.random.Generator],

@@ -1,13 +1,12 @@
 """Shrunken centroids: the nearest class mean, with the means shrunk towards the overall mean."""
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.utils.extmath import safe_sparse_dot
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, real
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.moments import ClassMoments
 from tamis.base.part import Arguments, Part
@@ -85,7 +84,7 @@ class Centroid(WeightedClassifier):
     )
     gives_probabilities = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "shrink_threshold": [Interval(Real, 0, None, closed="left")],
+        "shrink_threshold": [real(0, None, "left")],
         "class_weight": [StrOptions({"balanced"}), None],
     }
 

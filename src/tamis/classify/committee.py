@@ -1,13 +1,12 @@
 """Committee: the models of a cross-validation vote."""
 
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.base._sklearn import HasMethods, Interval, StrOptions, _safe_indexing
+from tamis.base._sklearn import HasMethods, StrOptions, _safe_indexing, integer
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import inner_folds
 from tamis.base.meta_estimators import MetaClassifier, check_classifier, in_words
@@ -98,10 +97,10 @@ class Committee(MetaClassifier):
         role="fold_ensemble",
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "cv": [integer(2)],
         "estimator": [HasMethods(["fit", "predict"]), None],
         "how": [StrOptions({"vote", "average"})],
-        "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
+        "n_jobs": [integer(), None],
         "random_state": ["random_state", np.random.Generator],
     }
 

@@ -1,13 +1,12 @@
 """Random forest: the average of trees on bootstrap samples, each split the best of a few columns."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.ensemble import RandomForestClassifier
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import mask_of
 from tamis.base.meta_estimators import LibraryClassifier
@@ -33,9 +32,9 @@ class Trees(LibraryClassifier):
     _forest: ClassVar[type[Any]]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "max_features": [StrOptions({"sqrt", "log2"}), Interval(Real, 0, 1, closed="right")],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [integer(1)],
+        "max_features": [StrOptions({"sqrt", "log2"}), real(0, 1, "right")],
+        "min_samples_leaf": [integer(1)],
         "class_weight": [StrOptions({"balanced"}), None],
         "random_state": ["random_state", np.random.Generator],
     }

@@ -1,6 +1,5 @@
 """Linear discriminant analysis: Gaussian classes with one shrunken covariance."""
 
-from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -10,7 +9,7 @@ from scipy.special import expit, softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, real
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
 from tamis.base.part import Part
@@ -73,7 +72,7 @@ class LDA(Classifier):
     )
     gives_probabilities = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
+        "shrinkage": [StrOptions({"auto"}), real(0, 1, "both"), None],
     }
 
     def __init__(self, shrinkage: float | Literal["auto"] | None = "auto") -> None:

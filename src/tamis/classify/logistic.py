@@ -1,7 +1,6 @@
 """Logistic regression with a penalty on the weights, squared (l2) or absolute (l1)."""
 
 import warnings
-from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.extmath import safe_sparse_dot
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, real
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.meta_estimators import LibraryClassifier
 from tamis.base.part import Part
@@ -110,7 +109,7 @@ class Logistic(LibraryClassifier, WeightedClassifier):
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "penalty": [StrOptions({"l2", "l1"})],
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [real(0, None)],
         "class_weight": [StrOptions({"balanced"}), None],
     }
 

@@ -1,12 +1,11 @@
 """Naive Bayes: the evidence of the columns, taken for independent within a class, is added."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from scipy.special import softmax
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import DataError
 from tamis.base.moments import ClassMoments, class_totals, divide
@@ -145,9 +144,9 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "distribution": [StrOptions({"gaussian", "bernoulli", "multinomial", "poisson", "states"})],
         "bins": [StrOptions(set(METHODS))],
-        "n_bins": [Interval(Integral, 2, None, closed="left"), None],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "var_smoothing": [Interval(Real, 0, None, closed="neither")],
+        "n_bins": [integer(2), None],
+        "alpha": [real(0, None)],
+        "var_smoothing": [real(0, None)],
         "class_weight": [StrOptions({"balanced"}), None],
     }
 

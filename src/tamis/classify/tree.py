@@ -1,14 +1,13 @@
 """SSV tree: splits of the largest separability, grown to purity and pruned by cross-validation."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.feature_tracking import mask_of
 from tamis.base.inner_cv import CAUTION, most_confident, weighted_folds
@@ -111,9 +110,9 @@ class SSVTree(SharedFit, TakesNominal, WeightedClassifier):
     shared_parameters = ("prune",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "criterion": [StrOptions(set(CRITERIA))],
-        "prune": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"}), None],
-        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "prune": [real(0, np.inf, "both"), StrOptions({"auto"}), None],
+        "max_depth": [integer(1), None],
+        "cv": [integer(2)],
         "caution": CAUTION,
         "random_state": ["random_state", np.random.Generator],
     }

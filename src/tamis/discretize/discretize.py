@@ -1,13 +1,12 @@
 """Discretize: numbers become the bins they lie in."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION
 from tamis.base.part import Part, members
@@ -111,12 +110,12 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "by": [StrOptions(set(METHODS))],
-        "n_bins": [Interval(Integral, 2, None, closed="left"), None],
-        "min_gain": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "max_bins": [Interval(Integral, 1, None, closed="left"), None],
-        "min_rows": [Interval(Integral, 1, None, closed="left")],
+        "n_bins": [integer(2), None],
+        "min_gain": [real(0, None, "left"), StrOptions({"auto"})],
+        "max_bins": [integer(1), None],
+        "min_rows": [integer(1)],
         "class_weight": [StrOptions({"balanced"}), None],
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "cv": [integer(2)],
         "caution": CAUTION,
         "random_state": ["random_state", np.random.Generator],
     }

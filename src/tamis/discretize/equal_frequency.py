@@ -13,7 +13,7 @@ from tamis.trees.rows import counted
 _BINS = 10
 
 
-@binning("equal_frequency", supervised=False, paper="Grabczewski and Jankowski 2006, section 2.2")
+@binning("equal_frequency", supervised=False)
 def equal_frequency(X: Matrix, y: Codes | None, *, n_bins: int | None) -> list[FloatArray]:
     """Cut each column into `n_bins` (10) bins of as nearly the same number of rows as its values allow.
 

@@ -14,7 +14,7 @@ from tamis.trees.rows import counted
 _BINS = 10
 
 
-@binning("equal_width", supervised=False, paper="Grabczewski and Jankowski 2006, section 2.2")
+@binning("equal_width", supervised=False)
 def equal_width(X: Matrix, y: Codes | None, *, n_bins: int | None) -> list[FloatArray]:
     """Cut each column into `n_bins` (10) bins of the same width between its lowest and its highest value.
 

@@ -27,7 +27,7 @@ class Intervals(NamedTuple):
     gains: FloatArray
 
 
-@binning("modl", paper="Boulle 2006; Boulle's entry in Guyon et al. 2006")
+@binning("modl")
 def modl(X: Matrix, y: Codes, *, max_bins: int | None) -> list[FloatArray]:
     """Cut each column into the intervals that are most probable given the classes of the sorted rows.
 

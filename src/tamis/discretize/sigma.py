@@ -12,7 +12,7 @@ from tamis.bins.method import binning
 _MEAN, _DEVIATION = 64 * np.finfo(np.float64).eps, 1e-12
 
 
-@binning("sigma", supervised=False, paper="Peng and Ding 2005, section 2")
+@binning("sigma", supervised=False)
 def sigma(X: Matrix, y: Codes | None, *, n_bins: int | None) -> list[FloatArray]:
     """Cut each column at mu - sd/2 and mu + sd/2: low values, those about the mean, and high ones.
 

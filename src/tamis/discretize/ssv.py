@@ -16,7 +16,7 @@ from tamis.trees.prune import degrees_to_try
 _CLOSE = 1e-9
 
 
-@binning("ssv", paper="Grabczewski 2004; Grabczewski and Jankowski 2006, section 2.2")
+@binning("ssv")
 def ssv(
     X: Matrix,
     y: Codes,

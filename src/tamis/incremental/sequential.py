@@ -60,27 +60,6 @@ class Sequential(SharedFit, SubsetSelector):
     #: Whether sets grow, from one feature on, or shrink, from all of them on.
     _grows: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        k: int | None = None,
-        tol: float = 0.0,
-        scoring: str = "accuracy",
-        caution: float = 0.0,
-        cv: int = 5,
-        n_jobs: int | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.k = k
-        self.tol = tol
-        self.scoring = scoring
-        self.caution = caution
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
     def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:
         """The sets of the search, each with the sizes that are settled with it."""
         raise NotImplementedError

@@ -1,7 +1,6 @@
 """The score of sets of columns for a classifier, by cross-validation inside a fit; shared by all wrappers."""
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,10 +9,10 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
-from tamis.base._sklearn import HasMethods, Interval, StrOptions
+from tamis.base._sklearn import HasMethods, StrOptions, integer, real
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION, cautious_mean, inner_folds
-from tamis.base.meta_estimators import check_classifier, takes_missing, takes_no_negative
+from tamis.base.meta_estimators import check_classifier, restricted
 from tamis.base.parallel import run_all
 from tamis.base.predictions import RATES
 from tamis.base.seeds import generator, seeded, spawn
@@ -31,18 +30,39 @@ _CHUNK = 256
 
 
 class SubsetSelector(Selector):
-    """Base of the selectors that score sets of columns by a classifier; a subclass has at least these parameters."""
+    """Base of the selectors that score sets of columns by a classifier."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
-        "k": [Interval(Integral, 1, None, closed="left"), None],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "k": [integer(1), None],
+        "tol": [real(0, None, "left")],
         "scoring": [StrOptions(set(RATES))],
         "caution": CAUTION,
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
+        "cv": [integer(2)],
+        "n_jobs": [integer(), None],
         "random_state": ["random_state", np.random.Generator],
     }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        k: int | None = None,
+        tol: float = 0.0,
+        scoring: str = "accuracy",
+        caution: float = 0.0,
+        cv: int = 5,
+        n_jobs: int | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.k = k
+        self.tol = tol
+        self.scoring = scoring
+        self.caution = caution
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
     def _model(self) -> Any:
         return GaussianNB() if self.estimator is None else self.estimator
@@ -62,10 +82,7 @@ class SubsetSelector(Selector):
         return SubsetScore(X, folds, float(self.caution), self.n_jobs)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_missing(self._model())
-        tags.input_tags.positive_only = takes_no_negative(self._model())
-        return tags
+        return restricted(super().__sklearn_tags__(), [self._model()])
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ import scipy.sparse as sp
 from scipy.special import softmax
 from sklearn.utils import gen_batches
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.nominal import TakesNominal
 from tamis.base.shared_fit import SharedFit
@@ -101,11 +100,11 @@ class Selective(SharedFit, TakesNominal, WeightedClassifier):
     tol: float
     class_weight: str | None = None
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "k": [Interval(Integral, 1, None, closed="left"), None],
+        "k": [integer(1), None],
         "bins": [StrOptions(set(METHODS))],
-        "n_bins": [Interval(Integral, 2, None, closed="left"), None],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_bins": [integer(2), None],
+        "alpha": [real(0, None)],
+        "tol": [real(0, None, "left")],
     }
 
     @abstractmethod

@@ -63,11 +63,12 @@ def confusion(facts: dict[str, Any]) -> Figure | None:
     )
 
 
-def _shares(x: str, y: str, marks: Sequence[Series]) -> list[Panel]:
-    """Axes of shares with the diagonal: chance, or a calibrated probability."""
+def _shares(name: str, title: str, caption: str, x: str, y: str, marks: Sequence[Series]) -> Figure | None:
+    """A figure of shares with the diagonal: chance, or a calibrated probability."""
     diagonal = Series([0.0, 1.0], [0.0, 1.0], line=True, dotted=True, colour="muted")
     across, up = (Axis(title, "share", limits=(-0.02, 1.02)) for title in (x, y))
-    return [Panel(across, up, [diagonal, *marks], square=True)]
+    panel = Panel(across, up, [diagonal, *marks], square=True)
+    return Figure(name, title, caption, (3.2, 3.2), [panel]) if marks else None
 
 
 def _by_class(facts: dict[str, Any], panel: str) -> list[tuple[int, str, dict[str, Any]]]:
@@ -85,15 +86,8 @@ def roc(facts: dict[str, Any]) -> Figure | None:
         label = name if curve["auc"] is None else f"AUC {curve['auc']:.3f} {name}"
         hover = f"<b>{escaped(name)}</b><br>true positives %{{y:.0%}}, false positives %{{x:.0%}}"
         marks.append(Series(curve["fpr"], curve["tpr"], line=True, colour=number, label=label, hover=hover))
-    if not marks:
-        return None
-    return Figure(
-        "roc",
-        "ROC",
-        "True positive rate against false positive rate of each class; the dotted line is chance.",
-        (3.2, 3.2),
-        _shares("false positive rate", "true positive rate", marks),
-    )
+    caption = "True positive rate against false positive rate of each class; the dotted line is chance."
+    return _shares("roc", "ROC", caption, "false positive rate", "true positive rate", marks)
 
 
 def calibration(facts: dict[str, Any]) -> Figure | None:
@@ -103,15 +97,9 @@ def calibration(facts: dict[str, Any]) -> Figure | None:
         hover = f"<b>{escaped(name)}</b><br>predicted %{{x:.0%}}, observed %{{y:.0%}} of %{{customdata:,}} rows"
         look: dict[str, Any] = {"colour": number, "label": name, "hover": hover, "detail": curve["count"]}
         marks.append(Series(curve["predicted"], curve["observed"], line=True, points=True, **look))
-    if not marks:
-        return None
-    return Figure(
-        "calibration",
-        "Calibration",
-        "Ten bins of equal size; on the dotted line probabilities are calibrated.",
-        (3.2, 3.2),
-        _shares("predicted probability (mean of the bin)", "observed share of the class", marks),
-    )
+    caption = "Ten bins of equal size; on the dotted line probabilities are calibrated."
+    predicted, observed = "predicted probability (mean of the bin)", "observed share of the class"
+    return _shares("calibration", "Calibration", caption, predicted, observed, marks)
 
 
 def threshold(facts: dict[str, Any]) -> Figure | None:

@@ -1,9 +1,8 @@
 """Mutual information of a feature and the class."""
 
-from numbers import Integral
 from typing import Any
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer
 from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
@@ -13,7 +12,7 @@ from tamis.contingency.tables import class_information
 #: Constraints of the options of states.
 STATES: dict[str, list[Any]] = {
     "bins": [StrOptions(set(METHODS))],
-    "n_bins": [Interval(Integral, 2, None, closed="left"), None],
+    "n_bins": [integer(2), None],
 }
 
 

@@ -1,11 +1,10 @@
 """ReliefF."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer
 from tamis.base.part import Limits, Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
@@ -14,7 +13,7 @@ from tamis.neighbours.relief_weights import neighbour_weights
 #: Constraints of the options that ``relief`` shares.
 OPTIONS: dict[str, list[Any]] = {
     "metric": [StrOptions({"manhattan", "euclidean"})],
-    "sample": [Interval(Integral, 1, None, closed="left"), None],
+    "sample": [integer(1), None],
     "random_state": ["random_state", np.random.Generator],
 }
 
@@ -26,7 +25,7 @@ OPTIONS: dict[str, list[Any]] = {
         phrase="how far rows of the other classes are in them (ReliefF)",
         limits=Limits(differences=5_000_000_000),
     ),
-    constraints={"n_neighbors": [Interval(Integral, 1, None, closed="left")], **OPTIONS},
+    constraints={"n_neighbors": [integer(1)], **OPTIONS},
     takes_nominal=True,
     columnwise=False,
 )

@@ -1,7 +1,6 @@
 """From model: fit a classifier that weights the columns, and select those of the largest weights."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,11 +10,11 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from tamis.base._sklearn import HasMethods, Interval
+from tamis.base._sklearn import HasMethods, integer, real
 from tamis.base.cut import Cut, cut_phrase, rank
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import steps_of, trace_columns
-from tamis.base.meta_estimators import check_classifier, in_words, takes_missing, takes_no_negative
+from tamis.base.meta_estimators import check_classifier, in_words, restricted
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import geom
 from tamis.base.seeds import generator, seeded
@@ -107,9 +106,9 @@ class FromModel(SharedFit, Selector):
     _reusable = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
-        "k": [Interval(Integral, 1, None, closed="left"), None],
-        "fraction": [Interval(Real, 0, 1, closed="right"), None],
-        "threshold": [Interval(Real, 0, None, closed="left"), None],
+        "k": [integer(1), None],
+        "fraction": [real(0, 1, "right"), None],
+        "threshold": [real(0, None, "left"), None],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -157,12 +156,10 @@ class FromModel(SharedFit, Selector):
         return ExtraTreesClassifier(200, n_jobs=1) if self.estimator is None else self.estimator
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        model = self._model()
-        tags.input_tags.sparse = get_tags(model).input_tags.sparse
+        tags = restricted(super().__sklearn_tags__(), [self._model()])
+        tags.input_tags.sparse = get_tags(self._model()).input_tags.sparse
         # scikit-learn's trees are tagged so, but refuse sparse rows with missing values.
-        tags.input_tags.allow_nan = self.estimator is not None and takes_missing(model)
-        tags.input_tags.positive_only = takes_no_negative(model)
+        tags.input_tags.allow_nan &= self.estimator is not None
         return tags
 
 

@@ -1,11 +1,10 @@
 """Plus l, take away r: add features, remove some of them, and again."""
 
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tamis.base._sklearn import Interval
+from tamis.base._sklearn import integer
 from tamis.base.errors import TamisError
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
@@ -69,8 +68,8 @@ class PTA(Sequential):
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Sequential._parameter_constraints,
-        "plus": [Interval(Integral, 1, None, closed="left")],
-        "minus": [Interval(Integral, 0, None, closed="left")],
+        "plus": [integer(1)],
+        "minus": [integer(0)],
     }
 
     def __init__(
@@ -87,14 +86,9 @@ class PTA(Sequential):
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        shared: dict[str, Any] = {
-            "scoring": scoring,
-            "caution": caution,
-            "cv": cv,
-            "n_jobs": n_jobs,
-            "random_state": random_state,
-        }
-        super().__init__(estimator, k=k, tol=tol, **shared)
+        super().__init__(
+            estimator, k=k, tol=tol, scoring=scoring, caution=caution, cv=cv, n_jobs=n_jobs, random_state=random_state
+        )
         self.plus = plus
         self.minus = minus
 

@@ -1,13 +1,12 @@
 """Ranking: score every feature by itself and select the best."""
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from tamis import scores
-from tamis.base._sklearn import Interval
+from tamis.base._sklearn import integer, real
 from tamis.base.cut import Cut, rank
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
@@ -68,11 +67,11 @@ class Ranking(SharedFit, TakesNominal, WeightedSelector):
     shared_parameters = ("k", "fraction", "threshold", "fdr", "at_least")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "by": [str, callable],
-        "k": [Interval(Integral, 1, None, closed="left"), None],
-        "fraction": [Interval(Real, 0, 1, closed="right"), None],
-        "threshold": [Interval(Real, None, None, closed="neither"), None],
-        "fdr": [Interval(Real, 0, 1, closed="neither"), None],
-        "at_least": [Interval(Integral, 0, None, closed="left")],
+        "k": [integer(1), None],
+        "fraction": [real(0, 1, "right"), None],
+        "threshold": [real(), None],
+        "fdr": [real(0, 1), None],
+        "at_least": [integer(0)],
         "options": [dict, None],
     }
 
@@ -94,9 +93,6 @@ class Ranking(SharedFit, TakesNominal, WeightedSelector):
         self.fdr = fdr
         self.at_least = at_least
         self.options = options
-
-    def _select(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> Selection:
-        return self._finish(self._prepare([self], X, y, sample_weight))
 
     def _prepare(self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> _Ranked:
         scored = self._score(X, y, sample_weight)

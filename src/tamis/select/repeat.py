@@ -1,14 +1,13 @@
 """Repeat: run a selector, take its best features, and run it again on the others."""
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from tamis.base._sklearn import HasMethods, Interval
+from tamis.base._sklearn import HasMethods, integer
 from tamis.base.cut import fit_quietly
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import SelectedColumns, selected_columns
@@ -91,8 +90,8 @@ class Repeat(SharedFit, MetaSelector, Selector):
     shared_parameters = ("times",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "transform"]), None],
-        "times": [Interval(Integral, 1, None, closed="left")],
-        "k": [Interval(Integral, 1, None, closed="left"), None],
+        "times": [integer(1)],
+        "k": [integer(1), None],
         "random_state": ["random_state", np.random.Generator],
     }
 

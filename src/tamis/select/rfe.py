@@ -2,13 +2,12 @@
 
 import warnings
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.part import Arguments, Part, percent
 from tamis.base.search_range import geom
 from tamis.base.selector import Selection, WeightedSelector
@@ -99,10 +98,10 @@ class RFE(SharedFit, WeightedSelector):
     #: One elimination down to the smallest size serves all.
     shared_parameters = ("k", "fraction")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "k": [Interval(Integral, 1, None, closed="left"), None],
-        "fraction": [Interval(Real, 0, 1, closed="right"), None],
-        "step": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
-        "C": [Interval(Real, 0, np.inf, closed="right")],
+        "k": [integer(1), None],
+        "fraction": [real(0, 1, "right"), None],
+        "step": [integer(1), real(0, 1)],
+        "C": [real(0, np.inf, "right")],
         "class_weight": [StrOptions({"balanced"}), None],
     }
 
@@ -120,9 +119,6 @@ class RFE(SharedFit, WeightedSelector):
         self.step = step
         self.C = C
         self.class_weight = class_weight
-
-    def _select(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> Selection:
-        return self._finish(self._prepare([self], X, y, sample_weight))
 
     def _prepare(
         self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None

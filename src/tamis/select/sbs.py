@@ -1,11 +1,10 @@
 """Backward selection: remove one feature after another."""
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tamis.base._sklearn import Interval
+from tamis.base._sklearn import real
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.types import FloatArray
@@ -68,7 +67,7 @@ class SBS(Sequential):
     _grows = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Sequential._parameter_constraints,
-        "tol": [Interval(Real, None, None, closed="neither")],
+        "tol": [real()],
     }
 
     def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:

@@ -1,12 +1,11 @@
 """SSV single tree: the features of one tree, ranked by how long they survive pruning."""
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer
 from tamis.base.cut import Cut, rank
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Arguments, Part
@@ -92,18 +91,15 @@ class SSVTreeSelector(SharedFit, TakesNominal, WeightedSelector):
     shared_parameters = ("k", "at_least")
     _reusable = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "k": [Interval(Integral, 1, None, closed="left"), None],
+        "k": [integer(1), None],
         "criterion": [StrOptions(set(CRITERIA))],
-        "at_least": [Interval(Integral, 0, None, closed="left")],
+        "at_least": [integer(0)],
     }
 
     def __init__(self, k: int | None = None, *, criterion: str = "ssv", at_least: int = 1) -> None:
         self.k = k
         self.criterion = criterion
         self.at_least = at_least
-
-    def _select(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> Selection:
-        return self._finish(self._prepare([self], X, y, sample_weight))
 
     def _prepare(
         self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None

@@ -2,14 +2,13 @@
 
 import warnings
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from tamis.base._sklearn import HasMethods, Interval, StrOptions, _safe_indexing
+from tamis.base._sklearn import HasMethods, StrOptions, _safe_indexing, integer, real
 from tamis.base.cut import NothingPasses, fit_quietly
 from tamis.base.errors import DataError, TamisError
 from tamis.base.feature_tracking import selected_columns
@@ -124,11 +123,11 @@ class StabilitySelection(SharedFit, MetaSelector, TakesNominal, Selector):
     _reusable = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "transform"]), None],
-        "times": [Interval(Integral, 1, None, closed="left")],
-        "threshold": [Interval(Real, 0.5, 1, closed="right"), None],
-        "max_false": [Interval(Real, 0, None, closed="neither"), None],
+        "times": [integer(1)],
+        "threshold": [real(0.5, 1, "right"), None],
+        "max_false": [real(0, None), None],
         "bound": [StrOptions({"any", "unimodal"})],
-        "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
+        "n_jobs": [integer(), None],
         "random_state": ["random_state", np.random.Generator],
     }
 

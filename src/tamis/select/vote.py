@@ -2,17 +2,16 @@
 
 import warnings
 from collections.abc import Hashable, Sequence
-from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
 
-from tamis.base._sklearn import Interval
+from tamis.base._sklearn import integer
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import check_selector, selected_columns
-from tamis.base.meta_estimators import EstimatorList, needs_classes, takes_missing, takes_no_negative
+from tamis.base.meta_estimators import EstimatorList, needs_classes, restricted
 from tamis.base.parallel import run_all
 from tamis.base.part import Arguments, Part, enumerated
 from tamis.base.seeds import generator, seeded, spawn
@@ -98,8 +97,8 @@ class Vote(EstimatorList, SharedFit, Selector):
     shared_parameters = ("estimators", "at_least")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimators": [list, tuple, None],
-        "at_least": [Interval(Integral, 1, None, closed="left"), None],
-        "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
+        "at_least": [integer(1), None],
+        "n_jobs": [integer(), None],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -167,11 +166,7 @@ class Vote(EstimatorList, SharedFit, Selector):
         return any(needs_classes(member) for member in self._checked_members())
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        members = self._checked_members()
-        tags.input_tags.allow_nan = all(takes_missing(member) for member in members)
-        tags.input_tags.positive_only = any(takes_no_negative(member) for member in members)
-        return tags
+        return restricted(super().__sklearn_tags__(), self._checked_members())
 
 
 def _fit_group(members: Sequence[Any], shares_fit: bool, X: Any, y: Any) -> list[_Member]:

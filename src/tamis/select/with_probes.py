@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -10,7 +9,7 @@ import polars as pl
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from tamis.base._sklearn import HasMethods, Interval, _safe_indexing
+from tamis.base._sklearn import HasMethods, _safe_indexing, integer, real
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import selected_columns
@@ -145,10 +144,10 @@ class WithProbes(SharedFit, MetaSelector, TakesNominal, Selector):
     _reusable = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "transform"]), None],
-        "fdr": [Interval(Real, 0, 1, closed="neither")],
-        "share": [Interval(Real, 0, 1, closed="neither")],
-        "n_repeats": [Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
+        "fdr": [real(0, 1)],
+        "share": [real(0, 1)],
+        "n_repeats": [integer(1)],
+        "n_jobs": [integer(), None],
         "random_state": ["random_state", np.random.Generator],
     }
 

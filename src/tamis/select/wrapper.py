@@ -1,13 +1,12 @@
 """Wrapper: rank single features by a classifier, then extend a base set while it helps."""
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from tamis.base._sklearn import Interval
+from tamis.base._sklearn import integer
 from tamis.base.cut import rank
 from tamis.base.errors import TamisError
 from tamis.base.part import Limits, Part
@@ -98,7 +97,7 @@ class Wrapper(SharedFit, SubsetSelector):
     shared_parameters = ("k",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SubsetSelector._parameter_constraints,
-        "base": [Interval(Integral, 0, None, closed="left"), str, "array-like", None],
+        "base": [integer(0), str, "array-like", None],
         "extend": ["boolean"],
     }
 
@@ -116,16 +115,11 @@ class Wrapper(SharedFit, SubsetSelector):
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
-        self.estimator = estimator
-        self.k = k
+        super().__init__(
+            estimator, k=k, tol=tol, scoring=scoring, caution=caution, cv=cv, n_jobs=n_jobs, random_state=random_state
+        )
         self.base = base
         self.extend = extend
-        self.tol = tol
-        self.scoring = scoring
-        self.caution = caution
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> _Searched:
         names = list(getattr(self, "feature_names_in_", []))

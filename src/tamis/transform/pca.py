@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from inspect import signature
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from tamis.base._sklearn import Interval
+from tamis.base._sklearn import integer, real
 from tamis.base.errors import TamisError
 from tamis.base.moments import ClassMoments, divide
 from tamis.base.part import Arguments, Part, percent
@@ -99,7 +98,7 @@ class PCA(SharedFit, ClassNamePrefixFeaturesOutMixin, Transformer):
     #: One decomposition serves every number of components.
     shared_parameters = ("n_components", "whiten")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
+        "n_components": [integer(1), real(0, 1)],
         "whiten": ["boolean"],
     }
 

@@ -17,10 +17,9 @@ from tamis.validation.bootstrap import Bootstrap, estimate_632plus
 from tamis.validation.estimates import over_folds, pooled
 from tamis.validation.execute.driver import Driver, Outcome
 from tamis.validation.fold_result import FoldResult
-from tamis.validation.folds import Scheme, Split
+from tamis.validation.folds import LeaveOneOut, OfficialSplit, Pooled, Scheme, Split, StratifiedFolds
 from tamis.validation.metrics import Metric, all_metrics, chosen, standard_error
 from tamis.validation.result import Estimate, Validation
-from tamis.validation.scheme import scheme
 from tamis.validation.stability import stability
 
 
@@ -132,3 +131,28 @@ class Experiment:
             fit_seconds=np.array([r.fit_seconds for r in folds]),
             predict_seconds=np.array([r.predict_seconds for r in folds]),
         )
+
+
+def scheme(split: str | None = None, *, folds: int = 10, repeats: int | None = None) -> Scheme:
+    """The scheme called "folds" (the default), "pooled", "official", "leave-one-out" or "bootstrap".
+
+    `repeats` is 1 for folds and 100 for the bootstrap by default.
+
+    Examples
+    --------
+    >>> print(scheme("pooled", folds=5))
+    5 stratified folds of the pooled rows
+    """
+    if split == "bootstrap":
+        return Bootstrap() if repeats is None else Bootstrap(repeats)
+    repeats = 1 if repeats is None else repeats
+    if split in (None, "folds"):
+        return StratifiedFolds(folds, repeats)
+    if split == "pooled":
+        return Pooled(StratifiedFolds(folds, repeats))
+    single: dict[str | None, Scheme] = {"official": OfficialSplit(), "leave-one-out": LeaveOneOut()}
+    if split not in single:
+        raise TamisError(f"split must be folds, pooled, official, leave-one-out or bootstrap; got {split!r}")
+    if repeats != 1:
+        raise TamisError(f"split {split!r} is the same every time: repeats must be 1; got {repeats}")
+    return single[split]

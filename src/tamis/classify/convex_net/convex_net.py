@@ -2,13 +2,13 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import TamisError
 from tamis.base.parallel import one_thread
@@ -176,23 +176,23 @@ class ConvexNet(SharedFit, WeightedClassifier):
     #: One matrix of basis functions serves all of them, one search every sparsity.
     shared_parameters = ("sparsity", "loss", "penalty", "search", "plus", "minus", "class_weight")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "sparsity": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither"), None],
+        "sparsity": [integer(1), real(0, 1), None],
         "kernel": [StrOptions(set(GROUNDS))],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
+        "sigma": [real(0, None), StrOptions({"scale"})],
+        "degree": [integer(1)],
+        "coef0": [real()],
         "loss": [StrOptions(set(LOSSES))],
-        "penalty": [Interval(Real, 0, None, closed="neither")],
+        "penalty": [real(0, None)],
         "shape": [StrOptions({"identity", "gram"}), "array-like"],
-        "low": [Interval(Real, None, None, closed="both"), "array-like", None],
-        "high": [Interval(Real, None, None, closed="both"), "array-like", None],
+        "low": [real(None, None, "both"), "array-like", None],
+        "high": [real(None, None, "both"), "array-like", None],
         "basis": [callable, None],
         "search": [StrOptions({"sffs", "pta", "sfs"})],
-        "plus": [Interval(Integral, 1, None, closed="left")],
-        "minus": [Interval(Integral, 0, None, closed="left")],
+        "plus": [integer(1)],
+        "minus": [integer(0)],
         "class_weight": [StrOptions({"balanced"}), None],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [real(0, None)],
+        "max_iter": [integer(1)],
     }
 
     def __init__(

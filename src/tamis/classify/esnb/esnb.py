@@ -1,12 +1,11 @@
 """Enhanced selective naive Bayes: columns are added while the area under the lift curve grows."""
 
-from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import expit, gammaln, log_softmax, logit, softmax
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, real
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import choice
 from tamis.base.types import FloatArray
@@ -112,7 +111,7 @@ class ESNB(Selective):
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selective._parameter_constraints,
-        "threshold": [StrOptions({"lift"}), Interval(Real, 0, 1, closed="neither")],
+        "threshold": [StrOptions({"lift"}), real(0, 1)],
         "average": ["boolean"],
     }
 

@@ -4,7 +4,6 @@ import math
 import warnings
 from collections.abc import Sequence
 from copy import copy
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.classifier import Classifier, one_vs_one
 from tamis.base.errors import TamisError
 from tamis.base.parallel import one_thread
@@ -166,17 +165,17 @@ class FRSVM(SharedFit, Classifier):
     shared_parameters = ("n_features",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="neither"),
+            integer(1),
+            real(0, 1),
             StrOptions({"columns"}),
             None,
         ],
-        "n_features": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither"), None],
-        "step": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
+        "n_features": [integer(1), real(0, 1), None],
+        "step": [integer(1), real(0, 1)],
         "ranking": [StrOptions({"kernel", "linear"})],
         "kernel": [StrOptions({"linear", "gaussian"})],
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
+        "C": [real(0, None)],
+        "sigma": [real(0, None), StrOptions({"scale"})],
         "class_weight": [StrOptions({"balanced"}), None],
     }
 

@@ -1,12 +1,11 @@
 """Nearest neighbours: the class most common among the k nearest training rows."""
 
 from collections.abc import Iterator, Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION, inner_folds, most_confident
@@ -128,12 +127,12 @@ class KNN(SharedFit, TakesNominal, Classifier):
     #: One search for neighbours serves every k.
     shared_parameters = ("n_neighbors",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_neighbors": [integer(1), StrOptions({"auto"})],
         "metric": [StrOptions(set(METRICS))],
         "symbols": [StrOptions(set(SYMBOLS))],
-        "alpha": [Interval(Real, 1, None, closed="left")],
-        "max_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "alpha": [real(1, None, "left")],
+        "max_neighbors": [integer(1)],
+        "cv": [integer(2)],
         "caution": CAUTION,
         "random_state": ["random_state", np.random.Generator],
     }

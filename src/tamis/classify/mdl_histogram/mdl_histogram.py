@@ -1,13 +1,12 @@
 """MDL histogram: axes are halved as often as that shortens the code of the class labels."""
 
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.base._sklearn import Interval
+from tamis.base._sklearn import integer, real
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.part import Part
 from tamis.base.search_range import choice
@@ -107,10 +106,10 @@ class MDLHistogram(WeightedClassifier):
     gives_probabilities = True
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "ahead": [Interval(Integral, 1, _FURTHEST, closed="both")],
-        "uphill": [Interval(Integral, 0, None, closed="left")],
-        "max_depth": [Interval(Integral, 1, _DEEPEST, closed="both")],
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        "ahead": [integer(1, _FURTHEST)],
+        "uphill": [integer(0)],
+        "max_depth": [integer(1, _DEEPEST)],
+        "alpha": [real(0, None, "left")],
     }
 
     def __init__(self, ahead: int = 3, *, uphill: int = 2, max_depth: int = 20, alpha: float = 0.5) -> None:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -10,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION, most_confident, weighted_folds
@@ -100,9 +99,9 @@ class NRBF(SharedFit, WeightedClassifier):
     #: One set of distances serves every width.
     shared_parameters = ("sigma",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "n_sigmas": [Interval(Integral, 2, None, closed="left")],
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "sigma": [real(0, None), StrOptions({"auto"})],
+        "n_sigmas": [integer(2)],
+        "cv": [integer(2)],
         "caution": CAUTION,
         "random_state": ["random_state", np.random.Generator],
     }

@@ -2,13 +2,12 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION, Fold, most_confident, weighted_folds
@@ -162,16 +161,16 @@ class SVM(SharedFit, WeightedClassifier):
     shared_parameters = ("kernel", "C", "sigma", "degree", "coef0", "class_weight", "ridge")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions({*GROUNDS, "auto"})],
-        "C": [Interval(Real, 0, np.inf, closed="right"), StrOptions({"auto"}), None],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale", "classes", "auto"})],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
+        "C": [real(0, np.inf, "right"), StrOptions({"auto"}), None],
+        "sigma": [real(0, None), StrOptions({"scale", "classes", "auto"})],
+        "degree": [integer(1)],
+        "coef0": [real()],
         "class_weight": [StrOptions({"balanced"}), None],
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "ridge": [real(0, None, "left")],
         "solver": [StrOptions({"auto", "gram", "liblinear"})],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "tol": [real(0, None)],
+        "max_iter": [integer(1), None],
+        "cv": [integer(2)],
         "caution": CAUTION,
         "random_state": ["random_state", np.random.Generator],
     }

@@ -1,14 +1,13 @@
 """BinMeans: values become the class shares of their bins."""
 
 from itertools import pairwise
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.base._sklearn import Interval, StrOptions, _check_feature_names_in
+from tamis.base._sklearn import StrOptions, _check_feature_names_in, integer, real
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import inner_folds
 from tamis.base.part import Part
@@ -98,12 +97,12 @@ class BinMeans(SupervisedTransformer):
     )
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "min_rows": [Interval(Integral, 1, None, closed="left")],
-        "min_gain": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "max_bins": [Interval(Integral, 1, None, closed="left"), None],
+        "min_rows": [integer(1)],
+        "min_gain": [real(0, None, "left"), StrOptions({"auto"})],
+        "max_bins": [integer(1), None],
         "smooth": ["boolean"],
-        "samples": [Interval(Integral, 1, None, closed="left")],
-        "cv": [Interval(Integral, 2, None, closed="left"), None],
+        "samples": [integer(1)],
+        "cv": [integer(2), None],
         "random_state": ["random_state", np.random.Generator],
     }
 

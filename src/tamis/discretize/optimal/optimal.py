@@ -15,7 +15,7 @@ from tamis.trees.rows import counted
 MIN_ROWS = 10
 
 
-@binning("optimal", paper="Katz 2005")
+@binning("optimal")
 def optimal(
     X: Matrix, y: Codes, *, min_gain: float | Literal["auto"], max_bins: int | None, min_rows: int
 ) -> list[FloatArray]:

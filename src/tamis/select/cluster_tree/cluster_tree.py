@@ -1,13 +1,12 @@
 """Hybrid cluster tree: a gain-ratio tree on the averages of Ward clusters; the best tree selects."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from tamis.base._sklearn import Interval
+from tamis.base._sklearn import integer, real
 from tamis.base.cut import Cut
 from tamis.base.errors import DataError
 from tamis.base.part import Part
@@ -122,16 +121,16 @@ class ClusterTree(SharedFit, Selector):
     shared_parameters = ("k", "at_least")
     _reusable = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "k": [Interval(Integral, 1, None, closed="left"), None],
-        "max_clusters": [Interval(Integral, 2, None, closed="left")],
-        "group_size": [Interval(Integral, 1, None, closed="left")],
-        "steps": [Interval(Integral, 1, None, closed="left")],
-        "holdout": [Interval(Real, 0, 1, closed="neither")],
+        "k": [integer(1), None],
+        "max_clusters": [integer(2)],
+        "group_size": [integer(1)],
+        "steps": [integer(1)],
+        "holdout": [real(0, 1)],
         "by_class": ["boolean"],
         "standardize": ["boolean"],
-        "confidence": [Interval(Real, 0, 1, closed="neither")],
-        "max_rows": [Interval(Integral, 2, None, closed="left")],
-        "at_least": [Interval(Integral, 0, None, closed="left")],
+        "confidence": [real(0, 1)],
+        "max_rows": [integer(2)],
+        "at_least": [integer(0)],
         "random_state": ["random_state", np.random.Generator],
     }
 

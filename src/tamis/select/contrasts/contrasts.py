@@ -1,13 +1,13 @@
 """Artificial contrasts: select the columns that ensembles of trees rank above permuted copies of all columns."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.cut import Cut, rank
 from tamis.base.errors import TamisError
 from tamis.base.nominal import TakesNominal
@@ -142,17 +142,17 @@ class Contrasts(TakesNominal, Selector):
     draws_columns: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "engine": [StrOptions(set(ENGINES))],
-        "n_estimators": [Interval(Integral, 1, None, closed="left"), None],
-        "n_repeats": [Interval(Integral, 1, 1000, closed="both")],
-        "quantile": [Interval(Real, 0, 1, closed="both")],
-        "alpha": [Interval(Real, 0, 1, closed="neither")],
+        "n_estimators": [integer(1), None],
+        "n_repeats": [integer(1, 1000)],
+        "quantile": [real(0, 1, "both")],
+        "alpha": [real(0, 1)],
         "own": ["boolean"],
         "redundant": [StrOptions({"report", "skip"})],
-        "rounds": [Interval(Integral, 1, None, closed="left")],
-        "max_features": [Interval(Real, 0, 1, closed="right")],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), None],
-        "batch": [Interval(Integral, 1, None, closed="left")],
-        "at_least": [Interval(Integral, 0, None, closed="left")],
+        "rounds": [integer(1)],
+        "max_features": [real(0, 1, "right")],
+        "min_samples_leaf": [integer(1), None],
+        "batch": [integer(1)],
+        "at_least": [integer(0)],
         "n_jobs": [Integral, None],
         "random_state": ["random_state", np.random.Generator],
     }

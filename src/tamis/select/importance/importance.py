@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,10 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from tamis.base._sklearn import HasMethods, Interval, StrOptions
+from tamis.base._sklearn import HasMethods, StrOptions, integer, real
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import steps_of
-from tamis.base.meta_estimators import check_classifier, in_words, takes_missing, takes_no_negative
+from tamis.base.meta_estimators import check_classifier, in_words, restricted
 from tamis.base.parallel import run_all
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
@@ -129,14 +128,14 @@ class Importance(SharedFit, Selector):
     shared_parameters = ("k", "fraction")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
-        "k": [Interval(Integral, 1, None, closed="left"), None],
-        "fraction": [Interval(Real, 0, 1, closed="right"), None],
-        "values": [Interval(Integral, 1, None, closed="left"), None],
-        "rows": [Interval(Integral, 1, None, closed="left"), None],
-        "step": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
+        "k": [integer(1), None],
+        "fraction": [real(0, 1, "right"), None],
+        "values": [integer(1), None],
+        "rows": [integer(1), None],
+        "step": [integer(1), real(0, 1)],
         "eliminate": ["boolean"],
         "of": [StrOptions({"auto", *METHODS})],
-        "n_jobs": [Interval(Integral, None, None, closed="neither"), None],
+        "n_jobs": [integer(), None],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -213,10 +212,8 @@ class Importance(SharedFit, Selector):
         return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=1_000))
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        model = self._model()
-        tags.input_tags.sparse = get_tags(model).input_tags.sparse
+        tags = restricted(super().__sklearn_tags__(), [self._model()])
+        tags.input_tags.sparse = get_tags(self._model()).input_tags.sparse
         # The first step of the default takes missing values, its classifier does not.
-        tags.input_tags.allow_nan = self.estimator is not None and takes_missing(model)
-        tags.input_tags.positive_only = takes_no_negative(model)
+        tags.input_tags.allow_nan &= self.estimator is not None
         return tags

@@ -1,14 +1,13 @@
 """mRMR: select one column after another, relevant to the classes and little redundant with those before."""
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.base._sklearn import Interval, StrOptions
+from tamis.base._sklearn import StrOptions, integer
 from tamis.base.cut import rank
 from tamis.base.errors import DataError
 from tamis.base.nominal import TakesNominal
@@ -132,13 +131,13 @@ class MRMR(SharedFit, TakesNominal, Selector):
     shared_parameters = ("k",)
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "k": [Interval(Integral, 1, None, closed="left")],
+        "k": [integer(1)],
         "criterion": [StrOptions({"mid", "miq", "fcd", "fcq"})],
         "bins": [StrOptions(set(METHODS))],
-        "n_bins": [Interval(Integral, 2, None, closed="left"), None],
-        "candidates": [Interval(Integral, 1, None, closed="left"), None],
+        "n_bins": [integer(2), None],
+        "candidates": [integer(1), None],
         "groups": ["array-like", None],
-        "include": [Interval(Integral, 0, None, closed="left"), str, "array-like", None],
+        "include": [integer(0), str, "array-like", None],
     }
 
     def __init__(
