@@ -60,6 +60,11 @@ def found() -> Mined:
 
 
 @pytest.fixture(scope="module")
+def nested() -> Mined:
+    return quick(*planted(), estimate="nested")
+
+
+@pytest.fixture(scope="module")
 def longer() -> Mined:
     return quick(*planted(), trials=14)
 
@@ -92,7 +97,7 @@ def test_what_is_returned_is_a_fitted_estimator(found: Mined) -> None:
     assert hasattr(found, "predict_proba") == hasattr(found.model, "predict_proba")
     assert found.run_.path is None
     assert found.run_.n_tried == 8 + sum(found.leaderboard_["stage"] == "ensemble")
-    assert len(found.run_.choices) == 2
+    assert found.run_.choices == ()
     assert clone(found).model is not found.model
 
 
@@ -101,25 +106,68 @@ def test_the_model_is_the_choice_fitted_on_all_rows(found: Mined) -> None:
     assert found.predict(X).tolist() == recipe(found.recipe_).fit(X, y).predict(X).tolist()
 
 
-def test_the_honest_error_is_that_of_the_choices_on_rows_they_have_not_seen(found: Mined) -> None:
-    """Every outer fold is refitted by hand, with the recipe chosen there, on the rows outside it."""
+def test_every_offer_is_fitted_and_has_its_own_estimate(found: Mined) -> None:
+    X, y = planted()
+    assert list(found.models_) == ["best", "single", "small"]
+    assert found.models_["best"].recipe == found.recipe_
+    assert found.models_["best"].model is found.model
+    assert found.models_["best"].validation == found.validation_
+    for one in found.models_.values():
+        assert (one.model.predict(X) == y).mean() > 0.8
+        assert one.validation.estimates["ber"].mean < 0.3
+        assert one.recipe in set(found.leaderboard_["recipe"])
+    sizes = {name: one.selected_features.size for name, one in found.models_.items()}
+    assert sizes["small"] <= sizes["single"]
+    assert set(found.summary()["models"]["small"]) == {"recipe", "features", "metric", "honest", "inner_estimate"}
+
+
+@pytest.mark.parametrize("prefer", ["single", "small"])
+def test_the_preferred_offer_is_the_model(found: Mined, prefer) -> None:
+    other = quick(*planted(), prefer=prefer)
+    assert other.recipe_ == found.models_[prefer].recipe
+    assert other.validation_ == found.models_[prefer].validation
+
+
+def test_no_offer_uses_more_features_than_wanted() -> None:
+    few = quick(*planted(), max_features=4)
+    assert all(one.validation.mean_selected <= 4 for one in few.models_.values())
+
+
+def test_the_honest_error_is_that_of_the_folds_corrected_for_the_choice(found: Mined) -> None:
+    """The predictions are those of the folds, each by a model that has not seen the row; the estimate is larger."""
     X, y = planted()
     said = found.validation_.predictions
-    for fold, text in enumerate(found.run_.choices):
+    assert np.unique(said.row).size == 60
+    for repeat, fold in {(r, f) for r, f in zip(said.repeat, said.fold, strict=True)}:
+        own = (said.repeat == repeat) & (said.fold == fold)
+        train = np.setdiff1d(np.arange(60), said.row[own])
+        model = recipe(found.recipe_).fit(X[train], y[train])
+        assert said.label[own].tolist() == model.predict(X[said.row[own]]).tolist()
+    plain = found.validation_.values["ber"].mean()
+    assert plain <= found.validation_.estimates["ber"].mean <= plain + 0.1
+    assert found.validation_.estimates["ber"].se > 0
+
+
+def test_the_nested_error_is_that_of_the_choices_on_rows_they_have_not_seen(nested: Mined) -> None:
+    """Every outer fold is refitted by hand, with the recipe chosen there, on the rows outside it."""
+    X, y = planted()
+    said = nested.validation_.predictions
+    assert len(nested.run_.choices) == 2
+    for fold, text in enumerate(nested.run_.choices):
         test = said.row[said.fold == fold]
         train = np.setdiff1d(np.arange(60), test)
         model = recipe(text).fit(X[train], y[train])
         assert said.label[said.fold == fold].tolist() == model.predict(X[test]).tolist()
 
 
-def test_a_search_within_an_outer_fold_never_sees_its_test_rows(found: Mined) -> None:
+def test_a_search_within_an_outer_fold_never_sees_its_test_rows(nested: Mined) -> None:
     """Other classes on the test rows of a fold change the choice of no search within it."""
     X, y = planted()
-    said = found.validation_.predictions
+    said = nested.validation_.predictions
     test = said.row[said.fold == 1]
     X[test] = np.random.default_rng(5).normal(size=X[test].shape)
-    after = quick(X, y)
-    assert after.run_.choices[1] == found.run_.choices[1]
+    after = quick(X, y, estimate="nested")
+    assert after.run_.choices[1] == nested.run_.choices[1]
 
 
 def test_same_seed_same_answer(found: Mined) -> None:
@@ -139,7 +187,7 @@ def test_local_processes_find_the_same(found: Mined) -> None:
 def test_the_leaderboard_is_in_order(found: Mined) -> None:
     table = found.leaderboard_
     for _, part in table.group_by("folds"):
-        assert part["ber"].is_sorted()
+        assert part["ber"].round(9).is_sorted()
     assert table["folds"].is_sorted(descending=True)
     assert table["recipe"].n_unique() == table.height
 
@@ -172,10 +220,11 @@ def test_groups_stay_together() -> None:
     X, y = planted()
     groups = np.repeat(np.arange(20), 3)
     y = y[groups * 3]
-    found = quick(X, y, groups=groups)
-    said = found.validation_.predictions
-    for group in range(20):
-        assert np.unique(said.fold[np.isin(said.row, np.flatnonzero(groups == group))]).size == 1
+    for estimate in ("bootstrap", "nested"):
+        said = quick(X, y, groups=groups, estimate=estimate).validation_.predictions
+        for group in range(20):
+            own = np.isin(said.row, np.flatnonzero(groups == group)) & (said.repeat == 0)
+            assert np.unique(said.fold[own]).size == 1
 
 
 def test_the_official_split_has_one_search_on_the_training_rows() -> None:
@@ -185,7 +234,8 @@ def test_the_official_split_has_one_search_on_the_training_rows() -> None:
     found = quick(data, split="official")
     assert len(found.run_.choices) == 1
     assert found.run_.choices[0] == found.recipe_
-    assert found.validation_.predictions.row.tolist() == list(range(60, 90))
+    for one in found.models_.values():
+        assert one.validation.predictions.row.tolist() == list(range(60, 90))
     model = recipe(found.recipe_).fit(X[:60], y[:60])
     assert found.validation_.predictions.label.tolist() == model.predict(X[60:]).tolist()
     # The model to use learns from all rows.
@@ -199,7 +249,7 @@ MANY = ("forest", "extra_trees", "boost", "from_model", "sfs", "sffs", "pta", "s
 def test_the_stages_of_a_search_without_templates(tmp_path: Path) -> None:
     X, y = planted(50, 12)
     found = quick(X, y, trials=80, only=(), without=MANY, run=tmp_path / "run")
-    assert {"base", "select", "classify", "tune", "substitute"} <= set(found.leaderboard_["stage"])
+    assert {"portfolio", "base", "select", "classify", "tune", "substitute"} <= set(found.leaderboard_["stage"])
     assert found.validation_.summary()["ber"].mean < 0.3
     assert not found.run_.failed
 
@@ -213,12 +263,13 @@ def test_the_whole_space_on_small_data() -> None:
     assert not found.run_.failed
 
 
-def test_labels_at_random_are_not_predicted() -> None:
-    """The folds that choose are fooled, the outer ones are not."""
+@pytest.mark.parametrize("estimate", ["bootstrap", "nested"])
+def test_labels_at_random_are_not_predicted(estimate) -> None:
+    """The folds that choose are fooled, the honest estimate is not."""
     errors, inner = [], []
     for seed in range(5):
         X, y = planted(60, 100, seed=seed)
-        found = quick(X, np.random.default_rng(seed).permutation(y), seed=seed)
+        found = quick(X, np.random.default_rng(seed).permutation(y), seed=seed, estimate=estimate)
         errors.append(found.validation_.summary()["ber"].mean)
         inner.append(found.inner_estimate_.mean)
     assert abs(np.mean(errors) - 0.5) < 0.12

@@ -11,6 +11,9 @@ from sklearn.pipeline import Pipeline
 from tamis.base.classifier import Classifier
 from tamis.base.types import Codes, FloatArray
 
+#: Smaller probabilities are not told apart: few models mean them.
+LEAST = 1e-3
+
 
 class Predicted(NamedTuple):
     """Predictions for rows, in the form in which the classifier gives them."""
@@ -101,6 +104,27 @@ def as_probabilities(predicted: Predicted, n_classes: int) -> FloatArray:
             return np.asarray(softmax(margins, axis=1))
     codes = predicted.labels if predicted.classes is None else np.searchsorted(predicted.classes, predicted.labels)
     return np.eye(n_classes)[np.asarray(codes, dtype=np.intp)]
+
+
+def calibrated(probabilities: FloatArray, parameters: FloatArray) -> FloatArray:
+    """Probabilities of class c in proportion to ``exp(s log p_c + b_c)``: Platt's sigmoid, for any number of classes.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n_rows, n_classes)
+        Those below :data:`LEAST` count as that much.
+    parameters : array of shape (n_classes,)
+        The slope s, and b_c of every class but the first, whose b_c is 0.
+
+    Examples
+    --------
+    >>> calibrated(np.array([[0.2, 0.8], [0.5, 0.5]]), np.array([0.5, 0.0])).round(3)
+    array([[0.333, 0.667],
+           [0.5  , 0.5  ]])
+    """
+    evidence = parameters[0] * np.log(np.clip(probabilities, LEAST, 1.0))
+    evidence[:, 1:] += parameters[1:]
+    return np.asarray(softmax(evidence, axis=1))
 
 
 def accuracy(truth: Codes, predicted: Codes) -> float:

@@ -14,7 +14,6 @@ from tamis.cli.show import (
     Group,
     Json,
     Memory,
-    Rule,
     Seed,
     Target,
     load_data,
@@ -59,13 +58,37 @@ def mine(
     ] = None,
     split: Annotated[
         Literal["folds", "official"],
-        typer.Option("--split", help="Rows for the honest estimate: outer folds, or the official test rows."),
+        typer.Option("--split", help="Rows for the honest estimate: all rows in folds, or the official test rows."),
     ] = "folds",
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Outer folds, each with a search of its own.")] = 5,
+    estimate: Annotated[
+        Literal["bootstrap", "nested"],
+        typer.Option(
+            "--estimate",
+            help="The honest estimate: predictions of one search, corrected by the bootstrap, or a search for each "
+            "outer fold.",
+        ),
+    ] = "bootstrap",
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Outer folds of a nested estimate.")] = 5,
     inner_folds: Annotated[int, typer.Option("--inner-folds", min=2, help="Folds within a search.")] = 5,
     group: Group = None,
     metric: Annotated[str, typer.Option("--metric", help="What the search optimizes: ber, auc, accuracy, ...")] = "ber",
-    rule: Rule = "cautious",
+    prefer: Annotated[
+        Literal["best", "single", "small"],
+        typer.Option(
+            "--prefer", help="The model to keep: the ensemble, the best single model, or the smallest good one."
+        ),
+    ] = "best",
+    max_features: Annotated[
+        int | None, typer.Option("--max-features", min=1, help="The most features that a model may use.")
+    ] = None,
+    rule: Annotated[
+        Literal["shrunk", "best", "cautious", "simplest"],
+        typer.Option(
+            "--rule",
+            help="How the best single model is chosen: by a log loss that is shrunk towards its family, by the best "
+            "mean, by the best mean less one deviation, or the fewest features within one standard error of the best.",
+        ),
+    ] = "shrunk",
     only: Annotated[
         list[str] | None,
         typer.Option("--try", help="Try this template only, such as 'cc | svm'; may be repeated."),
@@ -80,7 +103,7 @@ def mine(
 ) -> None:
     """Search for the best chain of transforms, selection and classifier on DATA, with an honest estimate of its error.
 
-    The search itself is evaluated on unseen rows. Stop it at any moment; the same command resumes it.
+    Stop it at any moment; the same command resumes it.
     """
     from tamis.reporting.note_facts import mine as search
     from tamis.reporting.run_report import report as build
@@ -106,6 +129,9 @@ def mine(
                 folds=folds,
                 inner_folds=inner_folds,
                 metric=metric,
+                estimate=estimate,
+                prefer=prefer,
+                max_features=max_features,
                 rule=rule,
                 only=only or (),
                 without=without or (),
@@ -183,10 +209,20 @@ def _print_choice(found: "Mined", dataset: "Dataset") -> None:
     print_line(f"chosen: {found.recipe_}")
     print_line(f"  {metric.title} {honest.mean:.4f} +- {honest.se:.4f} on unseen rows ({validation.split})")
     print_line(f"  inner estimate: {metric.title} {found.inner_estimate_.mean:.4f}, optimism {found.optimism_:.4f}")
+    _print_offers(found)
     print_features(validation)
     print_line(f"  fitted on all rows it uses {used.size} of {found.n_features_in_} features{_roles(found, dataset)}:")
     shown = ", ".join(map(str, used[:_NAMED])) + (", ..." if used.size > _NAMED else "")
     print_line(f"  {shown}")
+
+
+def _print_offers(found: "Mined") -> None:
+    """What else the search offers, each with its own honest estimate."""
+    metric = found.validation_.metrics[0]
+    for name, one in found.models_.items():
+        own = one.validation.estimates[metric.name]
+        size = one.selected_features.size
+        print_line(f"  {name}: {metric.title} {own.mean:.4f} +- {own.se:.4f}, {size} features")
 
 
 def _roles(found: "Mined", dataset: "Dataset") -> str:

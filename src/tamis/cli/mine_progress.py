@@ -13,6 +13,7 @@ _SHOWN = 8
 
 #: What each stage does, in words.
 _STAGES = {
+    "portfolio": "recipes that did well on other data",
     "base": "classifiers on all features",
     "select": "selections",
     "classify": "classifiers behind the best selections",

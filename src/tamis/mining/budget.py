@@ -11,7 +11,15 @@ from tamis.base.validation import check_whole
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 #: Share of the search time at which each stage ends at the latest. All other stages share the rest.
-_ENDS = {"base": 0.13, "select": 0.38, "classify": 0.51, "templates": 0.51, "tune": 1.0, "substitute": 1.0}
+_ENDS = {
+    "portfolio": 0.25,
+    "base": 0.33,
+    "select": 0.50,
+    "classify": 0.60,
+    "templates": 0.51,
+    "tune": 1.0,
+    "substitute": 1.0,
+}
 
 #: Share of the whole time that the searches leave unused, as a margin.
 _MARGIN = 0.03

@@ -1,141 +1,166 @@
-"""A blend of models that did well and differ: its predictions are computed from those of its members."""
+"""Ensembles of the models of a library: calibrated, chosen greedily, and computed without a fit."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import accumulate
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tamis.base.predictions import Predicted, as_probabilities
-from tamis.base.types import FloatArray
+from tamis.base.predictions import calibrated
+from tamis.base.seeds import generator
+from tamis.base.types import Codes, FloatArray
 from tamis.compose.catalog import part_for
 from tamis.compose.chain import Call
 from tamis.compose.parser import parse
+from tamis.mining.library import Library
 from tamis.validation.fold_result import FoldResult, measured
-from tamis.validation.metrics import FoldPredictions, Metric, log_loss
+from tamis.validation.metrics import FoldPredictions
 
-#: Most votes of a blend; a model may have several.
-_VOTES = 8
+#: Models from which an ensemble is chosen, and the most that it has.
+CANDIDATES, MEMBERS = 40, 8
 
-#: Number of best models among which the first votes are shared.
+#: Bags of candidates, the share of the candidates in each, and the most votes in one.
+_BAGS, _SHARE, _VOTES = 20, 0.5, 10
+
+#: Number of best models among which the first votes of a bag are shared.
 _BEGINNERS = 5
 
-#: A member may use up to this multiple of the columns of the best model, or this share of all: a blend must not undo
-#: the selection.
-_MORE_COLUMNS, _FEW_COLUMNS = 1.25, 0.05
-
-#: Values closer than this are equal.
-_ROUNDING = 1e-9
+#: Gain of log loss per row below which a vote more is not worth it.
+_GAIN = 1e-9
 
 
-def blend(
-    members: Sequence[str], results: Sequence[Mapping[str, FoldResult]], metric: Metric
-) -> tuple[str, list[FoldResult]] | None:
-    """Choose a blend greedily (Caruana, Niculescu-Mizil, Crew and Ksikes 2004).
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Members of a library, their votes and their calibration.
 
-    The first votes go to the best models, as many as do best together. Each further vote goes to the model with which
-    the mean of the votes does best over the splits, of equal ones to that with the smaller log loss, until a vote no
-    longer helps. The prediction of a blend is the mean of its members' predictions in the same fold, so nothing is
-    fitted. Models that use many more columns than the best one are left out.
+    Attributes
+    ----------
+    members : int array of shape (n_members,)
+        Places in the library, most votes first.
+    votes : int array of shape (n_members,)
+    calibration : array of shape (n_members, n_classes)
+    balanced : bool
+        Whether all classes count the same.
+    """
+
+    members: Codes
+    votes: Codes
+    calibration: FloatArray
+    balanced: bool
+
+    def probabilities(self, library: Library, entries: np.ndarray | slice = slice(None)) -> FloatArray:
+        """The probabilities of the classes, if these were equally large where the ensemble is balanced."""
+        own = [
+            calibrated(library.probabilities[m, entries], parameters)
+            for m, parameters in zip(self.members, self.calibration, strict=True)
+        ]
+        return np.asarray(np.average(own, axis=0, weights=self.votes))
+
+    def text(self, library: Library) -> str:
+        """The recipe."""
+        arguments: tuple[tuple[str, object], ...] = (
+            ("estimators", tuple(parse(library.recipes[m]) for m in self.members)),
+            ("weights", tuple(self.votes.tolist())),
+            ("calibration", tuple(tuple(one) for one in self.calibration.tolist())),
+        )
+        if self.balanced:
+            arguments += (("balanced", True),)
+        return str(Call(part_for("weighted_ensemble").name, arguments))
+
+
+def entry_weights(truth: Codes, counts: FloatArray, *, balanced: bool) -> FloatArray:
+    """The weight of each entry from how often it counts: with `balanced` the same sum for every class."""
+    if not balanced:
+        return counts
+    sums = np.bincount(truth, weights=counts)
+    present = sums > 0
+    shares = np.divide(counts.sum() / present.sum(), sums, out=np.zeros_like(sums), where=present)
+    return counts * shares[truth]
+
+
+def select_ensemble(
+    library: Library, calibration: FloatArray, losses: FloatArray, weight: FloatArray, *, balanced: bool, seed: int
+) -> Ensemble:
+    """Choose an ensemble greedily by log loss, in bags of the candidates (Caruana and others 2004, section 3).
+
+    In each bag, a random half of the models, the first votes go to the best ones, as many as do best together. Each
+    further vote goes to the model with which the mean of the votes does best, until a vote no longer helps. The votes
+    of all bags are added, and the models with the most votes are the members.
 
     Parameters
     ----------
-    members : sequence of str
-        Recipes, best first.
-    results : sequence of mappings of recipe to FoldResult
-        One for each split.
-    metric : Metric
-
-    Returns
-    -------
-    (str, list of FoldResult) or None
-        The recipe of the blend and its results, one for each split; None if no blend is better than the best model.
+    library : Library
+    calibration, losses : arrays
+        From :func:`~tamis.mining.calibration.fit_calibration` and :func:`~tamis.mining.calibration.log_losses`.
+    weight : array of shape (n_entries,)
+    balanced : bool
+        Whether the weights balance the classes.
+    seed : int
+        Of the bags.
     """
-    able = [m for m in members if all(m in found for found in results)]
-    if not able or not results:
-        return None
-    most = max(_MORE_COLUMNS * _columns(results, able[0]), _FEW_COLUMNS * results[0][able[0]].n_features)
-    able = [m for m in able if _columns(results, m) <= most]
-    if len(able) < 2:
-        return None
-    predicted = {m: [_probabilities(found[m].predictions) for found in results] for m in able}
-    truths = [found[able[0]].predictions for found in results]
-    sums = list(accumulate((predicted[m] for m in able[:_BEGINNERS]), _added))
-    values = [_value(total, truths, metric) for total in sums]
-    begin = max(range(len(sums)), key=lambda i: values[i])
-    votes, total, best = list(able[: begin + 1]), sums[begin], values[begin]
-    while len(votes) < _VOTES:
-        further = {m: _value(_added(total, predicted[m]), truths, metric) for m in able}
-        winner = max(able, key=lambda m: further[m])
-        if not _better(further[winner], best):
+    rng = generator(seed)
+    seen = weight > 0
+    own, weight = np.exp(-losses[:, seen]), weight[seen]
+    order = np.argsort(losses[:, seen] @ weight, kind="stable")
+    votes = np.zeros(order.size, dtype=np.intp)
+    for _ in range(_BAGS if order.size > 2 else 1):
+        inside = rng.random(order.size) < _SHARE if order.size > 2 else np.ones(order.size, dtype=bool)
+        inside[rng.choice(order.size, min(2, order.size), replace=False)] = True
+        bag = order[inside[order]]
+        votes[bag] += _votes(own[bag], weight)
+    most = np.lexsort((np.argsort(order), -votes))[:MEMBERS]
+    members = most[votes[most] > 0]
+    return Ensemble(members, votes[members], calibration[members], balanced)
+
+
+def _votes(own: FloatArray, weight: FloatArray) -> Codes:
+    """Votes for models, best first, from their probabilities of the true classes."""
+    sums = np.cumsum(own[:_BEGINNERS], axis=0)
+    losses = [-float(weight @ np.log(total / (n + 1))) for n, total in enumerate(sums)]
+    n = int(np.argmin(losses))
+    votes = np.zeros(own.shape[0], dtype=np.intp)
+    votes[: n + 1] = 1
+    total, loss, n = sums[n], losses[n], n + 1
+    while n < _VOTES:
+        after = -(np.log((total + own) / (n + 1)) @ weight)
+        winner = int(after.argmin())
+        if after[winner] > loss - _GAIN * weight.sum():
             break
-        best = further[winner]
-        votes.append(winner)
-        total = _added(total, predicted[winner])
-    counts = Counter(votes)
-    if len(counts) < 2:
-        return None
-    return _text(counts), [_result(found, counts, p / len(votes)) for found, p in zip(results, total, strict=True)]
+        loss, total, n = after[winner], total + own[winner], n + 1
+        votes[winner] += 1
+    return votes
 
 
-def _added(total: list[FloatArray], more: list[FloatArray]) -> list[FloatArray]:
-    return [a + b for a, b in zip(total, more, strict=True)]
+def ensemble_results(
+    ensemble: Ensemble, library: Library, results: Sequence[Mapping[str, FoldResult]], shares: Sequence[FloatArray]
+) -> list[FoldResult]:
+    """The results of an ensemble from those of its members, one for each split of the library.
 
-
-def _columns(results: Sequence[Mapping[str, FoldResult]], member: str) -> float:
-    """Mean number of columns that a model uses; all if it is unknown."""
-    own = [found[member] for found in results]
-    return float(np.mean([one.n_features if one.selected is None else one.selected.size for one in own]))
-
-
-def _better(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    if abs(one[0] - other[0]) <= _ROUNDING:
-        return one[1] > other[1] + _ROUNDING
-    return one[0] > other[0]
-
-
-def _value(total: Sequence[FloatArray], truths: Sequence[FoldPredictions], metric: Metric) -> tuple[float, float]:
-    """The mean of the metric over the splits and that of the log loss, with signs such that larger is better."""
-    predictions = [
-        _with_probabilities(p / p.sum(axis=1, keepdims=True), truth) for p, truth in zip(total, truths, strict=True)
-    ]
-    values = np.array([metric(one) for one in predictions])
-    mean = float(np.nanmean(values)) if not np.isnan(values).all() else -np.inf
-    loss = float(np.mean([log_loss(one) for one in predictions]))
-    return round(mean if metric.better == "high" else -mean, 12), -loss
-
-
-def _with_probabilities(p: FloatArray, truth: FoldPredictions) -> FoldPredictions:
-    scores = p[:, 1] if truth.n_classes == 2 else p
-    return replace(truth, labels=p.argmax(axis=1), scores=scores, probabilities=p)
-
-
-def _probabilities(predictions: FoldPredictions) -> FloatArray:
-    predicted = Predicted(
-        predictions.labels, predictions.probabilities, predictions.scores, np.arange(predictions.n_classes)
-    )
-    return as_probabilities(predicted, predictions.n_classes)
-
-
-def _result(found: Mapping[str, FoldResult], counts: Counter[str], p: FloatArray) -> FoldResult:
-    members = [found[m] for m in counts]
-    kept = [one.selected for one in members if one.selected is not None]
-    predictions = _with_probabilities(p, members[0].predictions)
-    return replace(
-        members[0],
-        predictions=predictions,
-        metrics=measured(predictions, None),
-        selected=np.unique(np.concatenate(kept)) if len(kept) == len(members) else None,
-        fit_seconds=sum(one.fit_seconds for one in members),
-        predict_seconds=sum(one.predict_seconds for one in members),
-        alone_seconds=sum(one.alone_seconds for one in members),
-        warnings=tuple(dict.fromkeys(w for one in members for w in one.warnings)),
-    )
-
-
-def _text(counts: Counter[str]) -> str:
-    arguments: tuple[tuple[str, object], ...] = (("estimators", tuple(parse(m) for m in counts)),)
-    if len(set(counts.values())) > 1:
-        arguments += (("weights", tuple(counts.values())),)
-    return str(Call(part_for("weighted_ensemble").name, arguments))
+    `shares` are the shares of the classes in the training rows of each split.
+    """
+    found, begin = [], 0
+    members = [library.recipes[m] for m in ensemble.members]
+    balanced = ensemble.probabilities(library)
+    for own, share in zip(results, shares, strict=True):
+        each = [own[m] for m in members]
+        end = begin + each[0].rows.size
+        p, labels = balanced[begin:end], balanced[begin:end].argmax(axis=1)
+        if ensemble.balanced:
+            p = p * share / (p * share).sum(axis=1, keepdims=True)
+        scores = p[:, 1] if library.n_classes == 2 else p
+        truth = each[0].predictions.truth
+        predictions = FoldPredictions(truth, labels, library.n_classes, scores, p)
+        kept = [one.selected for one in each if one.selected is not None]
+        found.append(
+            replace(
+                each[0],
+                predictions=predictions,
+                metrics=measured(predictions, None),
+                selected=np.unique(np.concatenate(kept)) if len(kept) == len(each) else None,
+                fit_seconds=sum(one.fit_seconds for one in each),
+                predict_seconds=sum(one.predict_seconds for one in each),
+                alone_seconds=sum(one.alone_seconds for one in each),
+                warnings=tuple(dict.fromkeys(w for one in each for w in one.warnings)),
+            )
+        )
+        begin = end
+    return found

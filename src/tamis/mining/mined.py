@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from tamis.base.types import FloatArray
 from tamis.mining.trials import Trial, Trials
 from tamis.validation.estimates import over_folds
-from tamis.validation.result import Estimate
+from tamis.validation.result import Estimate, Validation
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,41 @@ class Run:
     failed: Mapping[str, str]
 
 
+@dataclass(frozen=True, eq=False)
+class Offered:
+    """One of the models that a search offers.
+
+    Attributes
+    ----------
+    recipe : str
+    model : estimator
+        Fitted on all rows.
+    selected_features : array
+        The columns that it uses: their names, or numbers if they have none.
+    validation : Validation
+        Its honest estimate.
+    inner_estimate : Estimate
+        What the folds that chose it say of it.
+    """
+
+    recipe: str
+    model: Any
+    selected_features: np.ndarray
+    validation: Validation
+    inner_estimate: Estimate
+
+    def summary(self) -> dict[str, Any]:
+        """As lists, numbers and text, ready for JSON."""
+        metric = self.validation.metrics[0].name
+        return {
+            "recipe": self.recipe,
+            "features": np.asarray(self.selected_features).tolist(),
+            "metric": metric,
+            "honest": vars(self.validation.estimates[metric]),
+            "inner_estimate": vars(self.inner_estimate),
+        }
+
+
 def _available(name: str) -> Any:
     return available_if(lambda self: hasattr(self.model, name))
 
@@ -65,9 +100,11 @@ class Mined(ClassifierMixin, BaseEstimator):
     n_features_in_ : int
     selected_features_ : array
         The columns that the model uses: their names, or numbers if they have none. All columns if it is not known.
+    models_ : dict of str to Offered
+        What the search offers: "best" (an ensemble, unless a single model is all there is), "single" (the best single
+        model) and "small" (the fewest features within one standard error of the best). One of them is this model.
     validation_ : Validation
-        The honest estimate: the outer folds (or the official test rows), predicted by the choices of searches on the
-        other rows.
+        The honest estimate, by the bootstrap, by searches within outer folds, or by the official test rows.
     inner_estimate_ : Estimate
         What the folds that chose the model say of it: too good, because they chose it.
     leaderboard_ : polars.DataFrame
@@ -131,6 +168,7 @@ class Mined(ClassifierMixin, BaseEstimator):
             "honest": self.validation_.to_dict(),
             "inner_estimate": vars(self.inner_estimate_),
             "optimism": self.optimism_,
+            "models": {name: one.summary() for name, one in self.models_.items()},
             "seconds": self.run_.seconds,
             "run": self.run_.path,
             "tried": self.run_.n_tried,

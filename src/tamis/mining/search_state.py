@@ -6,23 +6,24 @@ from typing import Any
 
 import numpy as np
 
+from tamis.base.types import Codes
 from tamis.mining.budget import Clock
 from tamis.mining.space import Space
 from tamis.mining.trials import Trial, Trials
 from tamis.mining.variation import Candidate
 from tamis.validation.fold_result import FoldResult
 
-#: Recipes that the first three stages are planned for when the number of trials is not limited.
+#: Recipes that the first stages are planned for when the number of trials is not limited.
 PLENTY = 400
 
 #: Share of the trials that each of the first stages may take.
-_SHARES = {"base": 0.20, "select": 0.35, "classify": 0.20}
+_SHARES = {"portfolio": 0.15, "base": 0.15, "select": 0.30, "classify": 0.15}
 
-#: Models that are evaluated on all repeats, and most candidates for a blend.
+#: Models that are evaluated on all repeats.
 SHORTLIST = 16
 
-#: The slowest of this number of best models decides how much time is reserved for the final fits.
-_BEST = 3
+#: Best models for which time is reserved for the final fits: as many as an ensemble often has.
+_BEST = 5
 
 #: The seconds of a fit grow with about this power of the rows.
 _GROWTH = 1.3
@@ -72,6 +73,8 @@ class SearchState:
     space : Space
     clock : Clock
     seed : int
+    codes : int array
+        The class of every row of the data.
     stored : callable
         ``stored(split, recipes)`` returns the stored results of recipes on a split.
     store : callable
@@ -85,6 +88,7 @@ class SearchState:
     space: Space
     clock: Clock
     seed: int
+    codes: Codes
     stored: Callable[[int, Sequence[str]], dict[str, FoldResult]]
     store: Callable[[int, Mapping[str, FoldResult]], None]
     load: float
@@ -140,8 +144,8 @@ class SearchState:
         return self.load * sum(one.seconds_alone * sum(i not in one.values for i in every) for one in self.shortlist())
 
     def final_seconds(self) -> float:
-        """Estimated seconds after the searches if they choose one of the best models."""
-        return max((self.seconds_after(one) for one in self.best()[:_BEST]), default=0.0)
+        """Estimated seconds after the searches for an ensemble of some of the best models."""
+        return sum(self.seconds_after(one) for one in distinct(self.best(), _BEST))
 
     def shortlist(self) -> list[Trial]:
         return distinct(self.best(), SHORTLIST)

@@ -1,10 +1,10 @@
 """The stages of a search, each a small function that names recipes and requests their evaluation.
 
-The stages do what Grabczewski and Jankowski (2006, section 3) did by hand: test base classifiers, test selections for
-them, try every classifier behind the best selections, tune, substitute parts of promising models, and build committees
-of the best. A stage is a generator: it yields a :class:`Request` and goes on when the trials have the results. Nothing
-but the trials decides what is requested, so that a search goes the same way on every engine, and again after it was
-stopped.
+First come recipes that did well on other data. The stages after them do what Grabczewski and Jankowski (2006, section
+3) did by hand: test base classifiers, test selections for them, try every classifier behind the best selections, tune,
+substitute parts of promising models, and build committees of the best. A stage is a generator: it yields a
+:class:`Request` and goes on when the trials have the results. Nothing but the trials decides what is requested, so that
+a search goes the same way on every engine, and again after it was stopped.
 """
 
 from collections import Counter
@@ -16,8 +16,8 @@ import numpy as np
 from tamis.base.part import Boundary
 from tamis.compose.catalog import entry, part_for
 from tamis.compose.parser import parse
-from tamis.mining.ensembles import blend
-from tamis.mining.search_state import PLENTY, SHORTLIST, Request, SearchState, distinct
+from tamis.mining.portfolio import portfolio_candidates
+from tamis.mining.search_state import PLENTY, Request, SearchState, distinct
 from tamis.mining.space import Calls
 from tamis.mining.template import Template, around, boundary, grid, slots
 from tamis.mining.trials import Trial
@@ -31,7 +31,6 @@ from tamis.mining.variation import (
     with_preparation,
     with_selection,
 )
-from tamis.validation.nested import Rule, choose
 
 #: Share of a batch that goes on from a first look to all folds; the fewest that do, and that are evaluated together.
 _SURVIVORS, _FEWEST = 1 / 4, 6
@@ -51,6 +50,9 @@ _BEHIND, _POINTS = 3, 3
 #: Rounds of tuning and substitution without a better model after which a search without limit of time ends.
 _PATIENCE = 3
 
+#: Recipes of the portfolio that are tried together.
+_WAVE = 6
+
 #: Boundaries of the classifiers that use all columns alike, and so show how good a selection is. For a linear boundary
 #: the parameters and the scaling that suit all columns suit fewer columns too; for a curved one they do not.
 _LINEAR: Boundary = "linear"
@@ -68,6 +70,7 @@ def stages(state: SearchState) -> Stage:
     if state.space.templates:
         yield from given_templates(state)
     else:
+        yield from portfolio(state)
         yield from base(state)
         yield from select(state)
         yield from classify(state)
@@ -123,6 +126,12 @@ def given_templates(state: SearchState) -> Stage:
     most = max(1, int((state.clock.budget.trials or PLENTY) * 0.6))
     grids = [covering(template, 5, max(1, most // len(templates))) for template in templates]
     yield from race(state, "templates", _limited(grids, most))
+
+
+def portfolio(state: SearchState) -> Stage:
+    """Recipes that did well on other data, a few at a time, the most useful first."""
+    found = list(portfolio_candidates(state.space))[: state.share("portfolio")]
+    yield from race(state, "portfolio", (found[i : i + _WAVE] for i in range(0, len(found), _WAVE)))
 
 
 def base(state: SearchState) -> Stage:
@@ -196,47 +205,16 @@ def substitute(state: SearchState) -> Stage:
 
 
 def committees(state: SearchState) -> Stage:
-    """A committee of copies of the best model made by cross-validation, and a blend of models that differ."""
+    """A committee of copies of the best model made by cross-validation."""
     trials, every = state.trials, state.trials.inner.all
     confirmed = state.confirmed()
     if not confirmed:
         return
-    copies, mean = part_for("fold_ensemble").name, part_for("weighted_ensemble").name
+    copies = part_for("fold_ensemble").name
     if copies in state.space.committees and state.affordable(confirmed[0], len(every), "ensemble", _MEMBERS):
         text = str(parse(f"{copies}({_MEMBERS}, {confirmed[0].recipe})"))
         if trials.add(text, "ensemble", None) and not state.clock.over("ensemble"):
             yield Request("ensemble", (text,), every)
-    if mean in state.space.committees:
-        members = [one.recipe for one in confirmed if one.candidate is not None][:SHORTLIST]
-        found = blend(members, [state.stored(split, members) for split in every], trials.metric)
-        if found is not None:
-            text, results = found
-            trials.add(text, "ensemble", None)
-            for split, result in zip(every, results, strict=True):
-                state.store(split, {text: result})
-                trials.record(text, split, result)
-
-
-def choose_trial(state: SearchState, rule: Rule, caution: float) -> Trial | None:
-    """The model that the search ends with: the rule's choice among those evaluated (nearly) most often.
-
-    Under a limit of time it is one that can still be fitted and evaluated within the tolerance, if there is any.
-
-    A cautious choice subtracts the deviation over repeats of the folds if there are several: where rows are few, the
-    deviation over single folds is chance. That over the few folds of a first look is not used.
-    """
-    inner, left = state.trials.inner, state.clock.left_with_tolerance
-    for splits in state.trials.levels():
-        ranked = state.trials.ranked(splits)
-        ranked = [one for one in ranked if left is None or state.seconds_after(one) <= left] or ranked
-        if ranked:
-            values = np.array([one.on(splits) for one in ranked])
-            if rule == "cautious":
-                values = inner.repeats(splits, values)
-            sizes = np.array([one.size for one in ranked])
-            caution = 0.0 if splits == inner.first else caution
-            return ranked[choose(values, sizes, inner.test_to_train, rule=rule, caution=caution)]
-    return None
 
 
 def _top(state: SearchState) -> float:

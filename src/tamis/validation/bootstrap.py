@@ -56,13 +56,13 @@ class Bootstrap:
         for repeat in range(self.repeats):
             rng = generator(seed, repeat)
             for _ in range(_TRIES):
-                times = _drawn(stratum, rng)[units]
+                times = drawn(stratum, rng)[units]
                 if not times.all() and np.bincount(codes, weights=times).all():
                     break
             else:
-                drawn = "rows" if groups is None else "groups"
+                units_drawn = "rows" if groups is None else "groups"
                 raise TamisError(
-                    f"in {_TRIES} draws no bootstrap sample of the {drawn} had every class and left a row out; "
+                    f"in {_TRIES} draws no bootstrap sample of the {units_drawn} had every class and left a row out; "
                     "take folds or leave-one-out"
                 )
             found.append(Split(np.repeat(rows, times), np.flatnonzero(times == 0), repeat))
@@ -89,7 +89,7 @@ def strata(y: np.ndarray, groups: Column = None) -> tuple[Codes, Codes]:
     return units, counts.argmax(axis=1)
 
 
-def _drawn(stratum: Codes, rng: np.random.Generator) -> Codes:
+def drawn(stratum: Codes, rng: np.random.Generator) -> Codes:
     """How often each unit is drawn, with as many draws from a stratum as it has units."""
     times = np.zeros(stratum.size, dtype=np.intp)
     for one in np.unique(stratum):

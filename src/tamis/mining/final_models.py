@@ -1,0 +1,117 @@
+"""What a search ends with: the library of its models, what it offers of them, and the honest error of each offer."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tamis.base.seeds import spawn
+from tamis.mining.bootstrap_estimate import bootstrap_estimates
+from tamis.mining.ensembles import ensemble_results
+from tamis.mining.library import Library, library
+from tamis.mining.offers import Chooser, Offers, Prefer, Wishes
+from tamis.mining.search_state import SearchState
+from tamis.mining.trials import Trial
+from tamis.validation.fold_result import FoldResult
+from tamis.validation.metrics import Metric, all_metrics
+from tamis.validation.result import Estimate
+
+#: All offers of a search.
+OFFERS: tuple[Prefer, ...] = ("best", "single", "small")
+
+#: Models from which on those that were evaluated most often are a library.
+_ENOUGH = 8
+
+#: Most models of the library from which the honest error is estimated.
+_POOL = 150
+
+#: Distinguish the seeds of the choice and of the estimate from the other seeds of a search.
+_CHOICE, _ESTIMATE = 2**20, 2**20 + 1
+
+
+def final_offers(state: SearchState, wishes: Wishes, groups: np.ndarray | None) -> Offers | None:
+    """The offers of a search; None if nothing was evaluated.
+
+    They are chosen among the models evaluated (nearly) most often, if these are enough. Under a limit of time they are
+    models that can still be fitted within the tolerance, if there are any. The ensemble becomes a trial of its own.
+    """
+    splits, trials = _most_evaluated(state)
+    if not trials:
+        return None
+    found = _chooser(state, splits, trials, wishes, groups).choose()
+    if found.ensemble is not None:
+        text = found.ensemble.text(found.library)
+        if state.trials.add(text, "ensemble", None):
+            members = [found.library.recipes[m] for m in found.ensemble.members]
+            stored = [state.stored(split, members) for split in splits]
+            results = ensemble_results(found.ensemble, found.library, stored, _shares(state, splits))
+            for split, result in zip(splits, results, strict=True):
+                state.store(split, {text: result})
+                state.trials.record(text, split, result)
+    return found
+
+
+def honest_estimates(
+    state: SearchState, wishes: Wishes, groups: np.ndarray | None, metrics: Sequence[Metric] | None
+) -> dict[Prefer, dict[str, Estimate]]:
+    """The error of each offer on new rows, by the bootstrap (:mod:`tamis.mining.bootstrap_estimate`).
+
+    All models that were evaluated on every row take part: the choice of those that were evaluated more often is a part
+    of the search too.
+    """
+    splits = state.trials.levels()[1]
+    trials = _singles(state.trials.ranked(splits))[:_POOL]
+    if not trials:
+        splits, trials = _most_evaluated(state)
+    chooser = _chooser(state, splits, trials, wishes, groups)
+    wanted = list(all_metrics.values()) if metrics is None else metrics
+    return bootstrap_estimates(chooser, wanted, OFFERS, seed=spawn(state.seed, state.trials.number, _ESTIMATE))
+
+
+def offer_results(state: SearchState, offers: Offers, prefer: Prefer) -> tuple[tuple[int, ...], list[FoldResult]]:
+    """The splits on which an offer was evaluated, every row in at least one of them if possible, and its results."""
+    text = offers.text(prefer)
+    trial = state.trials.by_recipe[text]
+    levels = state.trials.levels()
+    splits = next(level for level in (levels[1], levels[0], levels[2]) if trial.has(level))
+    return splits, [state.stored(split, [text])[text] for split in splits]
+
+
+def _most_evaluated(state: SearchState) -> tuple[tuple[int, ...], list[Trial]]:
+    """The splits of the library and its trials: those of the most splits on which there are enough models."""
+    levels = [(splits, _singles(state.trials.ranked(splits))) for splits in state.trials.levels()]
+    for splits, trials in levels:
+        if len(trials) >= _ENOUGH:
+            return splits, trials[:_POOL]
+    return next((level for level in levels if level[1]), levels[-1])
+
+
+def _singles(trials: Sequence[Trial]) -> list[Trial]:
+    """Those that are not made of others."""
+    return [one for one in trials if one.candidate is not None]
+
+
+def _chooser(
+    state: SearchState, splits: Sequence[int], trials: Sequence[Trial], wishes: Wishes, groups: np.ndarray | None
+) -> Chooser:
+    left, fits = state.clock.left_with_tolerance, state.remaining.fits(state.trials.inner.splits[splits[0]].train.size)
+    return Chooser(
+        _library(state, splits, trials, groups),
+        state.trials.metric,
+        wishes,
+        seed=spawn(state.seed, state.trials.number, _CHOICE),
+        seconds=np.inf if left is None else max(0.0, left) / fits,
+        test_to_train=state.trials.inner.test_to_train,
+    )
+
+
+def _library(state: SearchState, splits: Sequence[int], trials: Sequence[Trial], groups: np.ndarray | None) -> Library:
+    recipes = [one.recipe for one in trials]
+    families = [one.candidate.closed.family for one in trials if one.candidate is not None]
+    return library(recipes, families, [state.stored(split, recipes) for split in splits], groups)
+
+
+def _shares(state: SearchState, splits: Sequence[int]) -> list[np.ndarray]:
+    """The shares of the classes in the training rows of some splits."""
+    codes = state.codes
+    counts = [np.bincount(codes[state.trials.inner.splits[i].train], minlength=codes.max() + 1) for i in splits]
+    return [own / own.sum() for own in counts]

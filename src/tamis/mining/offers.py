@@ -1,0 +1,217 @@
+"""What a search offers: an ensemble, the best single model, and the smallest that does about as well."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from tamis.base.types import Codes, FloatArray, Mask
+from tamis.mining.calibration import fit_calibration, log_losses
+from tamis.mining.ensembles import CANDIDATES, Ensemble, entry_weights, select_ensemble
+from tamis.mining.library import Library
+from tamis.mining.shrinkage import shrunk
+from tamis.validation.metrics import FoldPredictions, Metric
+from tamis.validation.nested import Rule as InnerRule
+from tamis.validation.nested import choose
+
+#: The names of the offers.
+Prefer = Literal["best", "single", "small"]
+
+#: How the best single model is chosen.
+Rule = Literal["shrunk", "best", "cautious", "simplest"]
+
+#: Metrics of which every class has the same share.
+_BALANCED = ("ber", "balanced_accuracy")
+
+#: A member of an ensemble may use up to this multiple of the columns of the best single model, or this share of all
+#: columns: an ensemble must not undo the selection.
+_MORE_COLUMNS, _FEW_COLUMNS = 1.25, 0.05
+
+#: Models with the fewest errors among which the offers are chosen.
+_NEAR = 60
+
+#: Rows up to which a sample of the rows learns its own calibration: of more rows it hardly depends on the sample.
+_FEW_ROWS = 500
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a user wants of the offers.
+
+    Attributes
+    ----------
+    prefer : {"best", "single", "small"}
+        The offer that becomes the model.
+    rule : {"shrunk", "best", "cautious", "simplest"}
+        How the best single model is chosen: by the shrunk log loss, or as in :func:`tamis.validation.nested.choose`.
+    caution : float
+        For "cautious".
+    max_features : int or None
+        Most columns of any offer.
+    """
+
+    prefer: Prefer = "best"
+    rule: Rule = "shrunk"
+    caution: float = 1.0
+    max_features: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Offers:
+    """The offers of a search, as places in its library.
+
+    Attributes
+    ----------
+    library : Library
+    ensemble : Ensemble or None
+        None where no two models may be combined.
+    single, small : int
+    """
+
+    library: Library
+    ensemble: Ensemble | None
+    single: int
+    small: int
+
+    def text(self, prefer: Prefer) -> str:
+        """The recipe of an offer."""
+        if prefer == "best" and self.ensemble is not None:
+            return self.ensemble.text(self.library)
+        return self.library.recipes[self.small if prefer == "small" else self.single]
+
+    def predictions(self, prefer: Prefer, entries: np.ndarray, shares: FloatArray) -> FoldPredictions:
+        """The predictions of an offer for some entries; `shares` are those of the classes."""
+        if prefer != "best" or self.ensemble is None:
+            return self.library.predictions(self.small if prefer == "small" else self.single, entries)
+        equal = self.ensemble.probabilities(self.library, entries)
+        p = equal * shares / (equal * shares).sum(axis=1, keepdims=True) if self.ensemble.balanced else equal
+        scores = p[:, 1] if self.library.n_classes == 2 else p
+        return FoldPredictions(self.library.truth[entries], equal.argmax(axis=1), self.library.n_classes, scores, p)
+
+
+@dataclass(eq=False)
+class Chooser:
+    """Chooses the offers of a library, for all its rows and for samples of them.
+
+    The criterion is the log loss of the calibrated predictions: it changes less from sample to sample than an error
+    rate, and the models that it chooses have a lower error rate on new rows. Where the metric gives every class the
+    same share, so does the loss.
+
+    Attributes
+    ----------
+    library : Library
+    metric : Metric
+    wishes : Wishes
+    seed : int
+    seconds : float
+        Most seconds that one fit of an offer may take.
+    test_to_train : float
+        Test rows per training row.
+    """
+
+    library: Library
+    metric: Metric
+    wishes: Wishes = field(default_factory=Wishes)
+    seed: int = 0
+    seconds: float = np.inf
+    test_to_train: float = 0.25
+
+    def __post_init__(self) -> None:
+        self.balanced = self.metric.name in _BALANCED
+        everything = np.ones(self.library.truth.size)
+        weight = entry_weights(self.library.truth, everything, balanced=self.balanced)
+        self._calibration = fit_calibration(self.library.probabilities, self.library.truth, weight)
+        self._losses = log_losses(self.library.probabilities, self.library.truth, self._calibration)
+        self._wrong = (self.library.labels != self.library.truth).astype(np.float64)
+        self._recalibrates = self.library.stratum.size <= _FEW_ROWS
+
+    def choose(self, counts: FloatArray | None = None, sample: int = 0) -> Offers:
+        """The offers when each entry counts that often; the number of the sample is part of the seed."""
+        library, calibration, losses = self.library, self._calibration, self._losses
+        every = np.ones(library.truth.size) if counts is None else counts
+        weight = entry_weights(library.truth, every, balanced=self.balanced)
+        near = self._near(weight)
+        if counts is not None and self._recalibrates:
+            part = library.models(near)
+            calibration, losses = calibration.copy(), losses.copy()
+            calibration[near] = fit_calibration(part.probabilities, part.truth, weight, calibration[near])
+            losses[near] = log_losses(part.probabilities, part.truth, calibration[near])
+        near = near[np.argsort(losses[near] @ weight, kind="stable")]
+        single, small = self._single(near, losses, weight, every)
+        return Offers(library, self._ensemble(near, single, calibration, losses, weight, sample), single, small)
+
+    def _near(self, weight: FloatArray) -> np.ndarray:
+        """The models with the fewest errors, which need no calibration to be counted."""
+        possible = np.flatnonzero(self._possible())
+        errors = self._wrong[possible] @ weight
+        return possible[np.argsort(errors, kind="stable")[:_NEAR]]
+
+    def _possible(self) -> Mask:
+        """The models within the limits; failing these those with the fewest columns."""
+        most = np.inf if self.wishes.max_features is None else self.wishes.max_features
+        few = self.library.sizes <= most
+        few = few if few.any() else self.library.sizes == self.library.sizes.min()
+        quick = few & (self.library.seconds <= self.seconds)
+        return quick if quick.any() else few
+
+    def _single(self, near: np.ndarray, losses: FloatArray, weight: FloatArray, counts: FloatArray) -> tuple[int, int]:
+        """The best model, and the one with the fewest columns within a standard error of it."""
+        values = shrunk(losses[near], weight, [self.library.families[i] for i in near])
+        best = int(near[values.argmin()])
+        if self.wishes.rule != "shrunk":
+            return self._by_rule(near, counts, self.wishes.rule), self._by_rule(near, counts, "simplest")
+        share = weight / weight.sum()
+        own = losses[best]
+        error = float(np.sqrt(share**2 @ (own - share @ own) ** 2))
+        sizes = self.library.sizes[near]
+        within = (values <= values.min() + error) & (sizes >= 1)
+        if not within.any():
+            return best, best
+        small = min(np.flatnonzero(within), key=lambda i: (sizes[i], values[i]))
+        return best, int(near[small])
+
+    def _by_rule(self, near: np.ndarray, counts: FloatArray, rule: InnerRule) -> int:
+        """The choice of a rule by the values of the metric, over the splits or, where rows are few, the repeats."""
+        library = self.library
+        several = rule == "cautious" and np.ptp(library.repeat) > 0
+        parts = library.repeat if several else library.split
+        sign = 1.0 if self.metric.better == "high" else -1.0
+        entries = [np.repeat(np.flatnonzero(own), counts[own].astype(np.intp)) for own in _masks(parts)]
+        values = np.array([[sign * self.metric(library.predictions(m, own)) for own in entries] for m in near])
+        sizes = np.where(library.sizes[near] >= 1, library.sizes[near], np.inf)
+        return int(near[choose(values, sizes, self.test_to_train, rule=rule, caution=self.wishes.caution)])
+
+    def _ensemble(
+        self,
+        near: np.ndarray,
+        single: int,
+        calibration: FloatArray,
+        losses: FloatArray,
+        weight: FloatArray,
+        sample: int,
+    ) -> Ensemble | None:
+        library = self.library
+        most = max(_MORE_COLUMNS * library.sizes[single], _FEW_COLUMNS * library.n_features)
+        able = near[library.sizes[near] <= most][:CANDIDATES]
+        if able.size < 2:
+            return None
+        part = library.models(able)
+        found = select_ensemble(
+            part, calibration[able], losses[able], weight, balanced=self.balanced, seed=self.seed + sample
+        )
+        members = able[found.members]
+        while members.size > 1 and not self._within(members):
+            members = members[:-1]
+        n = members.size
+        return Ensemble(members, found.votes[:n], found.calibration[:n], self.balanced)
+
+    def _within(self, members: np.ndarray) -> bool:
+        """Whether an ensemble of these members is within the limits."""
+        if self.library.seconds[members].sum() > self.seconds:
+            return False
+        most = self.wishes.max_features
+        return most is None or self.library.union_size(members) <= most
+
+
+def _masks(codes: Codes) -> list[Mask]:
+    return [codes == one for one in np.unique(codes)]
