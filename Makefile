@@ -28,7 +28,7 @@ test: $(READY)
 test-all: MARKED := -m ""
 test-all: test test-oldest
 
-# The kernels are compiled once, and not by every test process.
+# All cores compile the kernels, before the tests keep them busy.
 pytest: warm
 	$(SETTINGS) $(BIN)/python $(PYTEST) $(MARKED)
 

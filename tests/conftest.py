@@ -15,7 +15,14 @@ settings.register_profile("explore", deadline=None, max_examples=50)
 settings.load_profile("tamis")
 
 #: Tests of other processes, of kills and of limits of time wait more than they compute.
-WAITING = {"test_engine.py", "test_engine_dask.py", "test_mine_dask.py", "test_store_processes.py", "test_parallel.py"}
+WAITING = {
+    "test_cold_start.py",
+    "test_engine.py",
+    "test_engine_dask.py",
+    "test_mine_dask.py",
+    "test_store_processes.py",
+    "test_parallel.py",
+}
 
 #: Files that take longest. With those that wait they come first, so that at the end no process is busy alone.
 LONG = {

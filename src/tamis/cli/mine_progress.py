@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 #: Models in the live table.
 _SHOWN = 8
 
+#: The stage before the search.
+COMPILE = "compile"
+
 #: What each stage does, in words.
 _STAGES = {
     "portfolio": "recipes that did well on other data",
@@ -65,6 +68,9 @@ class _Lines:
         self._best = ""
 
     def __call__(self, progress: "Progress") -> None:
+        if progress.stage == COMPILE:
+            self._compiling(progress)
+            return
         rows = self._models(progress)
         best = f"{rows[0][0]}, {rows[0][1]} features: {rows[0][3]}" if rows else ""
         if progress.stage == self._stage and best == self._best:
@@ -72,6 +78,17 @@ class _Lines:
         self._stage, self._best = progress.stage, best
         words = _STAGES.get(progress.stage, progress.stage)
         print(f"[{_clock(progress.clock.spent)}] {words}{'; best so far: ' + best if best else ''}", file=sys.stderr)
+
+    def _compiling(self, progress: "Progress") -> None:
+        """A line for each quarter of the kernels."""
+        quarter = f"{progress.stage} {4 * progress.done // progress.total}"
+        if quarter != self._stage:
+            self._stage = quarter
+            print(_compiling(progress), file=sys.stderr)
+
+
+def _compiling(progress: "Progress") -> str:
+    return f"compiling {progress.total} kernels, once on this machine: {progress.done} of {progress.total}"
 
 
 def _rows(progress: "Progress") -> Iterator[tuple[str, str, str, str]]:
@@ -90,6 +107,8 @@ def _picture(progress: "Progress", models: Sequence[Sequence[str]]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
+    if progress.stage == COMPILE:
+        return Text(_compiling(progress))
     left = progress.clock.left
     time = f"{_clock(progress.clock.spent)} spent" + ("" if left is None else f", {_clock(max(0.0, left))} left")
     tried = sum(len(search.trials.by_recipe) for search in progress.searches)

@@ -6,6 +6,7 @@ Counts are int32, or float64 where rows have weights. The array `weight`, ones o
 
 import numpy as np
 
+from tamis.kernels.assign import assign
 from tamis.kernels.compiler import kernel
 
 _CODES = ("int8", "uint8", "int16", "int32", "int64")
@@ -112,8 +113,8 @@ def stored_counts(indptr, rows, stored, zero, first, classes, weight, members, s
     others = np.empty_like(members)
     left = np.empty_like(size)
     for j in range(indptr.shape[0] - 1):
-        others[:] = members
-        left[:] = size
+        assign(others, members)
+        assign(left, size)
         for t in range(indptr[j], indptr[j + 1]):
             c = classes[rows[t]]
             w = weight[rows[t]]

@@ -13,6 +13,7 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
+from tamis.kernels.assign import assign
 from tamis.kernels.compiler import kernel
 
 #: Most Newton steps along one direction; three or four are usual.
@@ -154,7 +155,8 @@ def line_minima(directions, margins, weight, first, second, loss, terms, left, s
     one, two = np.empty_like(first), np.empty_like(second)
     for r in range(directions.shape[0]):
         direction = directions[r]
-        one[:], two[:] = first, second
+        assign(one, first)
+        assign(two, second)
         linear, quadratic = terms[0, r], terms[1, r]
         t = _minimum(margins, weight, loss, direction, linear, quadratic, terms[2, r], terms[3, r], left, one, two)
         total = (linear + quadratic * t) * t

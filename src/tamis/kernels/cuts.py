@@ -7,6 +7,7 @@ column is first counted into a table of its distinct values by classes, and ever
 import numpy as np
 from numba.extending import register_jitable
 
+from tamis.kernels.assign import assign
 from tamis.kernels.compiler import kernel
 from tamis.kernels.ssv import halfway
 
@@ -182,7 +183,8 @@ def cuts_right(begin, end, rows, values, codes, used, priors, cut, degree, count
         while zero_bin < count[j] and cut[begin[j] + zero_bin] <= 0.0:
             zero_bin += 1
         table[: count[j] + 1] = 0.0
-        table[zero_bin] = total
+        for side in range(2):
+            assign(table[zero_bin, side], total[side])
         b = 0
         for t in range(begin[j], end[j]):
             side, c = 1 if used[rows[t]] else 0, codes[rows[t]]

@@ -6,6 +6,7 @@ A kernel marks the sets in which rounding could decide a prediction, so that the
 import numpy as np
 from numba.extending import register_jitable
 
+from tamis.kernels.assign import assign
 from tamis.kernels.compiler import kernel
 
 _TABLE = "float64[:, ::1]"
@@ -178,9 +179,10 @@ def bayes_votes(known, columns, n_own, smoothing, smoothings, prior, sign, round
         if not share <= _LITTLE:
             w, share = 1, 0.0
             _tabulate(known, columns[:n_own], smoothings[i], prior, tables[1], sizes[1], extremes[1])
-        now[:] = tables[w]
-        size[:] = sizes[w]
-        reached[:] = extremes[w]
+        for c in range(n_classes):
+            assign(now[c], tables[w, c])
+        assign(size, sizes[w])
+        assign(reached, extremes[w])
         _add_column(known[columns[n_own + i]], smoothings[i], sign, now, size, reached)
         reach = 2.0 * rounding * (1.0 + reached[1]) + 4.0 * share
         slack = share * n_own

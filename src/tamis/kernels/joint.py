@@ -12,6 +12,7 @@ to ``out[q]`` the information of column ``columns[q]`` with each of ``others[sin
 import numpy as np
 from numba.extending import register_jitable
 
+from tamis.kernels.assign import assign
 from tamis.kernels.compiler import kernel
 
 #: The information of a pair is a multiple of 1 / GRID.
@@ -103,7 +104,7 @@ def stored_information(indptr, rows, stored, zero, sizes, n_rows, columns, since
             # Where every row is stored the state of zero may be none of the column's.
             full = indptr[c + 1] - indptr[c] == n_rows
             at_zero = 0 if full else (zero[c] + 1) * width
-            table[at_zero : at_zero + width] = left
+            assign(table[at_zero:], left)
             for s in range(indptr[c], indptr[c + 1]):
                 b = other_states[rows[s]] + 1
                 table[at_zero + b] -= 1
@@ -140,13 +141,18 @@ def _information(cells, width, n_one, n_other, terms):
 @register_jitable
 def _sorted_information(one, other, terms):
     """From the states of all rows, where a table would have too many cells."""
-    known = (one >= 0) & (other >= 0)
-    a = one[known].astype(np.int64)
-    b = other[known].astype(np.int64)
-    if a.shape[0] == 0:
-        return 0.0
-    value = _runs(a * (b.max() + 1) + b, terms) - _runs(a, terms) - _runs(b, terms)
-    return _rounded(value, a.shape[0], terms)
+    a, b = np.empty(one.shape[0], dtype=np.int64), np.empty(one.shape[0], dtype=np.int64)
+    n, width = 0, 1
+    for i in range(one.shape[0]):
+        if one[i] >= 0 and other[i] >= 0:
+            a[n], b[n] = one[i], other[i]
+            width = max(width, b[n] + 1)
+            n += 1
+    pairs = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        pairs[i] = a[i] * width + b[i]
+    value = _runs(pairs, terms) - _runs(a[:n], terms) - _runs(b[:n], terms)
+    return _rounded(value, n, terms)
 
 
 @register_jitable

@@ -15,6 +15,7 @@ weight, sum of squares, sum, sum of x, of x squared and of x times target.
 import numpy as np
 from numba.extending import register_jitable
 
+from tamis.kernels.assign import assign
 from tamis.kernels.compiler import kernel
 
 #: Costs that differ by less than this share of the sum of squares are equal; errors below ten times it are zero.
@@ -40,7 +41,7 @@ def count_values(begin, end, rows, values, codes, weight, total, first, value, t
         pending = codes.shape[0] > end[j] - begin[j]
         if pending:
             # The rows that are not listed.
-            zero[:] = total
+            assign(zero, total)
             for t in range(begin[j], end[j]):
                 zero[codes[rows[t]]] -= weight[rows[t]]
             pending = False
@@ -53,7 +54,7 @@ def count_values(begin, end, rows, values, codes, weight, total, first, value, t
             if pending and (not listed or values[t] > 0.0):
                 pending = False
                 value[m] = 0.0
-                table[m] = zero
+                assign(table[m], zero)
                 m += 1
             if not listed:
                 break
@@ -101,11 +102,7 @@ def best_bins(first, sums, penalty, max_bins, min_weight, lines, begins, cost):
         cost[j] = whole + each
         if m == 1 or max_bins == 1 or whole <= 10.0 * close:
             continue
-        path[0] = 0.0
-        _layer(P, m, each, min_weight, lines, close, path, path, back)
-        bins, t = 0, m
-        while t > 0 and path[m] < np.inf:
-            bins, t = bins + 1, back[t]
+        bins = _any_number(P, m, each, min_weight, lines, close, path, back)
         if bins == 0:
             continue
         if max_bins == 0 or bins <= max_bins:
@@ -116,6 +113,17 @@ def best_bins(first, sums, penalty, max_bins, min_weight, lines, begins, cost):
                 t = back[t]
         else:
             cost[j] = _few(P, m, each, min_weight, lines, close, max_bins, begins[first[j] :])
+
+
+@register_jitable
+def _any_number(P, m, each, min_weight, lines, close, path, back):
+    """Fill the paths of the best bins; returns how many bins there are, 0 if none are heavy enough."""
+    path[0] = 0.0
+    _layer(P, m, each, min_weight, lines, close, path, path, back)
+    bins, t = 0, m
+    while t > 0 and path[m] < np.inf:
+        bins, t = bins + 1, back[t]
+    return bins
 
 
 @register_jitable
@@ -189,10 +197,9 @@ def _layer(P, m, each, min_weight, lines, close, before, path, back):
                 if one:
                     if 2 * count + 1 > owner.shape[0]:
                         # Rounding may make more than the 2 m pieces of exact arithmetic.
-                        more = 3 * count
-                        owner = np.append(owner, np.empty(more, dtype=np.int64))
-                        high = np.append(high, np.empty((more, 1)), axis=0)
-                        spare, low = np.empty_like(owner), np.empty_like(high)
+                        size = owner.shape[0] + 3 * count
+                        owner, high = _grown(owner, high, size)
+                        spare, low = np.empty(size, dtype=np.int64), np.empty((size, 1))
                     count = _enter_line(P, entering, close, before, owner, high, spare, low, count)
                 else:
                     count = _enter(P, entering, lines, close, before, owner, low, high, count)
@@ -204,6 +211,15 @@ def _layer(P, m, each, min_weight, lines, close, before, path, back):
             if here < best - close or (here <= best + close and s < at):
                 best, at = here, s
         path[t], back[t] = best, at
+
+
+@register_jitable
+def _grown(owner, end, size):
+    """Copies of the pieces with more room."""
+    wider, wider_end = np.empty(size, dtype=np.int64), np.empty((size, 1))
+    for i in range(owner.shape[0]):
+        wider[i], wider_end[i, 0] = owner[i], end[i, 0]
+    return wider, wider_end
 
 
 @register_jitable
@@ -241,8 +257,8 @@ def _enter_line(P, new, close, before, owner, end, spare, spare_end, count):
                 made += 1
                 low = to
         low = high
-    owner[:made] = spare[:made]
-    end[:made] = spare_end[:made]
+    for i in range(made):
+        owner[i], end[i, 0] = spare[i], spare_end[i, 0]
     return made
 
 

@@ -1,6 +1,7 @@
 """The best division of a grid into rectangles by cuts from side to side, exactly."""
 
 import numpy as np
+from numba.extending import register_jitable
 
 from tamis.kernels.compiler import kernel
 
@@ -48,19 +49,24 @@ def best_rectangles(sums, penalty, min_weight, found):
                     cost[a, b, c, d], place[a, b, c, d] = best, at
     # A cut rectangle is replaced by its first part; the second is appended.
     found[:] = -1
-    found[0] = (0, m, 0, n)
+    _put(found, 0, 0, m, 0, n)
     count, i = 1, 0
     while i < count:
-        a, b, c, d = found[i]
+        a, b, c, d = found[i, 0], found[i, 1], found[i, 2], found[i, 3]
         at = np.int64(place[a, b, c, d])
         if at == 0:
             i += 1
         elif at > 0:
             found[i, 1] = at
-            found[count] = (at, b, c, d)
+            _put(found, count, at, b, c, d)
             count += 1
         else:
             found[i, 3] = -at
-            found[count] = (a, b, -at, d)
+            _put(found, count, a, b, -at, d)
             count += 1
     return cost[0, m, 0, n]
+
+
+@register_jitable
+def _put(found, i, a, b, c, d):
+    found[i, 0], found[i, 1], found[i, 2], found[i, 3] = a, b, c, d

@@ -10,6 +10,7 @@ so the time per split does not depend on the number of classes.
 import numpy as np
 from numba.extending import register_jitable
 
+from tamis.kernels.assign import assign
 from tamis.kernels.compiler import kernel
 
 #: Score of a column that cannot be split.
@@ -257,6 +258,7 @@ def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
     best, best_same = NO_SPLIT, 0.0
     chosen = np.zeros(m, dtype=np.bool_)
     best_chosen = np.zeros(m, dtype=np.bool_)
+    share = np.empty(m)
     part = np.zeros(n_classes)
 
     # In each sequence of candidates one level after the other changes sides. The first sequences have a fixed order;
@@ -269,11 +271,13 @@ def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
         if improving:
             steps = m
             moved = False
-            chosen[:] = best_chosen
+            assign(chosen, best_chosen)
         elif order < n_orders:
             steps = (1 << (m - 1)) - 1 if exhaustive else m - 1
             chosen[:] = False
-            ranking = np.argsort(table[present, order] / size[present])
+            for k in range(m):
+                share[k] = table[present[k], order] / size[present[k]]
+            ranking = np.argsort(share)
         else:
             break
         for step in range(1, steps + 1):
@@ -291,7 +295,7 @@ def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
             better = here > best + near or (here >= best - near and separated < best_same - close)
             if here > NO_SPLIT and better:
                 best, best_same = here, separated
-                best_chosen[:] = chosen
+                assign(best_chosen, chosen)
                 if improving:
                     moved = True
                     continue

@@ -1,7 +1,8 @@
 """How long a search may take: seconds, trials, or both."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import time
 
@@ -92,6 +93,17 @@ class Clock:
     def freeze(self, spent: float | None) -> None:
         """Stop the clock at a number of seconds spent; None lets it run."""
         self._frozen = spent
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """A context whose time is not spent."""
+        spent = self.spent
+        self.freeze(spent)
+        try:
+            yield
+        finally:
+            self.freeze(None)
+            self._start = self._timer() - spent
 
     def reserve(self, confirm: float, final: float) -> None:
         """Reserve seconds for the last evaluation of the best models, and for the work after the searches."""

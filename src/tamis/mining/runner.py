@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tamis.base.errors import TamisError
+from tamis.compose.needed_kernels import needed_kernels
 from tamis.compose.recipe import recipe
+from tamis.engines.ready import ready
 from tamis.mining.budget import Budget, Clock
 from tamis.mining.run.store import Store
 from tamis.mining.search_state import Request, SearchState
@@ -43,10 +46,11 @@ class Progress:
     Attributes
     ----------
     stage : str
+        "compile" while kernels are compiled, before the first round.
     number : int
         Of the round; the trials of the searches change from round to round.
     done, total : int
-        Tasks of the round.
+        Tasks of the round, or kernels.
     searches : sequence of SearchState
         The last one is the search on all rows.
     clock : Clock
@@ -77,6 +81,16 @@ class Runner:
         if text not in self._models:
             self._models[text] = recipe(text)
         return self._models[text]
+
+    def prepare(self, searches: Sequence[SearchState], *, single: bool) -> None:
+        """Compile the kernels that the searches may need and that are not on disk; the clock stands still."""
+        parts = set().union(*(search.space.parts for search in searches))
+        with self._clock.paused():
+            ready(
+                needed_kernels(parts),
+                single=single,
+                progress=None if self._progress is None else partial(self._notify, "compile", searches=searches),
+            )
 
     def run(self, searches: Sequence[SearchState]) -> None:
         """Run the searches through all their stages, one request of each at a time.

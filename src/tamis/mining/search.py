@@ -95,7 +95,8 @@ def mine(
     y : array of shape (n_rows,), optional
         Class labels, if `X` is not a Dataset.
     budget : str, float or Budget, optional
-        Time for everything, such as "10m"; ten minutes by default, and no limit if `trials` is given.
+        Time for everything, such as "10m"; ten minutes by default, and no limit if `trials` is given. Kernels that
+        have to be compiled first, once on a machine, take no time of it.
     trials : int, optional
         Recipes that each search may try. With this alone the result depends on the seed only.
     engine : str, default="local"
@@ -211,6 +212,7 @@ class _Session:
 
     def run(self, edits: Edits) -> Mined:
         searches = self._searches(edits)
+        self._runner.prepare(searches, single=getattr(self._experiment.data.X, "dtype", None) == np.float32)
         self._runner.run(searches)
         offers = [self._offers(search) for search in searches]
         self._clock.freeze(None)

@@ -60,6 +60,16 @@ class Space:
             return pairs
         return [pair for pair in pairs if not entry(pair[1][-1].name).card.slow] or pairs
 
+    @property
+    def parts(self) -> set[str]:
+        """The names of all parts that its recipes may have."""
+        chains = tuple(template.chain for template in self.templates)
+        return _names((self.preparations, self.selections, self.classifiers, chains)).union(
+            self.committees,
+            [_name_for("imputation")] if self.traits.missing else [],
+            [_name_for("encoding")] if self.traits.nominal else [],
+        )
+
     def text(self, template: Template) -> str:
         """The recipe of a closed template, completed by what the data needs."""
         return str(completed(template.chain, nominal=self.traits.nominal, missing=self.traits.missing))

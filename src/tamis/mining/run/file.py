@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from tamis.base.errors import TamisError
+from tamis.kernels.lock import Lock, LockedError
 
 #: Marks a SQLite file as a run, in its header.
 APPLICATION = int.from_bytes(b"tami", "big")
@@ -69,10 +70,16 @@ class RunFile:
         """Whether anything has this name."""
         return os.path.lexists(self._real)
 
-    def lock(self) -> "Lock":
+    def lock(self) -> Lock:
         """Lock the file for this process; an error if it is locked."""
         with self.explained():
-            return Lock(self._beside("-lock"), self.path)
+            try:
+                return Lock(self._beside("-lock"))
+            except LockedError:
+                raise TamisError(
+                    f"{self.path}: is in use by another process, or still open in this one; wait for it to end or "
+                    "name another run file"
+                ) from None
 
     def create(self, identity: Mapping[str, str]) -> None:
         """Create the file atomically, with the settings of the run."""
@@ -171,41 +178,8 @@ class RunFile:
         return self._real.with_name(self._real.name + ending)
 
 
-class Lock:
-    """A lock on a run, held until it is released or the process ends.
-
-    It is an exclusive SQLite transaction on an empty file `path` beside the run, so it works wherever SQLite does.
-    """
-
-    def __init__(self, path: Path, run: Path) -> None:
-        self._path = path
-        while True:
-            self._connection = _connect(path, "rwc", patience=0.0)
-            try:
-                self._connection.execute("BEGIN EXCLUSIVE")
-            except sqlite3.Error as error:
-                self._connection.close()
-                if _code(error) == sqlite3.SQLITE_BUSY:
-                    raise TamisError(
-                        f"{run}: is in use by another process, or still open in this one; wait for it to end or "
-                        "name another run file"
-                    ) from None
-                raise
-            if path.exists():
-                return
-            # Another process removed the file after we opened and before we locked it.
-            self._connection.close()
-
-    def release(self) -> None:
-        with suppress(OSError):  # where an open file cannot be removed it stays, which does no harm
-            self._path.unlink(missing_ok=True)
-        self._connection.close()
-
-
-def _connect(
-    path: Path, mode: Literal["ro", "rw", "rwc", "ro&immutable=1"], patience: float = _PATIENCE
-) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"{path.as_uri()}?mode={mode}", uri=True, timeout=patience, isolation_level=None)
+def _connect(path: Path, mode: Literal["ro", "rw", "rwc", "ro&immutable=1"]) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{path.as_uri()}?mode={mode}", uri=True, timeout=_PATIENCE, isolation_level=None)
     # The tables of a malicious file may call no functions; overlapping cells are found.
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")

@@ -37,7 +37,8 @@ from typing import Any, Self, TypeAlias
 
 from tamis.base.errors import TamisError
 from tamis.compose.versions import made_with
-from tamis.mining.run.file import REMEDY, Lock, RunFile, printable
+from tamis.kernels.lock import Lock
+from tamis.mining.run.file import REMEDY, RunFile, printable
 from tamis.mining.run.packing import (
     ResultColumns,
     SplitColumns,
