@@ -124,6 +124,7 @@ def _forget_folds(features: dict[str, Any]) -> None:
     table = features["table"]
     table["chosen"], table["used"] = [None] * len(table["name"]), [False] * len(table["name"])
     features["score_name"], features["stability"], features["selectors"] = "cc", None, None
+    features["substitutes"] = None
 
 
 def _names(n: int, hostile: bool) -> list[str]:
@@ -301,6 +302,7 @@ def _features(
         "stability": {"index": 0.71, "low": 0.64, "high": 0.78},
         "selectors": _selectors(rng, n),
         "redundancy": _redundancy(rng, table["name"][:40]),
+        "substitutes": _substitutes(rng, table["name"], np.flatnonzero(is_used).tolist()),
         "distributions": [_distribution(rng, i, name, classes) for i, name in enumerate(table["name"][:60])],
     }
 
@@ -331,6 +333,25 @@ def _redundancy(rng: np.random.Generator, names: list[str]) -> dict[str, Any]:
         "cluster": cluster.tolist(),
         "order": np.argsort(cluster, kind="stable").tolist(),
     }
+
+
+def _substitutes(rng: np.random.Generator, names: list[str], used: list[int]) -> dict[str, Any]:
+    """Of the features used every third is dispensable, and every second has substitutes."""
+    examined = [
+        {
+            "place": place,
+            "name": names[place],
+            "needed": number % 3 > 0,
+            "loss": 0.02,
+            "se": 0.01,
+            "by": [
+                {"name": names[-1 - i], "redundancy": 0.9 - i / 10, "measure": "rU"[i], "difference": 0.0, "se": 0.01}
+                for i in range(2 * (number % 2))
+            ],
+        }
+        for number, place in enumerate(used)
+    ]
+    return {"examined": examined, "note": ""}
 
 
 def _distribution(rng: np.random.Generator, number: int, name: str, classes: list[str]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ COMMANDS = [{"what": "predict", "command": "tamis predict m NEW"}]
 ENTRIES = {
     "answer": "recipe sentence metric honest inner_estimate optimism n_used n_features false_features commands",
     "models": "metric rows best smallest chosen curves",
-    "features": "n table left_out score_name stability selectors redundancy distributions",
+    "features": "n table left_out score_name stability selectors redundancy substitutes distributions",
     "rows": "projection classes confusion roc threshold calibration",
     "honesty": "leak permutation search warnings",
     "story": "stages choices trees members failed",

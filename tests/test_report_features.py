@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.cluster.hierarchy import fcluster, linkage
 
+from tamis.compose.quick_scores import best, has_classes, scores
 from tamis.data.dataset import Dataset
 from tamis.reporting.distributions import distributions
-from tamis.reporting.features import best, features, has_classes, scores
+from tamis.reporting.features import features
 from tamis.reporting.redundancy import redundancy
 from tamis.scores import cc, ssv
 from tamis.validation.stability import stability

@@ -268,6 +268,27 @@ def test_the_features_sort_and_come_as_csv(browser, report):
 
 
 @needs_chromium
+def test_what_could_stand_in_for_a_feature_is_below_it(browser, report):
+    features = sample(hostile=True)["features"]
+    examined = {one["place"]: one for one in features["substitutes"]["examined"]}
+    with opened(browser, report(hostile=True)) as seen:
+        cells = seen.page.locator("[data-table=features] tbody th")
+        lines = cells.evaluate_all("all => all.map(e => e.querySelector('small')?.textContent ?? null)")
+        assert [place for place, line in enumerate(lines) if line is not None] == [p for p in examined if p < 20]
+        for place, one in examined.items():
+            if place < 20:
+                others = [f"{each['name']} ({each['measure']} = {each['redundancy']:.2f})" for each in one["by"]]
+                assert all(other in lines[place] for other in others)
+                assert ("dispensable" in lines[place]) is not one["needed"]
+        with seen.page.expect_download() as download:
+            seen.page.locator("#csv").click()
+        with download.value.path().open(encoding="utf-8", newline="") as file:
+            replaced = [line["replaced"] for line in csv.DictReader(file)]
+        assert replaced[:20] == [line or "" for line in lines]
+        assert seen.errors == []
+
+
+@needs_chromium
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_people_of_all_eyes_and_hands_can_read_it(browser, report, scheme):
     axe = pytest.importorskip("axe_playwright_python", reason="axe-core is absent: pip install axe-playwright-python")
@@ -288,7 +309,8 @@ def test_hostile_names_are_text(browser, report, classes):
     file = report(hostile=True, n_classes=classes)
     with opened(browser, file) as seen:
         assert seen.draw_all() == (TWO_CLASSES if classes == 2 else MORE_CLASSES)
-        shown = seen.page.locator("[data-table=features] tbody th").evaluate_all("all => all.map(e => e.textContent)")
+        names = seen.page.locator("[data-table=features] tbody th .short")
+        shown = names.evaluate_all("all => all.map(e => e.textContent)")
         assert shown == [name if name.strip() else "(no name)" for name in facts["features"]["table"]["name"][:20]]
         seen.page.locator("[data-table=features] button.pick").evaluate_all(
             f"all => all.slice(0, {len(HOSTILE)}).forEach(e => e.click())"

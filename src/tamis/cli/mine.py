@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 #: Rows of the table of models.
 _SHOWN = 10
 
-#: Names of features that are printed.
-_NAMED = 30
+#: Names of features that are printed, and features whose substitutes are.
+_NAMED, _REPLACED = 30, 5
 
 
 def mine(
@@ -214,6 +214,9 @@ def _print_choice(found: "Mined", dataset: "Dataset") -> None:
     print_line(f"  fitted on all rows it uses {used.size} of {found.n_features_in_} features{_roles(found, dataset)}:")
     shown = ", ".join(map(str, used[:_NAMED])) + (", ..." if used.size > _NAMED else "")
     print_line(f"  {shown}")
+    for feature, others in [pair for pair in found.substitutes_.items() if pair[1]][:_REPLACED]:
+        names = ", ".join(f"{one.feature} ({one.redundancy:.2f})" for one in others)
+        print_line(f"  {feature} could be replaced by {names}")
 
 
 def _print_offers(found: "Mined") -> None:

@@ -22,8 +22,8 @@ _ENDS = {
     "substitute": 1.0,
 }
 
-#: Share of the whole time that the searches leave unused, as a margin.
-_MARGIN = 0.03
+#: Share of the whole time that the searches leave unused: for the honest estimate, for substitutes, and as a margin.
+_MARGIN = 0.06
 
 #: Share by which the time may be exceeded before a worse but quicker model is chosen.
 _TOLERANCE = 0.07

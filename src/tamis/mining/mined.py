@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.types import FloatArray
+from tamis.mining.substitutes import Substitutes
 from tamis.mining.trials import Trial, Trials
 from tamis.validation.estimates import over_folds
 from tamis.validation.result import Estimate, Validation
@@ -100,6 +101,9 @@ class Mined(ClassifierMixin, BaseEstimator):
     n_features_in_ : int
     selected_features_ : array
         The columns that the model uses: their names, or numbers if they have none. All columns if it is not known.
+    substitutes_ : Substitutes
+        What could stand in for each of them: a mapping of feature to a list of
+        :class:`~tamis.mining.substitutes.Substitute`.
     models_ : dict of str to Offered
         What the search offers: "best" (an ensemble, unless a single model is all there is), "single" (the best single
         model) and "small" (the fewest features within one standard error of the best). One of them is this model.
@@ -116,6 +120,8 @@ class Mined(ClassifierMixin, BaseEstimator):
     tamis.report : The report of a run.
     tamis.validation.validate_nested : The same estimate for a given list of recipes.
     """
+
+    substitutes_: Substitutes
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -165,6 +171,7 @@ class Mined(ClassifierMixin, BaseEstimator):
             "recipe": self.recipe_,
             "features": np.asarray(self.selected_features_).tolist(),
             "n_features": self.n_features_in_,
+            "substitutes": self.substitutes_.to_dict(),
             "honest": self.validation_.to_dict(),
             "inner_estimate": vars(self.inner_estimate_),
             "optimism": self.optimism_,

@@ -28,6 +28,7 @@ from tamis.mining.run.store import Store
 from tamis.mining.runner import SPENT, Batch, Progress, Runner
 from tamis.mining.search_state import RemainingWork, SearchState
 from tamis.mining.space import space
+from tamis.mining.substitutes import Substitutes, noted_substitutes
 from tamis.mining.trials import Trials
 from tamis.mining.trials import inner_folds as split_rows
 from tamis.validation.execute.driver import Driver, warn_again
@@ -217,7 +218,9 @@ class _Session:
         offers = [self._offers(search) for search in searches]
         self._clock.freeze(None)
         outer = self._outer(searches, offers) if self._nested else {}
-        return self._mined(searches[-1], offers, outer)
+        found = self._mined(searches[-1], offers, outer)
+        found.substitutes_ = self._substitutes(found, searches[-1].trials)
+        return found
 
     def _searches(self, edits: Edits) -> list[SearchState]:
         """For a nested estimate a search for every outer split; and one on all rows unless the split is official."""
@@ -335,6 +338,18 @@ class _Session:
                 inner_estimate=inner_estimate(search.trials, search.trials.by_recipe[text]),
             )
         return found
+
+    def _substitutes(self, found: Mined, trials: Trials) -> Substitutes:
+        """What could stand in for the features of the model, in the time that is left."""
+        inner, left = trials.inner, self._clock.left
+        return noted_substitutes(
+            found,
+            self._experiment,
+            [inner.splits[number] for number in inner.folds],
+            self._store,
+            seconds=None if left is None else max(0.0, left),
+            n_jobs=self._workers,
+        )
 
     def _corrected(
         self, search: SearchState, offers: Offers, name: Prefer, estimates: Mapping[str, Estimate]

@@ -8,6 +8,7 @@ import polars as pl
 
 from tamis.base.types import Codes, FloatArray, Mask
 from tamis.data.dataset import Dataset
+from tamis.data.numeric_columns import numbers
 from tamis.validation.json_values import plain
 
 #: Features drawn, bins of a numeric one, and distinct values up to which each has a bin of its own.
@@ -68,17 +69,6 @@ def distributions(data: Dataset, columns: Sequence[int] | np.ndarray) -> list[di
             }
         )
     return found
-
-
-def numbers(data: Dataset, columns: np.ndarray) -> FloatArray:
-    """A few numeric columns as a dense matrix, NaN where missing."""
-    if not columns.size:
-        return np.empty((data.n_rows, 0))
-    if data.is_sparse:
-        return np.asarray(data.X[:, columns].toarray(), dtype=np.float64)
-    if isinstance(data.X, pl.DataFrame):
-        return np.column_stack([data.X.to_series(j).cast(pl.Float64).to_numpy() for j in columns.tolist()])
-    return np.asarray(data.X[:, columns], dtype=np.float64)
 
 
 def _classes(y: np.ndarray) -> tuple[list[str], Codes]:

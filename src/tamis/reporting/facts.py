@@ -11,7 +11,8 @@ made        versions of all that decides the figures, the seed, the command and 
 data        the data in numbers (:func:`tamis.data.describe.describe`)
 answer      the model, its honest error and the features it uses (:mod:`tamis.reporting.answer`)
 models      all models that were tried, and error against number of features (:mod:`tamis.reporting.models`)
-features    the features in order, how often selected, how redundant (:mod:`tamis.reporting.features`)
+features    the features in order, how often selected, how redundant, what could stand in for them
+            (:mod:`tamis.reporting.features`)
 rows        the rows in two dimensions, and predictions against the truth (:mod:`tamis.reporting.rows`)
 honesty     how far the error can be trusted (:mod:`tamis.reporting.honesty`)
 story       how the search went, and what the model looks like inside (:mod:`tamis.reporting.story`)
@@ -86,7 +87,7 @@ def mined_facts(
         **_head("mine", data, validation.seed, command),
         "answer": mined_answer(found, data, used=used, commands=commands),
         "models": tried,
-        "features": features(data, used=used, kept=validation.selected, sets=sets),
+        "features": features(data, used=used, kept=validation.selected, sets=sets, substitutes=found.substitutes_),
         "rows": rows(data, validation.predictions, validation.classes, used=used),
         "honesty": honesty(data, validation=validation, inner_estimate=found.inner_estimate_, leak=leak, used=used),
         "story": story(found, stages),

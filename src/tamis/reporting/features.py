@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tamis.base.errors import DataError
-from tamis.base.types import FloatArray
-from tamis.compose.catalog import score_for
+from tamis.compose.quick_scores import scores
 from tamis.data.dataset import Dataset
+from tamis.mining.substitutes import Substitutes
 from tamis.reporting.distributions import distributions
 from tamis.reporting.redundancy import redundancy
 from tamis.validation.json_values import plain
@@ -18,8 +17,6 @@ from tamis.validation.stability import stability
 _BY_SCORE, _LISTED = 1000, 20_000
 #: Combinations of selectors that are counted.
 _COMBINATIONS = 30
-#: Rows up to which any number of classes is accepted.
-_FEW_ROWS = 20
 
 
 def features(
@@ -28,6 +25,7 @@ def features(
     used: np.ndarray | None = None,
     kept: Sequence[np.ndarray] | None = None,
     sets: Mapping[str, np.ndarray] | None = None,
+    substitutes: Substitutes | None = None,
 ) -> dict[str, Any]:
     """Sort the features: those of the final model first, then by how often they were selected, then by score.
 
@@ -43,13 +41,15 @@ def features(
         Columns used in each outer fold.
     sets : mapping of str to int array, optional
         The columns that the best model of each kind of selector uses.
+    substitutes : Substitutes, optional
+        What could stand in for the columns of the final model.
 
     Returns
     -------
     dict
         ``n``, ``table`` (its columns as lists, at most 20000 features long), ``left_out`` (selected features that are
         not in the table), ``score_name`` (empty when there are no classes to score by), ``stability``, ``selectors``,
-        ``redundancy``, ``distributions``.
+        ``redundancy``, ``substitutes``, ``distributions``.
 
     Examples
     --------
@@ -89,40 +89,9 @@ def features(
         "stability": None if not kept else _stability(kept, n),
         "selectors": _agreement(sets or {}),
         "redundancy": redundancy(data, order),
+        "substitutes": None if substitutes is None else _substitutes(substitutes, data, order),
         "distributions": distributions(data, order),
     }
-
-
-def scores(data: Dataset) -> tuple[str, FloatArray]:
-    """The name of a score and its value for every column, on all labelled rows.
-
-    The score is another one for nominal columns and missing values. Without classes to score by, or with infinite
-    values, the name is empty and the values are NaN.
-    """
-    nothing = "", np.full(data.n_features, np.nan)
-    if not has_classes(data):
-        return nothing
-    score = score_for("mixed_association" if data.nominal.any() or data.n_missing else "association")
-    try:
-        return score.name, score(data.X, data.y)
-    except DataError:
-        return nothing
-
-
-def best(data: Dataset, most: int) -> np.ndarray:
-    """The columns in order; where there are more than `most`, those with the best scores."""
-    if data.n_features <= most:
-        return np.arange(data.n_features)
-    return np.sort(np.argsort(-scores(data)[1], kind="stable")[:most])
-
-
-def has_classes(data: Dataset) -> bool:
-    """Whether the labels are two classes or more, and not numbers to predict or names of the rows."""
-    y, n = data.y, data.n_rows
-    if n == 0 or (y.dtype.kind == "f" and bool((y != np.round(y)).any())):
-        return False
-    classes = data.classes.size
-    return classes >= 2 and (n <= _FEW_ROWS or classes <= n // 2)
 
 
 def _own(columns: np.ndarray, n: int) -> np.ndarray:
@@ -157,6 +126,38 @@ def _agreement(sets: Mapping[str, np.ndarray]) -> dict[str, Any] | None:
         "sets": found[:_COMBINATIONS],
         "sizes": [int(columns.size) for columns in chosen],
     }
+
+
+def _substitutes(found: Substitutes, data: Dataset, order: np.ndarray) -> dict[str, Any]:
+    """What could stand in for features, which are given by their place in the table.
+
+    The redundancy of two columns is their absolute correlation ("r"), or their symmetrical uncertainty ("U") if one is
+    nominal.
+    """
+    places = {column: place for place, column in enumerate(order.tolist())}
+    names, nominal = data.feature_names, data.nominal
+    examined = [
+        {
+            "place": places[one.column],
+            "name": str(names[one.column]),
+            "needed": one.needed,
+            "loss": _short(one.loss),
+            "se": _short(one.se),
+            "by": [
+                {
+                    "name": str(names[other.column]),
+                    "redundancy": other.redundancy,
+                    "measure": "U" if nominal[[one.column, other.column]].any() else "r",
+                    "difference": _short(other.difference),
+                    "se": _short(other.se),
+                }
+                for other in one.substitutes
+            ],
+        }
+        for one in found.examined
+        if one.column in places
+    ]
+    return {"examined": examined, "note": found.note}
 
 
 def _short(value: float) -> float | None:

@@ -13,11 +13,11 @@ from tamis.base.predictions import balanced_accuracy
 from tamis.base.types import Codes, FloatArray, Mask
 from tamis.base.validation import canonical
 from tamis.compose.catalog import score_for
+from tamis.compose.quick_scores import has_classes, scores
 from tamis.data.dataset import Dataset
 from tamis.data.duplicates import equal_rows, too_large
+from tamis.data.numeric_columns import numbers
 from tamis.reporting.answer import interval
-from tamis.reporting.distributions import numbers
-from tamis.reporting.features import has_classes, scores
 from tamis.validation.json_values import plain
 from tamis.validation.metrics import all_metrics
 from tamis.validation.permutation import PermutationTest

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,7 @@ def _template() -> Template:
     )
     own = (align, cell, fence, name, prose, shown, _count, _number, _share, _size, _some)
     environment.filters |= {function.__name__.removeprefix("_"): function for function in own}
-    return environment.get_template("page.md", globals={"counted": _counted})
+    return environment.get_template("page.md", globals={"counted": _counted, "stand_ins": _stand_ins})
 
 
 def prose(words: Any, letters: int = 120) -> str:
@@ -158,6 +158,10 @@ def _share(value: float | None) -> str:
 
 def _counted(pairs: Iterable[tuple[str, float | None]], form: str) -> list[str]:
     return [f"{name(label)} {'-' if value is None else form.format(value)}" for label, value in pairs]
+
+
+def _stand_ins(substitutes: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [f"{name(one['name'])} ({one['measure']} = {one['redundancy']:.2f})" for one in substitutes]
 
 
 def _some(parts: Iterable[str], most: int) -> str:

@@ -8,15 +8,12 @@ from scipy.cluster.hierarchy import average, fcluster, leaves_list
 from scipy.spatial.distance import squareform
 
 from tamis.base.parallel import one_thread
-from tamis.base.types import FloatArray
+from tamis.contingency.similarity import similarity
 from tamis.data.dataset import Dataset
-from tamis.reporting.distributions import numbers
 from tamis.validation.json_values import plain
 
 #: Features compared, and the distance 1 - |r| at which clusters are cut apart.
 _FEATURES, _CUT = 40, 0.3
-#: Relative rounding error of a sum: a variance below it counts as zero.
-_ROUNDING = 1e-12
 
 
 def redundancy(data: Dataset, columns: Sequence[int] | np.ndarray) -> dict[str, Any] | None:
@@ -43,7 +40,8 @@ def redundancy(data: Dataset, columns: Sequence[int] | np.ndarray) -> dict[str, 
         return None
     # On a busy machine several threads take longer than one for a small task.
     with one_thread():
-        correlation = _correlation(numbers(data, shown))
+        correlation = similarity(data, shown, shown)
+    np.fill_diagonal(correlation, 1.0)
     distance = squareform(1.0 - correlation, checks=False)
     tree = average(distance)
     order = leaves_list(tree)
@@ -66,25 +64,3 @@ def clusters(features: dict[str, Any] | None) -> list[list[str]]:
     for i in known["order"]:
         found.setdefault(known["cluster"][i], []).append(known["names"][i])
     return [names for names in found.values() if len(names) > 1]
-
-
-def _correlation(X: FloatArray) -> FloatArray:
-    """Absolute correlation of every two columns over the rows in which both are finite; 1 on the diagonal."""
-    known = np.isfinite(X)
-    X = np.where(known, X, 0.0)
-    counted = known.astype(np.float64)
-    count = counted.T @ counted
-    own = np.maximum(np.diag(count), 1.0)
-    # Scaled first, as squares of very large numbers overflow.
-    X = X / np.where((size := np.abs(X).max(axis=0, initial=0.0)) > 0, size, 1.0)
-    X = np.where(known, X - X.sum(axis=0) / own, 0.0)
-    deviation = np.sqrt((X**2).sum(axis=0) / own)
-    X = X / np.where(deviation > _ROUNDING, deviation, np.inf)
-    total, square = X.T @ counted, (X**2).T @ counted
-    pairs = np.maximum(count, 1.0)
-    covariance = X.T @ X - total * total.T / pairs
-    variance = square - total**2 / pairs
-    variance[variance <= _ROUNDING * pairs] = np.inf
-    found: FloatArray = np.minimum(np.abs(covariance) / np.sqrt(variance * variance.T), 1.0)
-    np.fill_diagonal(found, 1.0)
-    return found

@@ -12,9 +12,9 @@ from tamis.base.predictions import balanced_accuracy
 from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray, Mask
 from tamis.compose.catalog import part_for
+from tamis.compose.quick_scores import best
 from tamis.data.dataset import Dataset
-from tamis.reporting.distributions import numbers
-from tamis.reporting.features import best
+from tamis.data.numeric_columns import numbers
 from tamis.validation.json_values import plain
 from tamis.validation.result import Predictions
 

@@ -413,7 +413,20 @@ function setUpLeaderboard(place) {
 const distributions = new Map((figures.distribution ?? []).map((each, i) => [each.title, i]));
 const picked = { name: distributions.keys().next().value, number: 0, line: null };
 
+/** What could stand in for a feature, in words; null where that was not examined. */
+function replacement(examined) {
+  if (!examined) return null;
+  const others = examined.by.map(({ name, measure, redundancy }) => `${name} (${measure} = ${redundancy.toFixed(2)})`);
+  if (!others.length) return examined.needed ? "no substitute found" : "dispensable";
+  return `${examined.needed ? "" : "dispensable, or "}could be replaced by: ${others.join(", ")}`;
+}
+
 function featureCell(row) {
+  const picker = featureName(row);
+  return row.replaced === null ? picker : make("div", {}, picker, make("small", { dir: "auto" }, row.replaced));
+}
+
+function featureName(row) {
   const shownName = nameOf(row.name);
   shownName.classList.add("short");
   if (!distributions.has(row.name)) return shownName;
@@ -428,8 +441,10 @@ function chosenCell(row) {
 }
 
 function setUpFeatures(place) {
-  const { table, score_name: score } = facts.features;
-  const rows = records(Object.fromEntries(Object.entries(table).filter(([, column]) => column !== null)));
+  const { table, score_name: score, substitutes } = facts.features;
+  const examined = new Map((substitutes?.examined ?? []).map((each) => [each.place, each]));
+  const known = Object.fromEntries(Object.entries(table).filter(([, column]) => column !== null));
+  const rows = records(known).map((row, i) => ({ ...row, replaced: replacement(examined.get(i)) }));
   const numbers = { number: true, falling: true };
   const title = score ? `Score (${score})` : "Score";
   const columns = [
@@ -444,7 +459,8 @@ function setUpFeatures(place) {
   }
   if (table.role) columns.push({ title: "Role", value: (row) => row.role, cell: (row) => nameOf(row.role ?? "") });
   const csv = make("button", { type: "button", id: "csv" }, "Download CSV");
-  csv.addEventListener("click", () => downloadTable(table));
+  const replaced = examined.size ? rows.map((row) => row.replaced) : null;
+  csv.addEventListener("click", () => downloadTable({ ...table, replaced }));
   new Table(place, {
     caption: "Features, the first by score first",
     label: "Search features",
