@@ -70,4 +70,4 @@ $(READY): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) .venv-flaml .venv-autogluon demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

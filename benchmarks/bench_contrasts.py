@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 
 import numpy as np
-from boruta import BorutaPy
 from sklearn.ensemble import ExtraTreesClassifier
 
 from tamis.data.synthetic import madelon
@@ -16,6 +16,8 @@ def _ours(X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _theirs(X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
+    from boruta import BorutaPy
+
     trees = ExtraTreesClassifier(100, n_jobs=2, random_state=seed)
     return np.asarray(BorutaPy(trees, n_estimators=100, random_state=seed).fit(X, y).support_)
 
@@ -32,7 +34,10 @@ def _timed(name: str, work: Callable[..., np.ndarray], seed: int) -> float:
 
 
 def main(seeds: int = 10, beside: int = 2) -> None:
-    """Print a line for each of `seeds` problems, and one of the peer for `beside` of them."""
+    """Print a line for each of `seeds` problems, and one of the peer, if it is installed, for `beside` of them."""
+    if find_spec("boruta") is None:
+        print("BorutaPy: boruta is not installed", flush=True)
+        beside = 0
     for seed in range(seeds):
         mine = _timed("contrasts", _ours, seed)
         if seed < beside:
