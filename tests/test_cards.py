@@ -108,7 +108,7 @@ def test_cards_speak_of_what_there_is() -> None:
     for part in catalog().values():
         card = part.card
         assert not card.ranks_like or card.ranks_like in catalog()
-        assert set(card.numbers_only) <= set(card.search)
+        assert set(card.numbers_only) | set(card.dense_only) <= set(card.search)
         for template in card.templates:
             assert parse(template.replace("{k}", "geom(1, 10)")).parts[0].name == card.name  # type: ignore[union-attr]
         if isinstance(card.phrase, str) and part.score is None:
@@ -120,14 +120,16 @@ def test_every_role_has_one_part() -> None:
     assert sorted(roles) == sorted(get_args(Role))
 
 
-def test_limits_are_of_rows_columns_and_their_products() -> None:
-    assert Limits().allow(10**9, 10**9)
+def test_limits_are_of_rows_columns_their_products_and_classes() -> None:
+    assert Limits().allow(10**9, 10**9, 1)
     for limits in (Limits(rows=10), Limits(columns=5), Limits(values=50), Limits(differences=500)):
-        assert limits.allow(10, 5)
-    assert not Limits(rows=10).allow(11, 5)
-    assert not Limits(columns=5).allow(10, 6)
-    assert not Limits(values=50).allow(10, 6)
-    assert not Limits(differences=500).allow(11, 5)
+        assert limits.allow(10, 5, 5)
+    assert not Limits(rows=10).allow(11, 5, 5)
+    assert not Limits(columns=5).allow(10, 6, 5)
+    assert not Limits(values=50).allow(10, 6, 5)
+    assert not Limits(differences=500).allow(11, 5, 5)
+    assert Limits(class_rows=3).allow(10, 5, 3)
+    assert not Limits(class_rows=3).allow(10, 5, 2)
 
 
 NEW = {

@@ -61,15 +61,32 @@ def test_used_columns_are_those_whose_centroids_differ(seed, n_classes, shrink) 
     assert not model.used_[5]
     other = np.where(model.used_, X, np.random.default_rng(1).normal(size=X.shape))
     np.testing.assert_allclose(model.predict_proba(other), model.predict_proba(X), rtol=1e-12)
-    fewer = Centroid(shrink + 0.5).fit(X, y).used_
-    assert not (fewer & ~model.used_).any()
+    further = Centroid(shrink + 0.5).fit(X, y)
+    assert further.used_.any()
+    if further.shrink_threshold_ == shrink + 0.5:
+        assert not (further.used_ & ~model.used_).any()
 
 
-def test_all_shrunk_away_leaves_the_shares() -> None:
-    X, y = problem(3)
-    model = Centroid(1e6).fit(X, y)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_threshold_that_leaves_nothing_is_half_of_the_largest_difference(n_classes) -> None:
+    X, y = problem(n_classes)
+    size = np.bincount(y)
+    means = np.array([X[y == c].mean(axis=0) for c in range(n_classes)])
+    away = (means - X.mean(axis=0)) / np.sqrt(1 / size - 1 / y.size)[:, None] / Centroid().fit(X, y).spread_
+    largest = np.abs(away).max()
+    for shrink in (largest * (1 + 1e-9), 1e6):
+        model = Centroid(shrink).fit(X, y)
+        assert model.shrink_threshold_ == pytest.approx(largest / 2)
+        np.testing.assert_allclose(model.centroids_, Centroid(largest / 2).fit(X, y).centroids_)
+    for shrink in (0.0, largest * (1 - 1e-9)):
+        assert Centroid(shrink).fit(X, y).shrink_threshold_ == shrink
+
+
+def test_columns_that_are_all_constant_leave_the_shares() -> None:
+    y = problem(3)[1]
+    model = Centroid(1.0).fit(np.ones((y.size, 2)), y)
     assert not model.used_.any()
-    np.testing.assert_allclose(model.predict_proba(X[:2]), np.tile(np.bincount(y) / y.size, (2, 1)))
+    np.testing.assert_allclose(model.predict_proba(np.ones((2, 2))), np.tile(np.bincount(y) / y.size, (2, 1)))
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])

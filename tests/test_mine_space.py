@@ -120,6 +120,25 @@ def test_sparse_counts_bring_their_scores_in_and_put_dense_methods_out() -> None
     assert not {"lda", "boost"} & found
 
 
+def test_normal_distributions_are_for_dense_columns() -> None:
+    def tried(traits: DataTraits) -> set[str]:
+        found = [dict(one[-1].arguments) for one in space(traits).classifiers if one[-1].name == "nb"]
+        return {arguments["distribution"] for arguments in found}
+
+    assert tried(WIDE) == {"gaussian", "bernoulli", "states"}
+    assert tried(replace(WIDE, sparse=True)) == {"bernoulli", "states"}
+
+
+def test_what_needs_two_rows_of_a_class_in_a_fold_is_left_out_of_classes_of_two() -> None:
+    needing = {"lda", "tree", "nrbf", "esnb", "mdl_histogram"}
+    pairs = space(replace(WIDE, n_rows=6, n_classes=3, smallest=2, largest=2))
+    threes = space(replace(WIDE, n_rows=7, n_classes=3, smallest=2, largest=3))
+    assert not needing & names(pairs)
+    assert needing <= names(threes)
+    assert pairs.committees == ("blend",)
+    assert threes.committees == ("committee", "blend")
+
+
 def test_what_fits_or_compares_rows_many_times_is_left_out_of_large_data() -> None:
     slow = {"contrasts", "with_probes", "stability_selection", "relieff"}
     assert slow <= names(space(WIDE))
@@ -163,14 +182,15 @@ def test_columns_are_not_scaled_for_trees() -> None:
 
 
 def test_numbers_of_columns_and_of_neighbours_stay_within_the_data() -> None:
-    known = space(replace(WIDE, n_rows=30, n_features=80))
-    highs = {}
-    for template in every(known):
-        for path, domain in slots(template).items():
-            if path[-1] in ("k", "n_neighbors") and isinstance(domain, Range):
-                highs.setdefault(template.chain.parts[path[0]].name, []).append(domain.high)  # type: ignore[union-attr,index]
-    assert max(highs.pop("knn")) == 10
-    assert all(max(values) <= 60 for values in highs.values())
+    for n_classes, neighbours in ((2, 10), (3, 10), (14, 2), (30, 1)):
+        known = space(replace(WIDE, n_rows=30, n_features=80, n_classes=n_classes))
+        highs: dict[str, list[float]] = {}
+        for template in every(known):
+            for path, domain in slots(template).items():
+                if path[-1] in ("k", "n_neighbors") and isinstance(domain, Range):
+                    highs.setdefault(template.chain.parts[path[0]].name, []).append(domain.high)  # type: ignore[union-attr,index]
+        assert max(highs.pop("knn")) == neighbours
+        assert all(max(values) <= 60 for values in highs.values())
 
 
 def test_classes_of_one_size_leave_nothing_to_balance() -> None:

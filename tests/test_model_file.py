@@ -36,6 +36,7 @@ from tamis.compose.catalog import catalog
 from tamis.compose.model_file import Card, card_of, load_model, save_model
 from tamis.compose.recipe import recipe, to_text
 from tamis.compose.sound import UnsoundError, check_sound
+from tamis.compose.trusted import RefusedError, check_types
 from tamis.data import load
 from tamis.data.dataset import Dataset
 from tamis.data.fingerprint import fingerprint
@@ -344,6 +345,8 @@ CRAFTED = {
         "sklearn.utils.check_array",
     ),
     "scikit-learn's module": (_schema(_node("ObjectNode", "sklearn.os", "system")), "sklearn.os.system"),
+    # The name of scikit-learn 1.7, behind which other versions would find any module of that name.
+    "a loss from elsewhere": (_schema(_node("LossNode", "_loss", "CyHuberLoss")), "_loss.CyHuberLoss"),
     "newer skops": (_schema(_json_node(1), protocol=9), "damaged, or was not written by tamis"),
     "unknown way": (_schema(_node("ShellNode", "os", "system")), "os.system"),
     "no model": (skops.io.dumps({"a": 1}), "holds no model"),
@@ -363,6 +366,18 @@ def test_a_crafted_model_is_refused(what, good, tmp_path, monkeypatch):
     _refused(_put(tmp_path, [("card.json", good[1]), ("model.skops", packed)]), says)
     assert Spy.made == []
     assert not (tmp_path / "hit").exists()
+
+
+def test_a_loss_is_trusted_by_the_name_that_scikit_learn_gives_it(monkeypatch):
+    packed = _schema(_node("LossNode", "_loss", "CyHalfBinomialLoss"))
+    with monkeypatch.context() as patch:
+        patch.setattr("tamis.compose.trusted.loss_types", lambda: (type("Other", (), {"__module__": "elsewhere"}),))
+        with pytest.raises(RefusedError, match=r"_loss\.CyHalfBinomialLoss"):
+            check_types(packed)
+        patch.setattr(
+            "tamis.compose.trusted.loss_types", lambda: (type("CyHalfBinomialLoss", (), {"__module__": "_loss"}),)
+        )
+        check_types(packed)
 
 
 def test_a_crafted_part_inside_a_real_model_is_refused(good, tmp_path):

@@ -17,6 +17,8 @@ from tamis.contingency.states import states
 from tamis.naive_bayes.additive import Lookup
 
 FORMS = [np.asarray, sp.csr_matrix, sp.csc_array]
+#: An alpha that adds nothing to the variances of a Gaussian.
+_NO_ROWS = 1e-12
 MODELS = ["gaussian", "bernoulli", "multinomial", "poisson", "states"]
 
 
@@ -48,7 +50,8 @@ def test_equals_scikit_learn(model, n_classes, smoothing, weighted, form) -> Non
         X = np.minimum(X, 3)
     weight = np.random.default_rng(1).integers(1, 4, y.size) if weighted else None
     theirs = ORACLES[model](smoothing).fit(X, y, sample_weight=weight)
-    ours = NaiveBayes(model, bins="values", alpha=smoothing).fit(form(X), y, sample_weight=weight)
+    alpha = _NO_ROWS if model == "gaussian" else smoothing
+    ours = NaiveBayes(model, bins="values", alpha=alpha).fit(form(X), y, sample_weight=weight)
     np.testing.assert_allclose(ours.predict_proba(form(X)), theirs.predict_proba(X), rtol=1e-6, atol=1e-12)
     np.testing.assert_array_equal(ours.predict(form(X)), theirs.predict(X))
 
@@ -62,6 +65,11 @@ def test_poisson_is_scipys(form) -> None:
     model = NaiveBayes("poisson", alpha=0.5).fit(form(X), y)
     np.testing.assert_allclose(model.rate_, rate)
     np.testing.assert_allclose(model.predict_proba(form(X)), softmax(likely, axis=1), rtol=1e-9)
+
+
+def scatter(x, w):
+    """Weighted sum of squares around the mean."""
+    return (w * (x - np.average(x, weights=w)) ** 2).sum() if x.size else 0.0
 
 
 def plain(model, X, y, Z, a, weight):
@@ -93,7 +101,8 @@ def plain(model, X, y, Z, a, weight):
                     overall = np.average((x - mean) ** 2, weights=w)
                     if overall > 0:
                         m = np.average(own, weights=n) if own.size else mean
-                        v = (np.average((own - m) ** 2, weights=n) if own.size else overall) + a * overall
+                        within = sum(scatter(x[c == one], w[c == one]) for one in range(y.max() + 1)) / w.sum()
+                        v = ((scatter(own, n) + a * within) / (n.sum() + a) if own.size else overall) + a * overall
                         evidence[i, k] += -0.5 * np.log(v) - (z - m) ** 2 / (2 * v)
     return softmax(evidence, axis=1)
 
@@ -218,9 +227,19 @@ def test_nothing_is_impossible_with_the_least_smoothing() -> None:
 def test_balance_takes_equal_priors() -> None:
     X, y = problem(3)
     theirs = GaussianNB(priors=np.full(3, 1 / 3), var_smoothing=0).fit(X, y)
-    model = NaiveBayes(class_weight="balanced").fit(X, y)
+    model = NaiveBayes(alpha=_NO_ROWS, class_weight="balanced").fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(model.prior_, 1 / 3)
+
+
+def test_a_class_of_two_rows_borrows_the_variance_of_the_others() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [40, 2])
+    X, Z = rng.normal(size=(2, y.size, 30)) + 2 * y[:, None]
+    # The two rows nearly agree in one column, which alone would decide.
+    X[y == 1, 9] = 2.0, 2.0 + 1e-6
+    assert NaiveBayes(alpha=_NO_ROWS).fit(X, y).predict(Z).tolist() == [0] * 42
+    assert NaiveBayes().fit(X, y).predict(Z).tolist() == y.tolist()
 
 
 @pytest.mark.parametrize("model", MODELS)

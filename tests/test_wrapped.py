@@ -178,13 +178,48 @@ def test_a_share_of_one_is_all_columns() -> None:
         np.testing.assert_array_equal(one.predict_proba(X), all_of_them.predict_proba(X))
 
 
-def test_too_few_rows_for_a_split_give_the_shares() -> None:
-    X, y = problem(rows=30)
-    for library in ("sklearn", "lightgbm"):
-        model = Boost(5, library=library).fit(X, y)
-        assert not model.used_.any()
-        assert not model.feature_importances_.any()
-        np.testing.assert_allclose(model.predict_proba(X)[:, 1], y.mean(), rtol=1e-6)
+@pytest.mark.parametrize("library", ["sklearn", "lightgbm"])
+@pytest.mark.parametrize(
+    ("sizes", "asked", "taken"),
+    [
+        ((27, 11), 20, 9),  # a quarter of the rows
+        ((33, 5), 20, 9),
+        ((34, 4), 20, 8),  # twice the smallest class
+        ((36, 2), 20, 4),  # an eighth of the rows
+        ((27, 11), 3, 3),
+        ((4, 3), 20, 1),
+        ((40, 40), 20, 20),
+        ((159, 1), 20, 20),
+    ],
+)
+def test_leaves_fit_the_rows_and_the_smallest_class(sizes, asked, taken, library) -> None:
+    y = np.repeat([0, 1], sizes)
+    X = np.random.default_rng(0).normal(size=(y.size, 5)) + y[:, None]
+    found = Boost(5, min_samples_leaf=asked, library=library, random_state=0).fit(X, y)
+    assert found.min_samples_leaf_ == taken
+    same = Boost(5, min_samples_leaf=taken, library=library, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(found.predict_proba(X), same.predict_proba(X))
+
+
+@pytest.mark.parametrize("library", ["sklearn", "lightgbm"])
+@pytest.mark.parametrize("rows", [8, 38])
+def test_boost_splits_few_rows(rows, library) -> None:
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(2, rows, 50))
+    y = np.arange(rows) % 2
+    X[:, 7] += 6 * y
+    Z[:, 7] += 6 * y
+    model = Boost(library=library, random_state=0).fit(X, y)
+    assert model.feature_importances_.argmax() == 7
+    assert model.score(Z, y) >= 0.9
+
+
+@pytest.mark.parametrize("rows", [2, 30, 255, 256, 300])
+def test_bins_for_as_many_values_as_there_are_rows_change_nothing(rows) -> None:
+    X, y = problem(rows=rows) if rows > 3 else (np.array([[0.0], [1.0]]), np.array([0, 1]))
+    model = Boost(5, min_samples_leaf=1, random_state=0).fit(X, y)
+    bare = HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=1, early_stopping=False).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), bare.predict_proba(X))
 
 
 def test_boost_refuses_sparse_rows_and_says_what_takes_them() -> None:

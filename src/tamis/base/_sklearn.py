@@ -29,6 +29,8 @@ What each is needed for, and what would replace it:
 `openml_client`
     scikit-learn's client of OpenML, whose ``urlopen`` is exchanged for one with a time limit, and its error.
     Replacement: a client of our own.
+`loss_types`
+    The compiled losses inside fitted boosters, under whatever name a release gives them. No public name.
 `tree_types`
     The compiled trees inside fitted ensembles, to be looked through when a model is loaded. No public name.
 """
@@ -64,6 +66,7 @@ __all__ = [
     "_safe_indexing",
     "integer",
     "is_pandas_na",
+    "loss_types",
     "make_constraint",
     "openml_client",
     "real",
@@ -94,6 +97,13 @@ def openml_client() -> Any:
     from sklearn.datasets import _openml
 
     return _openml
+
+
+def loss_types() -> tuple[Any, Any]:
+    """The compiled losses of boosting, for two classes and for more."""
+    from sklearn._loss._loss import CyHalfBinomialLoss, CyHalfMultinomialLoss
+
+    return CyHalfBinomialLoss, CyHalfMultinomialLoss
 
 
 def tree_types() -> tuple[Any, Any]:

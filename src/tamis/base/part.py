@@ -39,15 +39,18 @@ Arguments: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes of the data above which the search skips a part."""
+    """Sizes of the data at which the search skips a part."""
 
     rows: float = math.inf
     columns: float = math.inf
     values: float = math.inf  # rows times columns, for parts that pass over the data many times
     differences: float = math.inf  # pairs of rows times columns, for parts that compare all rows with each other
+    class_rows: int = 1  # of the largest class, at least: for parts that need two rows of a class within a fold
 
-    def allow(self, rows: int, columns: int) -> bool:
-        """Whether data of this size is within the limits."""
+    def allow(self, rows: int, columns: int, class_rows: int) -> bool:
+        """Whether data of this size, with so many rows in the largest class, is within the limits."""
+        if class_rows < self.class_rows:
+            return False
         within_table = rows <= self.rows and columns <= self.columns and rows * columns <= self.values
         return within_table and rows**2 * columns <= self.differences
 
@@ -71,6 +74,8 @@ class Part:
         Parameters of `search` that matter for one value of another parameter: ``{"sigma": ("kernel", "gaussian")}``.
     numbers_only : mapping of str to tuple
         Values of `search` that take neither nominal columns nor missing values: ``{"criterion": ("fcq",)}``.
+    dense_only : mapping of str to tuple
+        Values of `search` that the search tries on dense data only: ``{"distribution": ("gaussian",)}``.
     unit_rows : bool
         Whether `search` assumes rows of mean length one, as from the part with the role "unit_rows".
     phrase : str or callable
@@ -87,7 +92,7 @@ class Part:
     suits : tuple of str
         Traits of the data that the search requires for the part (:data:`Trait`).
     limits : Limits
-        Sizes of the data up to which the search tries it.
+        Sizes of the data for which the search tries it.
     slow : bool
         Whether it is expensive: the search tries it last, and a classifier on many columns only after a selection.
     ranks_like : str
@@ -107,6 +112,7 @@ class Part:
     paper: str = ""
     only: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
     numbers_only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    dense_only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     unit_rows: bool = False
     phrase: str | Callable[[Arguments], str] = ""
     role: Role | None = None

@@ -31,7 +31,8 @@ class Boost(LibraryClassifier):
     max_leaf_nodes : int, default=31
         Most leaves of a tree.
     min_samples_leaf : int, default=20
-        Fewest rows in a leaf. A split needs twice as many: take less for few rows.
+        Fewest rows in a leaf, but at most a quarter of all rows and twice the rows of the smallest class, or an eighth
+        of all rows if that is more: with leaves of 20 a tree of 38 rows could not split.
     class_weight : {"balanced"}, optional
         Weigh a row of a class with n_c of the n rows by n / (k n_c), of k classes: every class weighs the same.
     library : {"sklearn", "lightgbm"}, default="sklearn"
@@ -44,6 +45,8 @@ class Boost(LibraryClassifier):
     ----------
     classes_ : array
     model_ : estimator of the library
+    min_samples_leaf_ : int
+        The fewest rows in a leaf that were allowed.
     used_ : bool array of shape (n_features,)
         The columns that any tree splits.
     feature_importances_ : array of shape (n_features,)
@@ -52,7 +55,8 @@ class Boost(LibraryClassifier):
     Notes
     -----
     Missing values may come as they are: a split sends them to the better side. There are no sample weights: bins and
-    `min_samples_leaf` count rows, so that a row of weight 2 would not be the row twice.
+    `min_samples_leaf` count rows, so that a row of weight 2 would not be the row twice. LightGBM's bins hold at least
+    three rows, or `min_samples_leaf_` if that is less.
 
     Examples
     --------
@@ -118,7 +122,8 @@ class Boost(LibraryClassifier):
                 n_estimators=self.n_estimators,
                 learning_rate=self.learning_rate,
                 num_leaves=self.max_leaf_nodes,
-                min_child_samples=self.min_samples_leaf,
+                min_child_samples=self.min_samples_leaf_,
+                min_data_in_bin=min(3, self.min_samples_leaf_),
                 random_state=self._seed(),
                 n_jobs=1,
                 deterministic=True,
@@ -129,12 +134,16 @@ class Boost(LibraryClassifier):
             max_iter=self.n_estimators,
             learning_rate=self.learning_rate,
             max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_leaf=self.min_samples_leaf,
+            min_samples_leaf=self.min_samples_leaf_,
+            max_bins=self._most_bins,
             early_stopping=False,
             random_state=self._seed(),
         )
 
     def _train(self, X: Matrix, y: Codes, cost: FloatArray | None) -> Any:
+        self.min_samples_leaf_ = min(int(self.min_samples_leaf), _largest_leaf(y))
+        # scikit-learn fills room for all bins of all columns at every node; columns have no more values than rows.
+        self._most_bins = int(np.clip(X.shape[0], 2, 255))
         # scikit-learn's sums may depend on the number of threads.
         with one_thread():
             model = super()._train(X, y, cost)
@@ -159,6 +168,12 @@ class Boost(LibraryClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.library == "lightgbm"
         return tags
+
+
+def _largest_leaf(y: Codes) -> int:
+    """The most rows that a leaf may need: a tree must be able to split, and to tell the smallest class apart."""
+    smallest = int(np.unique(y, return_counts=True)[1].min())
+    return max(1, y.size // 8, min(y.size // 4, 2 * smallest))
 
 
 def _lightgbm() -> Any:

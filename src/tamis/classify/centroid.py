@@ -38,13 +38,16 @@ class Centroid(WeightedClassifier):
     Parameters
     ----------
     shrink_threshold : float, default=0.0
-        How far the standardised means are shrunk towards the overall one.
+        How far the standardised means are shrunk towards the overall one. Where nothing would be left of them, half of
+        the largest abs(d_cj) is taken instead: how large they are depends on the number of rows.
     class_weight : {"balanced"}, optional
         Take the same p_c for all classes instead of their shares of the rows.
 
     Attributes
     ----------
     classes_ : array
+    shrink_threshold_ : float
+        The threshold in use.
     centroids_ : array of shape (n_classes, n_features)
         The shrunken means.
     spread_ : array of shape (n_features,)
@@ -100,7 +103,9 @@ class Centroid(WeightedClassifier):
         unit = np.sqrt(1.0 / size - 1.0 / size.sum())[:, None] * self.spread_
         # Equal means may differ by rounding.
         away = np.where(moments.between > 0, moments.mean - moments.grand_mean, 0.0) / unit
-        shrunk = np.sign(away) * np.maximum(0.0, np.abs(away) - self.shrink_threshold) * unit
+        largest = float(np.abs(away).max())
+        self.shrink_threshold_ = self.shrink_threshold if self.shrink_threshold < largest else largest / 2
+        shrunk = np.sign(away) * np.maximum(0.0, np.abs(away) - self.shrink_threshold_) * unit
         self.centroids_ = moments.grand_mean + shrunk
         self.used_ = np.ptp(shrunk, axis=0) > 0
         # The squares of x and of the overall mean are the same for all classes.

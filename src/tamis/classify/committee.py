@@ -11,7 +11,7 @@ from tamis.base.errors import TamisError
 from tamis.base.inner_cv import inner_folds
 from tamis.base.meta_estimators import MetaClassifier, check_classifier, in_words
 from tamis.base.parallel import run_all
-from tamis.base.part import Arguments, Part
+from tamis.base.part import Arguments, Limits, Part
 from tamis.base.predictions import accuracy, balanced_accuracy, predict_rows
 from tamis.base.search_range import choice
 from tamis.base.seeds import generator, seeded, spawn
@@ -95,6 +95,7 @@ class Committee(MetaClassifier):
         paper="Grabczewski and Jankowski 2006, section 3",
         phrase=_phrase,
         role="fold_ensemble",
+        limits=Limits(class_rows=3),
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "cv": [integer(2)],

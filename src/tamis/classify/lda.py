@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from tamis.base._sklearn import StrOptions, real
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
-from tamis.base.part import Part
+from tamis.base.part import Limits, Part
 from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray
 
@@ -68,6 +68,7 @@ class LDA(Classifier):
         paper="Fisher 1936; Ledoit and Wolf 2004",
         phrase="linear discriminant analysis",
         suits=("dense",),
+        limits=Limits(class_rows=3),
         boundary="linear",
     )
     gives_probabilities = True

@@ -41,7 +41,8 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
     and softmax of it the probability. The terms of a column:
 
     =========== ================================================================================
-    gaussian    -(log v_cj + (x - m_cj)^2 / v_cj) / 2: mean and variance in the class
+    gaussian    -(log v_cj + (x - m_cj)^2 / v_cj) / 2: mean in the class, and v_cj = (n_c s_cj + a s_j) / (n_c + a)
+                of its variance s_cj there and s_j within all classes
     bernoulli   log q_cj where the value is above zero, else log(1 - q_cj); q_cj = (n_cj + a) / (n_c + 2 a),
                 of the n_c rows of the class n_cj being above zero
     multinomial x log q_cj; q_cj = (N_cj + a) / (sum_j N_cj + a p), N_cj being the column's total in the class
@@ -63,7 +64,8 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
     n_bins : int, optional
         Number of states, for the methods that take it.
     alpha : float, default=1.0
-        Rows, or counts, added to those observed: a above.
+        Rows, or counts, added to those observed: a above. For the Gaussian they keep a class of few rows from having
+        no variance in some column, which would outweigh all other columns.
     var_smoothing : float, default=1e-9
         For the Gaussian: added to the variance of a column in each class, as a share of its variance over all rows.
     class_weight : {"balanced"}, optional
@@ -102,9 +104,10 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
     multinomial, whose smoothing counts for more in a small class. Where a class has no known value of a column, the
     Gaussian takes the mean and variance of all rows.
 
-    The predictions are those of scikit-learn's ``GaussianNB``, ``BernoulliNB``, ``MultinomialNB`` and ``CategoricalNB``
-    where both take the data, except that ``GaussianNB`` adds a share of the largest variance of any column, and so
-    depends on the units of the columns. Sample weights count as repeated rows, except in the cuts of "ssv".
+    The predictions are those of scikit-learn's ``BernoulliNB``, ``MultinomialNB`` and ``CategoricalNB`` where both take
+    the data, and towards `alpha` 0 those of ``GaussianNB``, except that it adds a share of the largest variance of any
+    column, and so depends on the units of the columns. Sample weights count as repeated rows, except in the cuts of
+    "ssv".
 
     References
     ----------
@@ -131,10 +134,12 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
             "distribution": choice("gaussian", "bernoulli", "states"),
             "bins": choice("auto", "equal_frequency", "modl", "ssv"),
             "var_smoothing": choice(1e-9, 1e-2, 1.0),
-            "alpha": choice(0.01, 0.1, 1.0),
+            "alpha": choice(0.1, 0.01, 1.0),
             "class_weight": choice("balanced", None),
         },
         only={"bins": ("distribution", "states"), "var_smoothing": ("distribution", "gaussian")},
+        # Of columns that are nearly always zero the variances in the classes say how many rows these have.
+        dense_only={"distribution": ("gaussian",)},
         paper="Domingos and Pazzani 1997; McCallum and Nigam 1998; Eyheramendy and Madigan 2005 (Poisson)",
         phrase=_phrase,
         scale_invariant=True,
@@ -217,7 +222,9 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
         overall = divide(moments.within + moments.between, moments.total)
         unknown = moments.weight == 0
         mean = np.where(unknown, moments.grand_mean, moments.mean)
-        variance = np.where(unknown, overall, moments.variance) + self.var_smoothing * overall
+        added = self.alpha * divide(moments.within, moments.total)
+        own = (moments.scatter + added) / (moments.weight + self.alpha)
+        variance = np.where(unknown, overall, own) + self.var_smoothing * overall
         self.mean_, self.variance_ = self._spread(mean), self._spread(variance)
         # Relative to the overall mean, small differences keep their digits.
         away = mean - moments.grand_mean

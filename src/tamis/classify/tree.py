@@ -12,7 +12,7 @@ from tamis.base.classifier import WeightedClassifier
 from tamis.base.feature_tracking import mask_of
 from tamis.base.inner_cv import CAUTION, most_confident, weighted_folds
 from tamis.base.nominal import TakesNominal
-from tamis.base.part import Arguments, Part
+from tamis.base.part import Arguments, Limits, Part
 from tamis.base.search_range import choice
 from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray, Matrix
@@ -101,6 +101,7 @@ class SSVTree(SharedFit, TakesNominal, WeightedClassifier):
         search={"criterion": choice(*CRITERIA)},
         paper="Grabczewski and Jankowski 2006, section 2.1; Grabczewski and Duch 2000",
         phrase=_phrase,
+        limits=Limits(class_rows=3),
         slow=True,
         scale_invariant=True,
     )

@@ -9,6 +9,7 @@ from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
 
+from tamis.base._sklearn import loss_types
 from tamis.classify.knn.symbols import MixedSpace
 from tamis.compose.catalog import catalog
 from tamis.select.ranking import Ranking
@@ -66,6 +67,14 @@ def _own_types() -> set[str]:
     return {f"{cls.__module__}.{cls.__qualname__}" for cls in parts}
 
 
+def _losses() -> set[str]:
+    """The losses of boosting by the module that they name, which is "_loss" in scikit-learn 1.7.
+
+    With other versions that name is refused: Python would look for such a module outside scikit-learn.
+    """
+    return {f"{loss.__module__}.{loss.__qualname__}" for loss in loss_types()}
+
+
 def check_types(packed: bytes) -> None:
     """Refuse the bytes of a skops file with a type or a node that models do not need.
 
@@ -75,9 +84,9 @@ def check_types(packed: bytes) -> None:
     with ZipFile(BytesIO(packed)) as archive:
         _check_size(archive, len(packed))
         schema = json.loads(archive.read("schema.json"))
-    own = _own_types()
+    named = {**_NODES, "ObjectNode": _own_types(), "LossNode": _losses()}
     for node, kind in sorted(set(_nodes(schema))):
-        known = kind in _NODES.get(node, ()) or (node == "ObjectNode" and kind in own)
+        known = kind in named.get(node, ())
         if not known and not (node in _OF_SKLEARN and kind.startswith("sklearn.")):
             raise RefusedError(f"holds {kind[:100]!r} (as {node[:40]}), which is no part of a model")
 

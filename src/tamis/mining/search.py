@@ -216,9 +216,11 @@ class _Session:
         self._runner.prepare(searches, single=getattr(self._experiment.data.X, "dtype", None) == np.float32)
         self._runner.run(searches)
         offers = [self._offers(search) for search in searches]
+        # The clock still stands at the start of the last round, so that all of this can be repeated.
+        corrected = self._corrected_estimates(searches[-1])
         self._clock.freeze(None)
         outer = self._outer(searches, offers) if self._nested else {}
-        found = self._mined(searches[-1], offers, outer)
+        found = self._mined(searches[-1], offers, outer, corrected)
         found.substitutes_ = self._substitutes(found, searches[-1].trials)
         return found
 
@@ -311,14 +313,14 @@ class _Session:
         return found
 
     def _offered(
-        self, search: SearchState, offers: Offers, outer: Mapping[Prefer, list[FoldResult]]
+        self,
+        search: SearchState,
+        offers: Offers,
+        outer: Mapping[Prefer, list[FoldResult]],
+        corrected: Mapping[Prefer, Mapping[str, Estimate]],
     ) -> dict[str, Offered]:
         """Every offer, fitted on all rows, with its estimates."""
         experiment = self._experiment
-        corrected = {}
-        if any(name not in outer for name in OFFERS):
-            groups, metrics = experiment.data.groups, experiment.metrics
-            corrected = honest_estimates(search, self._wishes, groups, metrics)
         found: dict[str, Offered] = {}
         fitted: dict[str, Any] = {}
         for name in OFFERS:

@@ -79,7 +79,8 @@ def space(traits: DataTraits, edits: Edits | None = None) -> Space:
     """The space for data with some traits, changed by the user's edits."""
     edits = edits or Edits()
     maker = _Maker(traits, edits)
-    committees = tuple(name for name in map(_name_for, _ENSEMBLES) if name not in edits.without)
+    ensembles = [part_for(role) for role in _ENSEMBLES]
+    committees = tuple(one.name for one in ensembles if one.name not in edits.without and maker.suits(one.card))
     if edits.only:
         templates = tuple(template for text in edits.only for template in maker.templates(text))
         return Space((), (), (), templates, committees, traits)
@@ -127,14 +128,15 @@ class _Maker:
 
     def _suitable(self, *kinds: str) -> list[Entry]:
         """The parts of some kinds that the data does not rule out; slow ones last, because time may run out."""
-        parts = [part for part in catalog().values() if part.kind in kinds and self._suits(part.card)]
+        parts = [part for part in catalog().values() if part.kind in kinds and self.suits(part.card)]
         return sorted(parts, key=lambda part: part.card.slow)
 
-    def _suits(self, card: Part) -> bool:
+    def suits(self, card: Part) -> bool:
+        """Whether the data does not rule a part out."""
         traits = self._traits
         if not card.searched or (card.ranks_like and traits.have(card.ranks_like_on)):
             return False
-        return traits.have(card.suits) and card.limits.allow(traits.n_rows, traits.n_features)
+        return traits.have(card.suits) and card.limits.allow(traits.n_rows, traits.n_features, traits.largest)
 
     def _allowed(self, text: str) -> Iterator[Calls]:
         """The open calls of a chain, unless it has a part that the user does not want."""
@@ -187,12 +189,16 @@ class _Maker:
     def _narrowed(self, name: str, parameter: str, domain: Choice | Range) -> Choice | Range:
         """A range within what the data allows."""
         part = entry(name)
-        if parameter in part.card.numbers_only and (self._traits.nominal or self._traits.missing):
-            return choice(*(value for value in domain.values() if value not in part.card.numbers_only[parameter]))
+        refused = part.card.numbers_only.get(parameter, ()) if self._traits.nominal or self._traits.missing else ()
+        if self._traits.sparse:
+            refused = (*refused, *part.card.dense_only.get(parameter, ()))
+        if refused:
+            return choice(*(value for value in domain.values() if value not in refused))
         rows = part.kind == "classifier"
         if parameter not in ("k", "n_neighbors" if rows else "n_components") or not isinstance(domain, Range):
             return domain
-        most = self._traits.n_rows // 3 if rows else int(0.75 * self._traits.n_features)
+        traits = self._traits
+        most = traits.n_rows // max(3, traits.n_classes) if rows else int(0.75 * traits.n_features)
         low = domain.low if rows or domain.low > 1 else 2
         high = max(1, min(domain.high, most))
         return Range(domain.spacing, min(low, high), high, domain.count)

@@ -106,7 +106,7 @@ class ESNB(Selective):
         search={"average": choice(True, False), "tol": choice(0.0, 1e-4, 1e-3)},
         paper="Boulle 2006; Boulle 2007 (averaging)",
         phrase="naive Bayes on columns chosen by the area under the lift curve",
-        limits=Limits(values=3_000_000),
+        limits=Limits(values=3_000_000, class_rows=3),
         scale_invariant=True,
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

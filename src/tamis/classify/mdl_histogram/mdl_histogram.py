@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis.base._sklearn import integer, real
 from tamis.base.classifier import WeightedClassifier
-from tamis.base.part import Part
+from tamis.base.part import Limits, Part
 from tamis.base.search_range import choice
 from tamis.base.types import FloatArray
 from tamis.base.validation import bearing_rows, canonical, column_names
@@ -100,6 +100,7 @@ class MDLHistogram(WeightedClassifier):
         search={"ahead": choice(1, 3)},
         paper="Kudo and Tenmoto 2005",
         phrase="a histogram whose cells the description length divides",
+        limits=Limits(class_rows=3),
         slow=True,
         scale_invariant=True,
     )

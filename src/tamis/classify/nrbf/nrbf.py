@@ -13,7 +13,7 @@ from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION, most_confident, weighted_folds
-from tamis.base.part import Part
+from tamis.base.part import Limits, Part
 from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import bearing_rows, canonical
@@ -93,6 +93,7 @@ class NRBF(SharedFit, WeightedClassifier):
         ("sigma",),
         paper="Parzen 1962; Grabczewski and Jankowski 2006, eq. 17-18",
         phrase="a normalized radial basis function network",
+        limits=Limits(class_rows=3),
         boundary="local",
     )
     gives_probabilities = True
