@@ -288,9 +288,21 @@ class _Session:
         warn_again(found[self._wishes.prefer])
         return found
 
-    def _mined(self, search: SearchState, offers: Sequence[Offers], outer: Mapping[Prefer, list[FoldResult]]) -> Mined:
+    def _corrected_estimates(self, search: SearchState) -> dict[Prefer, dict[str, Estimate]]:
+        """The estimates of all offers by the bootstrap; none where the official test rows give them."""
+        if self._experiment.scheme.one_test:
+            return {}
+        return honest_estimates(search, self._wishes, self._experiment.data.groups, self._experiment.metrics)
+
+    def _mined(
+        self,
+        search: SearchState,
+        offers: Sequence[Offers],
+        outer: Mapping[Prefer, list[FoldResult]],
+        corrected: Mapping[Prefer, Mapping[str, Estimate]],
+    ) -> Mined:
         experiment, data, trials = self._experiment, self._experiment.data, search.trials
-        offered = self._offered(search, offers[-1], outer)
+        offered = self._offered(search, offers[-1], outer, corrected)
         chosen = offered[self._wishes.prefer]
         found = Mined(chosen.model)
         found.models_ = offered
