@@ -193,11 +193,19 @@ def _answer(
     model = "<img src=x onerror=window.__hit=1>.tamis" if hostile else "blood.model"
     _, selection, classifier = best["recipe"].partition(" #")[0].split(" | ")
     selector, _, size = selection.removesuffix(")").partition("(")
+    honest = {"mean": ber, "se": SE, "low": max(0.0, ber - 1.96 * SE), "high": min(1.0, ber + 1.96 * SE)}
     return {
         "recipe": best["recipe"],
         "sentence": f"ranks the features by {selector} and keeps {size}, then {CLASSIFIERS[classifier]}",
         "metric": models["metric"],
-        "honest": {"mean": ber, "se": SE, "low": max(0.0, ber - 1.96 * SE), "high": min(1.0, ber + 1.96 * SE)},
+        "honest": {**honest, "how": "5 stratified folds, corrected for the choice by the bootstrap"},
+        "offers": [
+            {"name": name, "what": f"the {name} one", "recipe": best["recipe"], "chosen": name == "best"}
+            | {"n_used": n_used, "honest": honest}
+            for name, n_used in (("best", round(best["features"])), ("single", 12), ("small", 3))
+        ]
+        if inner_estimate
+        else [],
         "inner_estimate": {"mean": best["mean"], "se": best["se"]} if inner_estimate else None,
         "optimism": ber - best["mean"] if inner_estimate else None,
         "n_used": round(best["features"]),

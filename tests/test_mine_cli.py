@@ -66,7 +66,7 @@ def test_json_tells_everything_and_a_second_time_nothing_is_computed(tamis, gard
 
 
 def test_the_run_can_be_read_with_any_sqlite_tool(tamis, garden):
-    tamis("mine", "flowers.csv", *QUICK, *FORM, "--run", "a.run", "--model", "b.model")
+    tamis("mine", "flowers.csv", *QUICK, *FORM, "--estimate", "nested", "--run", "a.run", "--model", "b.model")
     assert (garden / "b.model").exists()
     found = sqlite3.connect(garden / "a.run").execute("SELECT count(*), count(DISTINCT search) FROM results").fetchone()
     assert found[0] > 50

@@ -61,7 +61,7 @@ def searched(data: Dataset, path: Path, **options: Any) -> Searched:
                 one
                 for repeat in range(5)
                 for fold in range(FOLDS)
-                for one in store.find(FOLDS, f"{repeat}.{fold}", [text]).values()
+                for one in store.find(found.run_.search, f"{repeat}.{fold}", [text]).values()
                 if isinstance(one, FoldResult)
             ]
             for text in found.leaderboard_["recipe"]

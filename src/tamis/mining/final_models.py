@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tamis.base.seeds import spawn
+from tamis.compose.catalog import part_for
 from tamis.mining.bootstrap_estimate import bootstrap_estimates
 from tamis.mining.ensembles import ensemble_results
 from tamis.mining.library import Library, library
@@ -68,11 +69,12 @@ def honest_estimates(
 
 
 def offer_results(state: SearchState, offers: Offers, prefer: Prefer) -> tuple[tuple[int, ...], list[FoldResult]]:
-    """The splits on which an offer was evaluated, every row in at least one of them if possible, and its results."""
+    """The splits of one repeat of the folds in which an offer was evaluated, every row once, and its results."""
     text = offers.text(prefer)
-    trial = state.trials.by_recipe[text]
+    trial, inner = state.trials.by_recipe[text], state.trials.inner
     levels = state.trials.levels()
-    splits = next(level for level in (levels[1], levels[0], levels[2]) if trial.has(level))
+    level = next(level for level in (levels[1], levels[0], levels[2]) if trial.has(level))
+    splits = tuple(i for i in level if inner.splits[i].repeat == 0)
     return splits, [state.stored(split, [text])[text] for split in splits]
 
 
@@ -101,6 +103,7 @@ def _chooser(
         seed=spawn(state.seed, state.trials.number, _CHOICE),
         seconds=np.inf if left is None else max(0.0, left) / fits,
         test_to_train=state.trials.inner.test_to_train,
+        combines=part_for("weighted_ensemble").name in state.space.committees,
     )
 
 

@@ -107,6 +107,8 @@ class Chooser:
         Most seconds that one fit of an offer may take.
     test_to_train : float
         Test rows per training row.
+    combines : bool
+        Whether there may be an ensemble.
     """
 
     library: Library
@@ -115,6 +117,7 @@ class Chooser:
     seed: int = 0
     seconds: float = np.inf
     test_to_train: float = 0.25
+    combines: bool = True
 
     def __post_init__(self) -> None:
         self.balanced = self.metric.name in _BALANCED
@@ -193,7 +196,7 @@ class Chooser:
         library = self.library
         most = max(_MORE_COLUMNS * library.sizes[single], _FEW_COLUMNS * library.n_features)
         able = near[library.sizes[near] <= most][:CANDIDATES]
-        if able.size < 2:
+        if able.size < 2 or not self.combines:
             return None
         part = library.models(able)
         found = select_ensemble(

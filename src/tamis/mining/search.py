@@ -370,10 +370,9 @@ class _Session:
     ) -> Validation:
         """The predictions of the inner folds, with estimates that are corrected for the choice."""
         splits, results = offer_results(search, offers, name)
-        repeats = len({search.trials.inner.splits[i].repeat for i in splits})
         within = replace(
             self._experiment,
-            scheme=StratifiedFolds(self._inner_folds, repeats),
+            scheme=StratifiedFolds(self._inner_folds),
             splits=tuple(search.trials.inner.splits[i] for i in splits),
         )
         found = within.validation(self._runner.model(offers.text(name)), results)

@@ -15,6 +15,13 @@ from tamis.validation.result import Estimate, Validation
 #: Standard errors to each side of the mean that hold 95 % of a normal distribution.
 _REACH = 1.96
 
+#: What the offers of a search are.
+_OFFERS = {
+    "best": "the best ensemble",
+    "single": "the best single model",
+    "small": "the fewest features within one standard error of it",
+}
+
 #: The one metric of ours without an upper bound.
 _UNBOUNDED = "log_loss"
 
@@ -25,13 +32,13 @@ def mined_answer(
     """The entry "answer" of the facts of a search.
 
     `used` are the columns of the model, None when they are not known; `commands` ("what" and "command") use the model.
-    In "false_features", "probes" is the number of useless columns that the model could have selected.
+    "offers" are the models of the search, this one among them. In "false_features", "probes" is the number of useless
+    columns that the model could have selected.
     """
     size = None if used is None else used.size
     inner = {"mean": found.inner_estimate_.mean, "se": found.inner_estimate_.se}
-    return _answer(
-        found.recipe_, found.validation_, data, size, commands, inner_estimate=inner, optimism=found.optimism_
-    )
+    more = {"inner_estimate": inner, "optimism": found.optimism_, "offers": _offers(found)}
+    return _answer(found.recipe_, found.validation_, data, size, commands, **more)
 
 
 def validated_answer(validation: Validation, data: Dataset, *, commands: Sequence[Mapping[str, str]]) -> dict[str, Any]:
@@ -41,7 +48,8 @@ def validated_answer(validation: Validation, data: Dataset, *, commands: Sequenc
     """
     own = _own(validation, data)
     used = None if own is None else round(float(np.mean([columns.size for columns in own])))
-    return _answer(validation.recipe, validation, data, used, commands, inner_estimate=None, optimism=None)
+    more = {"inner_estimate": None, "optimism": None, "offers": ()}
+    return _answer(validation.recipe, validation, data, used, commands, **more)
 
 
 def metric_facts(metric: Metric) -> dict[str, str]:
@@ -61,18 +69,16 @@ def _answer(
     data: Dataset,
     used: int | None,
     commands: Sequence[Mapping[str, str]],
-    **inner_estimate: Any,
+    **more: Any,
 ) -> dict[str, Any]:
     metric = validation.metrics[0]
-    estimate = validation.estimates[metric.name]
-    low, high = interval(estimate, metric)
     found: dict[str, Any] = plain(
         {
             "recipe": recipe,
             "sentence": sentence(recipe),
             "metric": metric_facts(metric),
-            "honest": {"mean": estimate.mean, "se": estimate.se, "low": low, "high": high},
-            **inner_estimate,
+            "honest": {**_honest(validation), "how": validation.split},
+            **more,
             "n_used": used,
             "n_features": data.n_features,
             "false_features": _false_features(validation, data, used),
@@ -80,6 +86,29 @@ def _answer(
         }
     )
     return found
+
+
+def _honest(validation: Validation) -> dict[str, float]:
+    """The honest estimate of the main metric."""
+    metric = validation.metrics[0]
+    estimate = validation.estimates[metric.name]
+    low, high = interval(estimate, metric)
+    return {"mean": estimate.mean, "se": estimate.se, "low": low, "high": high}
+
+
+def _offers(found: Mined) -> list[dict[str, Any]]:
+    """What a search offers: the name, the size and the honest estimate of each model."""
+    return [
+        {
+            "name": name,
+            "what": _OFFERS.get(name, name),
+            "recipe": one.recipe,
+            "chosen": one.model is found.model,
+            "n_used": one.selected_features.size,
+            "honest": _honest(one.validation),
+        }
+        for name, one in found.models_.items()
+    ]
 
 
 def interval(estimate: Estimate, metric: Metric) -> tuple[float, float]:
