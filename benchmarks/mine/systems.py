@@ -24,7 +24,10 @@ WORKER = Path(__file__).with_name("worker.py")
 SYSTEMS = ("tamis", "before", "extra trees", "lightgbm", "l1 logistic", "flaml", "autogluon")
 
 #: Systems that run only when they are named.
-OTHERS = ("flaml log loss", "autogluon medium")
+OTHERS = ("tamis nested", "tamis permuted", "tamis nested permuted", "flaml log loss", "autogluon medium")
+
+#: Systems that are this project.
+OURS = ("tamis", "before", "tamis nested", "tamis permuted", "tamis nested permuted")
 
 #: What is installed into the environment of a peer, which lies beside the project's own.
 PEERS = {
@@ -80,7 +83,7 @@ class Systems:
         try:
             if _peer(system) is not None:
                 self._environment(system)
-            elif system in ("tamis", "before"):
+            elif system in OURS:
                 self._source(system)
         except UnavailableError as error:
             self._refused[system] = str(error)
@@ -93,7 +96,7 @@ class Systems:
         python = sys.executable if peer is None else str(_folder(peer) / "bin" / "python")
         setting = os.environ | SETTING
         setting.pop("PYTHONPATH", None)
-        if system in ("tamis", "before"):
+        if system in OURS:
             setting["PYTHONPATH"] = str(self._source(system))
         command = [python, str(WORKER), system, str(folder), str(seconds)]
         _run(command, setting, PATIENCE * seconds + 60)
@@ -104,7 +107,7 @@ class Systems:
         """The revision of the code, for the systems that are this project; else nothing."""
         if system == "before":
             return self.before
-        return _git("describe", "--always", "--dirty", "--exclude=*").decode().strip() if system == "tamis" else ""
+        return _git("describe", "--always", "--dirty", "--exclude=*").decode().strip() if system in OURS else ""
 
     def close(self) -> None:
         """Remove the code of earlier revisions."""

@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -49,8 +50,8 @@ Found = tuple[np.ndarray, Answer]
 System = Callable[[Rows, float], Found]
 
 
-def mine(rows: Rows, seconds: float) -> Found:
-    """The search with its default settings."""
+def mine(rows: Rows, seconds: float, *, permuted: bool = False, **options: Any) -> Found:
+    """The search with its default settings; with `permuted` classes there is nothing to find."""
     import tamis
 
     if not Path(tamis.__file__).is_relative_to(os.environ["PYTHONPATH"]):
@@ -60,7 +61,8 @@ def mine(rows: Rows, seconds: float) -> Found:
         import polars as pl
 
         train, fresh = (pl.from_pandas(one) for one in (train, fresh))
-    found = tamis.mine(train, rows.y, budget=seconds)
+    y = np.random.default_rng(0).permutation(rows.y) if permuted else rows.y
+    found = tamis.mine(train, y, budget=seconds, **options)
     honest = found.validation_.estimates["ber"]
     answer = Answer(found.recipe_, len(found.selected_features_), float(honest.mean), float(honest.se))
     answer.versions = _versions("scikit-learn")
@@ -220,7 +222,7 @@ def autogluon_medium(rows: Rows, seconds: float) -> Found:
 
 #: What a system imports before its clock starts.
 IMPORTED = {
-    "tamis": "tamis.reporting.note_facts",
+    **dict.fromkeys(("tamis", "tamis nested", "tamis permuted", "tamis nested permuted"), "tamis.reporting.note_facts"),
     "before": "tamis.reporting.note_facts",
     "extra trees": "sklearn.ensemble",
     "lightgbm": "lightgbm",
@@ -234,6 +236,9 @@ IMPORTED = {
 SYSTEMS: dict[str, System] = {
     "tamis": mine,
     "before": mine,
+    "tamis nested": partial(mine, estimate="nested"),
+    "tamis permuted": partial(mine, permuted=True),
+    "tamis nested permuted": partial(mine, permuted=True, estimate="nested"),
     "extra trees": extra_trees,
     "lightgbm": lightgbm,
     "l1 logistic": l1_logistic,

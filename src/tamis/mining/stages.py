@@ -9,7 +9,7 @@ a search goes the same way on every engine, and again after it was stopped.
 
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
-from itertools import product, zip_longest
+from itertools import chain, islice, product, repeat, zip_longest
 
 import numpy as np
 
@@ -50,8 +50,8 @@ _BEHIND, _POINTS = 3, 3
 #: Rounds of tuning and substitution without a better model after which a search without limit of time ends.
 _PATIENCE = 3
 
-#: Recipes of the portfolio that are tried together.
-_WAVE = 6
+#: Recipes of the portfolio that are tried together: few at first, so that soon there is something to go on with.
+_WAVES = (2, 4, 6, 8)
 
 #: Boundaries of the classifiers that use all columns alike, and so show how good a selection is. For a linear boundary
 #: the parameters and the scaling that suit all columns suit fewer columns too; for a curved one they do not.
@@ -130,8 +130,9 @@ def given_templates(state: SearchState) -> Stage:
 
 def portfolio(state: SearchState) -> Stage:
     """Recipes that did well on other data, a few at a time, the most useful first."""
-    found = list(portfolio_candidates(state.space))[: state.share("portfolio")]
-    yield from race(state, "portfolio", (found[i : i + _WAVE] for i in range(0, len(found), _WAVE)))
+    found = islice(portfolio_candidates(state.space), state.share("portfolio"))
+    sizes = chain(_WAVES, repeat(_WAVES[-1]))
+    yield from race(state, "portfolio", iter(lambda: list(islice(found, next(sizes))), []))
 
 
 def base(state: SearchState) -> Stage:
@@ -174,14 +175,14 @@ def zoom(state: SearchState) -> Stage:
     """The ranges of the best families around their best values, one at a time: neighbours share most of the work."""
     if state.over("tune"):
         return
-    best = _varied(state.best(), _FAMILIES)
+    best = _varied(_quick_enough(state), _FAMILIES)
     near = [[Candidate(c.open, closed) for closed in around(c.open, c.closed)] for c in best]
     yield from race(state, "tune", [one[: state.few(len(one))] for one in near])
 
 
 def tune(state: SearchState, rounds: int) -> Stage:
     """New values of the parameters of the best families, from a sampler that knows all trials of the family."""
-    for family, candidate in enumerate(_varied(state.best(), _FAMILIES)):
+    for family, candidate in enumerate(_varied(_quick_enough(state), _FAMILIES)):
         if state.over("tune"):
             return
         known = [
@@ -239,6 +240,12 @@ def _leaders(state: SearchState) -> list[Candidate]:
     usual = state.space.preparations[0]
     found = first(_LINEAR) + [with_preparation(with_classifier(best[0], middle(one)), usual) for one in curved]
     return found or best[:1]
+
+
+def _quick_enough(state: SearchState) -> list[Trial]:
+    """The best trials of which a round of tuning takes a part of the time that is left; all if none does."""
+    best, n_folds = state.best(), len(state.trials.inner.folds)
+    return [one for one in best if state.affordable(one, n_folds, "tune", _TRIES)] or best
 
 
 def _settings(classifier: Calls) -> list[tuple[Calls, Calls]]:
