@@ -269,7 +269,7 @@ def test_the_whole_space_on_small_data() -> None:
     assert not found.run_.failed
 
 
-@pytest.mark.parametrize("estimate", ["bootstrap", "nested"])
+@pytest.mark.parametrize("estimate", ["bootstrap", pytest.param("nested", marks=pytest.mark.slow)])
 def test_labels_at_random_are_not_predicted(estimate) -> None:
     """The folds that choose are fooled, the honest estimate is not."""
     errors, inner = [], []
@@ -563,7 +563,7 @@ def test_the_best_counts_though_time_ran_out_before_its_last_fold() -> None:
 def test_a_run_with_a_limit_of_time_is_read_as_it_was(tmp_path: Path) -> None:
     """Time decided what was tried; when the run is read again, long after, the same was tried and is chosen."""
     X, y = planted(60, 200)
-    options = {"trials": None, "budget": 8, "only": (), "run": tmp_path / "run"}
+    options = {"trials": None, "budget": 5, "only": (), "run": tmp_path / "run"}
     first = quick(X, y, **options)
     reports: list[Progress] = []
     again = quick(X, y, progress=reports.append, **options)

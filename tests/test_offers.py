@@ -120,8 +120,8 @@ def test_shrinkage_by_hand() -> None:
 def test_models_without_skill_have_an_honest_error_of_one_half() -> None:
     """The folds promise less for the best of many; the bootstrap does not."""
     inner, honest = [], []
-    for seed in range(8):
-        known = made(np.full(40, 0.5), n_rows=80, seed=seed)
+    for seed in range(6):
+        known = made(np.full(30, 0.5), n_rows=60, seed=seed)
         chooser = Chooser(known, BER)
         errors = 1 - (known.labels == known.truth).mean(axis=1)
         inner.append(errors.min())

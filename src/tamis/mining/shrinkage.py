@@ -30,7 +30,7 @@ def shrunk(losses: FloatArray, weight: FloatArray, families: Sequence[object]) -
     --------
     >>> rng = np.random.default_rng(0)
     >>> losses = rng.normal(size=(1, 50)) + rng.normal(size=(5, 50))
-    >>> np.ptp(shrunk(losses, np.ones(50), ["one"] * 5)) < np.ptp(losses.mean(axis=1))
+    >>> bool(np.ptp(shrunk(losses, np.ones(50), ["one"] * 5)) < np.ptp(losses.mean(axis=1)))
     True
     """
     share = weight / weight.sum()
