@@ -2,8 +2,8 @@
 
 Every candidate recipe is cross-validated on many data sets. The portfolio is the order of the candidates in which the
 best of the first ones comes closest to the best of all, over the data sets. It is written to
-``src/tamis/mining/portfolio.txt``. The errors are kept in ``benchmarks/results/portfolio.csv``, and data sets that are
-there are not computed again.
+``src/tamis/mining/portfolio.txt``. The errors are kept in ``benchmarks/results/portfolio.csv.gz``, and data sets that
+are there are not computed again.
 
 The gain is measured without the data set it is measured on: the order learned from the other sets, against the order of
 the mean error and against orders at random.
@@ -11,6 +11,7 @@ the mean error and against orders at random.
 
 import argparse
 import csv
+import gzip
 import warnings
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -27,7 +28,7 @@ from tamis.validation.experiment import Experiment
 from tamis.validation.models import as_estimators
 
 HERE = Path(__file__).parent
-RESULTS = HERE / "results" / "portfolio.csv"
+RESULTS = HERE / "results" / "portfolio.csv.gz"
 PORTFOLIO = HERE.parent / "src" / "tamis" / "mining" / "portfolio.txt"
 
 #: The data sets; synthetic ones with a seed.
@@ -116,7 +117,7 @@ def read(path: Path = RESULTS) -> dict[str, dict[str, tuple[float, float]]]:
     """The errors and seconds of the recipes, by data set."""
     found: dict[str, dict[str, tuple[float, float]]] = {}
     if path.exists():
-        with path.open(newline="", encoding="utf-8") as file:
+        with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
                 found.setdefault(row["data"], {})[row["recipe"]] = (float(row["ber"]), float(row["seconds"]))
     return found
@@ -127,7 +128,8 @@ def compute(names: Sequence[str]) -> None:
     known = read()
     RESULTS.parent.mkdir(exist_ok=True)
     if not RESULTS.exists():
-        RESULTS.write_text("data,recipe,ber,seconds\n", encoding="utf-8")
+        with gzip.open(RESULTS, "wt", encoding="utf-8") as file:
+            file.write("data,recipe,ber,seconds\n")
     recipes = list(candidates())
     for name in names:
         if name in known:
@@ -139,7 +141,7 @@ def compute(names: Sequence[str]) -> None:
             continue
         begin = time()
         found = errors(data, recipes)
-        with RESULTS.open("a", newline="", encoding="utf-8") as file:
+        with gzip.open(RESULTS, "at", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([name, text, f"{ber:.5f}", f"{s:.4f}"] for text, (ber, s) in found.items())
         best = min(found, key=lambda text: found[text][0])
         print(f"{name}: {len(found)} recipes in {time() - begin:.0f} s, best {found[best][0]:.3f} {best}", flush=True)
