@@ -39,7 +39,6 @@ def chosen(known: Library, *, balanced: bool, seed: int = 0) -> Ensemble:
     weight = entry_weights(known.truth, np.ones(known.truth.size), balanced=balanced)
     calibration = fit_calibration(known.probabilities, known.truth, weight)
     return select_ensemble(
-        known,
         calibration,
         log_losses(known.probabilities, known.truth, calibration),
         weight,
@@ -78,7 +77,7 @@ def test_the_log_loss_of_two_is_at_most_that_of_the_better_one(pair: tuple[int, 
     weight = np.ones(known.truth.size)
     calibration = fit_calibration(known.probabilities, known.truth, weight)
     losses = log_losses(known.probabilities, known.truth, calibration)
-    ensemble = select_ensemble(known, calibration, losses, weight, balanced=False, seed=0)
+    ensemble = select_ensemble(calibration, losses, weight, balanced=False, seed=0)
     together = -np.log(ensemble.probabilities(known)[np.arange(weight.size), known.truth]).sum()
     assert together <= losses.sum(axis=1).min() + 1e-9
 
@@ -99,7 +98,7 @@ def test_same_seed_same_members_and_rows_without_weight_do_not_count() -> None:
     losses = log_losses(known.probabilities, known.truth, calibration)
     other = losses.copy()
     other[:, weight == 0] = np.random.default_rng(0).exponential(size=other[:, weight == 0].shape)
-    votes = [select_ensemble(known, calibration, own, weight, balanced=False, seed=3) for own in (losses, other)]
+    votes = [select_ensemble(calibration, own, weight, balanced=False, seed=3) for own in (losses, other)]
     assert votes[0].members.tolist() == votes[1].members.tolist()
     assert votes[0].votes.tolist() == votes[1].votes.tolist()
 

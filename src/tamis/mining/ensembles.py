@@ -78,7 +78,7 @@ def entry_weights(truth: Codes, counts: FloatArray, *, balanced: bool) -> FloatA
 
 
 def select_ensemble(
-    library: Library, calibration: FloatArray, losses: FloatArray, weight: FloatArray, *, balanced: bool, seed: int
+    calibration: FloatArray, losses: FloatArray, weight: FloatArray, *, balanced: bool, seed: int
 ) -> Ensemble:
     """Choose an ensemble greedily by log loss, in bags of the candidates (Caruana and others 2004, section 3).
 
@@ -88,7 +88,6 @@ def select_ensemble(
 
     Parameters
     ----------
-    library : Library
     calibration, losses : arrays
         From :func:`~tamis.mining.calibration.fit_calibration` and :func:`~tamis.mining.calibration.log_losses`.
     weight : array of shape (n_entries,)

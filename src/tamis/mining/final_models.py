@@ -22,8 +22,8 @@ OFFERS: tuple[Prefer, ...] = ("best", "single", "small")
 #: Models from which on those that were evaluated most often are a library.
 _ENOUGH = 8
 
-#: Most models of the library from which the honest error is estimated.
-_POOL = 150
+#: Most models of a library, and most numbers of its predictions.
+_MODELS, _NUMBERS = 2000, 20_000_000
 
 #: Distinguish the seeds of the choice and of the estimate from the other seeds of a search.
 _CHOICE, _ESTIMATE = 2**20, 2**20 + 1
@@ -60,7 +60,7 @@ def honest_estimates(
     of the search too.
     """
     splits = state.trials.levels()[1]
-    trials = _singles(state.trials.ranked(splits))[:_POOL]
+    trials = _some(state, splits)
     if not trials:
         splits, trials = _most_evaluated(state)
     chooser = _chooser(state, splits, trials, wishes, groups)
@@ -80,16 +80,16 @@ def offer_results(state: SearchState, offers: Offers, prefer: Prefer) -> tuple[t
 
 def _most_evaluated(state: SearchState) -> tuple[tuple[int, ...], list[Trial]]:
     """The splits of the library and its trials: those of the most splits on which there are enough models."""
-    levels = [(splits, _singles(state.trials.ranked(splits))) for splits in state.trials.levels()]
-    for splits, trials in levels:
-        if len(trials) >= _ENOUGH:
-            return splits, trials[:_POOL]
-    return next((level for level in levels if level[1]), levels[-1])
+    levels = [(splits, _some(state, splits)) for splits in state.trials.levels()]
+    enough = [level for level in levels if len(level[1]) >= _ENOUGH]
+    return next(iter(enough or [level for level in levels if level[1]] or levels))
 
 
-def _singles(trials: Sequence[Trial]) -> list[Trial]:
-    """Those that are not made of others."""
-    return [one for one in trials if one.candidate is not None]
+def _some(state: SearchState, splits: Sequence[int]) -> list[Trial]:
+    """The trials evaluated on some splits that are not made of others, best first, as many as memory allows."""
+    rows = sum(state.trials.inner.splits[i].test.size for i in splits)
+    most = min(_MODELS, max(1, _NUMBERS // max(1, rows * (int(state.codes.max()) + 1))))
+    return [one for one in state.trials.ranked(splits) if one.candidate is not None][:most]
 
 
 def _chooser(

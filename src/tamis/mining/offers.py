@@ -1,6 +1,6 @@
 """What a search offers: an ensemble, the best single model, and the smallest that does about as well."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -26,6 +26,9 @@ _BALANCED = ("ber", "balanced_accuracy")
 #: A member of an ensemble may use up to this multiple of the columns of the best single model, or this share of all
 #: columns: an ensemble must not undo the selection.
 _MORE_COLUMNS, _FEW_COLUMNS = 1.25, 0.05
+
+#: What an unsure prediction counts, in errors.
+_UNSURE = 1e-3
 
 #: Models with the fewest errors among which the offers are chosen.
 _NEAR = 60
@@ -120,34 +123,50 @@ class Chooser:
     combines: bool = True
 
     def __post_init__(self) -> None:
+        library = self.library
         self.balanced = self.metric.name in _BALANCED
-        everything = np.ones(self.library.truth.size)
-        weight = entry_weights(self.library.truth, everything, balanced=self.balanced)
-        self._calibration = fit_calibration(self.library.probabilities, self.library.truth, weight)
-        self._losses = log_losses(self.library.probabilities, self.library.truth, self._calibration)
-        self._wrong = (self.library.labels != self.library.truth).astype(np.float64)
-        self._recalibrates = self.library.stratum.size <= _FEW_ROWS
+        self._weight = entry_weights(library.truth, np.ones(library.truth.size), balanced=self.balanced)
+        # Equal numbers of errors are told apart by how sure the model was, and not by the order of the library, which
+        # is that of all rows.
+        unsure = 1.0 - library.probabilities[:, np.arange(library.truth.size), library.truth]
+        self._wrong = (library.labels != library.truth) + _UNSURE * unsure
+        self._recalibrates = library.stratum.size <= _FEW_ROWS
+        self._known = np.zeros(library.labels.shape[0], dtype=bool)
+        self._calibration = np.empty((self._known.size, library.n_classes))
 
     def choose(self, counts: FloatArray | None = None, sample: int = 0) -> Offers:
         """The offers when each entry counts that often; the number of the sample is part of the seed."""
-        library, calibration, losses = self.library, self._calibration, self._losses
+        library = self.library
         every = np.ones(library.truth.size) if counts is None else counts
         weight = entry_weights(library.truth, every, balanced=self.balanced)
         near = self._near(weight)
+        part = library.models(near)
+        calibration = self._calibrated(near)
         if counts is not None and self._recalibrates:
-            part = library.models(near)
-            calibration, losses = calibration.copy(), losses.copy()
-            calibration[near] = fit_calibration(part.probabilities, part.truth, weight, calibration[near])
-            losses[near] = log_losses(part.probabilities, part.truth, calibration[near])
-        near = near[np.argsort(losses[near] @ weight, kind="stable")]
-        single, small = self._single(near, losses, weight, every)
-        return Offers(library, self._ensemble(near, single, calibration, losses, weight, sample), single, small)
+            calibration = fit_calibration(part.probabilities, part.truth, weight, calibration)
+        losses = log_losses(part.probabilities, part.truth, calibration)
+        order = np.argsort(losses @ weight, kind="stable")
+        near, part, calibration, losses = near[order], part.models(order), calibration[order], losses[order]
+        single, small = self._single(part, losses, weight, every)
+        ensemble = self._ensemble(part, single, calibration, losses, weight, sample)
+        if ensemble is not None:
+            ensemble = replace(ensemble, members=near[ensemble.members])
+        return Offers(library, ensemble, int(near[single]), int(near[small]))
 
     def _near(self, weight: FloatArray) -> np.ndarray:
         """The models with the fewest errors, which need no calibration to be counted."""
         possible = np.flatnonzero(self._possible())
         errors = self._wrong[possible] @ weight
         return possible[np.argsort(errors, kind="stable")[:_NEAR]]
+
+    def _calibrated(self, models: np.ndarray) -> FloatArray:
+        """The calibration of models on all rows, computed when it is first needed."""
+        new = models[~self._known[models]]
+        if new.size:
+            library = self.library
+            self._calibration[new] = fit_calibration(library.probabilities[new], library.truth, self._weight)
+            self._known[new] = True
+        return self._calibration[models]
 
     def _possible(self) -> Mask:
         """The models within the limits; failing these those with the fewest columns."""
@@ -157,63 +176,57 @@ class Chooser:
         quick = few & (self.library.seconds <= self.seconds)
         return quick if quick.any() else few
 
-    def _single(self, near: np.ndarray, losses: FloatArray, weight: FloatArray, counts: FloatArray) -> tuple[int, int]:
+    def _single(self, part: Library, losses: FloatArray, weight: FloatArray, counts: FloatArray) -> tuple[int, int]:
         """The best model, and the one with the fewest columns within a standard error of it."""
-        values = shrunk(losses[near], weight, [self.library.families[i] for i in near])
-        best = int(near[values.argmin()])
         if self.wishes.rule != "shrunk":
-            return self._by_rule(near, counts, self.wishes.rule), self._by_rule(near, counts, "simplest")
+            return self._by_rule(part, counts, self.wishes.rule), self._by_rule(part, counts, "simplest")
+        values = shrunk(losses, weight, part.families)
+        best = int(values.argmin())
         share = weight / weight.sum()
         own = losses[best]
         error = float(np.sqrt(share**2 @ (own - share @ own) ** 2))
-        sizes = self.library.sizes[near]
-        within = (values <= values.min() + error) & (sizes >= 1)
-        if not within.any():
-            return best, best
-        small = min(np.flatnonzero(within), key=lambda i: (sizes[i], values[i]))
-        return best, int(near[small])
+        within = np.flatnonzero((values <= values[best] + error) & (part.sizes >= 1))
+        return best, min(within.tolist(), key=lambda i: (part.sizes[i], values[i]), default=best)
 
-    def _by_rule(self, near: np.ndarray, counts: FloatArray, rule: InnerRule) -> int:
+    def _by_rule(self, part: Library, counts: FloatArray, rule: InnerRule) -> int:
         """The choice of a rule by the values of the metric, over the splits or, where rows are few, the repeats."""
-        library = self.library
-        several = rule == "cautious" and np.ptp(library.repeat) > 0
-        parts = library.repeat if several else library.split
+        several = rule == "cautious" and np.ptp(part.repeat) > 0
+        parts = part.repeat if several else part.split
         sign = 1.0 if self.metric.better == "high" else -1.0
         entries = [np.repeat(np.flatnonzero(own), counts[own].astype(np.intp)) for own in _masks(parts)]
-        values = np.array([[sign * self.metric(library.predictions(m, own)) for own in entries] for m in near])
-        sizes = np.where(library.sizes[near] >= 1, library.sizes[near], np.inf)
-        return int(near[choose(values, sizes, self.test_to_train, rule=rule, caution=self.wishes.caution)])
+        values = np.array(
+            [[sign * self.metric(part.predictions(m, own)) for own in entries] for m in range(part.sizes.size)]
+        )
+        sizes = np.where(part.sizes >= 1, part.sizes, np.inf)
+        return choose(values, sizes, self.test_to_train, rule=rule, caution=self.wishes.caution)
 
     def _ensemble(
         self,
-        near: np.ndarray,
+        part: Library,
         single: int,
         calibration: FloatArray,
         losses: FloatArray,
         weight: FloatArray,
         sample: int,
     ) -> Ensemble | None:
-        library = self.library
-        most = max(_MORE_COLUMNS * library.sizes[single], _FEW_COLUMNS * library.n_features)
-        able = near[library.sizes[near] <= most][:CANDIDATES]
+        most = max(_MORE_COLUMNS * part.sizes[single], _FEW_COLUMNS * part.n_features)
+        able = np.flatnonzero(part.sizes <= most)[:CANDIDATES]
         if able.size < 2 or not self.combines:
             return None
-        part = library.models(able)
-        found = select_ensemble(
-            part, calibration[able], losses[able], weight, balanced=self.balanced, seed=self.seed + sample
-        )
+        seed = self.seed + sample
+        found = select_ensemble(calibration[able], losses[able], weight, balanced=self.balanced, seed=seed)
         members = able[found.members]
-        while members.size > 1 and not self._within(members):
+        while members.size > 1 and not self._within(part, members):
             members = members[:-1]
         n = members.size
         return Ensemble(members, found.votes[:n], found.calibration[:n], self.balanced)
 
-    def _within(self, members: np.ndarray) -> bool:
+    def _within(self, part: Library, members: np.ndarray) -> bool:
         """Whether an ensemble of these members is within the limits."""
-        if self.library.seconds[members].sum() > self.seconds:
+        if part.seconds[members].sum() > self.seconds:
             return False
         most = self.wishes.max_features
-        return most is None or self.library.union_size(members) <= most
+        return most is None or part.union_size(members) <= most
 
 
 def _masks(codes: Codes) -> list[Mask]:
