@@ -197,6 +197,7 @@ def _answer(
     return {
         "recipe": best["recipe"],
         "sentence": f"ranks the features by {selector} and keeps {size}, then {CLASSIFIERS[classifier]}",
+        "members": [{"share": 0.75, "sentence": "one model"}, {"share": 0.25, "sentence": "<b>another</b> model"}],
         "metric": models["metric"],
         "honest": {**honest, "how": "5 stratified folds, corrected for the choice by the bootstrap"},
         "offers": [

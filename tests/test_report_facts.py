@@ -36,7 +36,8 @@ COMMANDS = [{"what": "predict", "command": "tamis predict m NEW"}]
 
 #: The entries of each panel, as the views expect them.
 ENTRIES = {
-    "answer": "recipe sentence metric honest inner_estimate optimism offers n_used n_features false_features commands",
+    "answer": "recipe sentence members metric honest inner_estimate optimism offers n_used n_features "
+    "false_features commands",
     "models": "metric rows best smallest chosen curves",
     "features": "n table left_out score_name stability selectors redundancy substitutes distributions",
     "rows": "projection classes confusion roc threshold calibration",
@@ -174,6 +175,7 @@ def test_the_honest_error_is_that_of_the_validation(mined: Any) -> None:
     honest = facts["answer"]["honest"]
     assert (honest["mean"], honest["se"]) == (estimate.mean, estimate.se)
     assert honest["how"] == found.validation_.split
+    assert honest["corrected"]
     assert honest["high"] == pytest.approx(min(1.0, norm.ppf(0.975) * estimate.se + estimate.mean), abs=1e-4)
     assert honest["low"] == pytest.approx(max(0.0, norm.ppf(0.025) * estimate.se + estimate.mean), abs=1e-4)
     assert facts["answer"]["inner_estimate"] == {"mean": found.inner_estimate_.mean, "se": found.inner_estimate_.se}

@@ -102,8 +102,8 @@ class Mined(ClassifierMixin, BaseEstimator):
     selected_features_ : array
         The columns that the model uses: their names, or numbers if they have none. All columns if it is not known.
     substitutes_ : Substitutes
-        What could stand in for each of them: a mapping of feature to a list of
-        :class:`~tamis.mining.substitutes.Substitute`.
+        What could stand in for each of them, or, if the model is an ensemble, for those of the best single model: a
+        mapping of feature to a list of :class:`~tamis.mining.substitutes.Substitute`.
     models_ : dict of str to Offered
         What the search offers: "best" (an ensemble, unless a single model is all there is), "single" (the best single
         model) and "small" (the fewest features within one standard error of the best). One of them is this model.

@@ -44,7 +44,7 @@ DEFAULT_BUDGET = "10m"
 Estimator = Literal["bootstrap", "nested"]
 
 #: In words, where an estimate comes from.
-_NESTED, _CORRECTED = "the search within", "corrected for the choice by the bootstrap"
+_NESTED, _CORRECTED = "the search repeated within each", "corrected for the choice by the bootstrap"
 
 #: Distinguishes the seed of the final fit from the other seeds of a run.
 _LAST_FIT = 2**31
@@ -341,7 +341,8 @@ class _Session:
                 fitted[text] = self._fitted(text)
             model = fitted[text]
             if name in outer:
-                validation = replace(experiment.validation(model, outer[name]), split=f"{experiment.scheme}, {_NESTED}")
+                split = str(experiment.scheme) if experiment.scheme.one_test else f"{experiment.scheme}, {_NESTED}"
+                validation = replace(experiment.validation(model, outer[name]), split=split)
             else:
                 validation = self._corrected(search, offers, name, corrected[name])
             found[name] = Offered(
@@ -354,12 +355,17 @@ class _Session:
         return found
 
     def _substitutes(self, found: Mined, trials: Trials) -> Substitutes:
-        """What could stand in for the features of the model, in the time that is left."""
+        """What could stand in for the features of the model, or of the best single one if it is an ensemble.
+
+        An ensemble would be fitted again, all its members, for every exchange.
+        """
+        prefer = self._wishes.prefer
+        offered = found.models_["single" if prefer == "best" else prefer]
         inner, left = trials.inner, self._clock.left
         return noted_substitutes(
-            found,
+            offered,
             self._experiment,
-            [inner.splits[number] for number in inner.folds],
+            [inner.splits[number] for number in inner.folds if inner.splits[number].repeat == 0],
             self._store,
             seconds=None if left is None else max(0.0, left),
             n_jobs=self._workers,

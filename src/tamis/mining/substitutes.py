@@ -253,7 +253,7 @@ def find_substitutes(
 
 
 def noted_substitutes(
-    found: Any,
+    offered: Any,
     experiment: Experiment,
     splits: Sequence[Split],
     store: Store,
@@ -261,13 +261,13 @@ def noted_substitutes(
     seconds: float | None = None,
     n_jobs: int = 1,
 ) -> Substitutes:
-    """The substitutes of the features of a mined model, from its run if they are noted there, or else found and noted.
+    """The substitutes of the features of a model, from its run if they are noted there, or else found and noted.
 
     They are found again for another recipe, or where there is more time than before.
 
     Parameters
     ----------
-    found : Mined
+    offered : Offered
         With its fitted model, its recipe and its honest estimate.
     experiment : Experiment
     splits : sequence of Split
@@ -277,17 +277,17 @@ def noted_substitutes(
         As in :func:`find_substitutes`.
     """
     noted = store.noted(_NOTE)
-    if noted is not None and noted["recipe"] == found.recipe_ and not _longer(seconds, noted["seconds"]):
+    if noted is not None and noted["recipe"] == offered.recipe and not _longer(seconds, noted["seconds"]):
         return Substitutes.from_dict(noted["found"])
     assert experiment.metrics is not None
     # A fit that has begun cannot be stopped.
-    too_long = seconds is not None and found.validation_.fit_seconds.mean() > seconds
+    too_long = seconds is not None and offered.validation.fit_seconds.mean() > seconds
     try:
         result = find_substitutes(
-            recipe(found.recipe_),
+            recipe(offered.recipe),
             experiment.data,
             splits,
-            fitted=found.model,
+            fitted=offered.model,
             metric=experiment.metrics[0],
             seconds=0.0 if too_long else seconds,
             n_jobs=n_jobs,
@@ -296,7 +296,7 @@ def noted_substitutes(
     except TamisError as error:
         # The search itself has succeeded.
         result = Substitutes(note=str(error))
-    store.note(_NOTE, {"recipe": found.recipe_, "seconds": seconds, "found": plain(result.to_dict())})
+    store.note(_NOTE, {"recipe": offered.recipe, "seconds": seconds, "found": plain(result.to_dict())})
     return result
 
 

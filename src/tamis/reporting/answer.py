@@ -7,13 +7,16 @@ import numpy as np
 
 from tamis.data.dataset import Dataset
 from tamis.mining.mined import Mined
-from tamis.reporting.sentence import sentence
+from tamis.reporting.sentence import member_sentences, sentence
 from tamis.validation.json_values import plain
 from tamis.validation.metrics import Metric, all_metrics
 from tamis.validation.result import Estimate, Validation
 
 #: Standard errors to each side of the mean that hold 95 % of a normal distribution.
 _REACH = 1.96
+
+#: What an ensemble is; its members are listed.
+_ENSEMBLE = "an ensemble, the mean probability of {} models"
 
 #: What the offers of a search are.
 _OFFERS = {
@@ -32,13 +35,15 @@ def mined_answer(
     """The entry "answer" of the facts of a search.
 
     `used` are the columns of the model, None when they are not known; `commands` ("what" and "command") use the model.
-    "offers" are the models of the search, this one among them. In "false_features", "probes" is the number of useless
-    columns that the model could have selected.
+    "members" are those of an ensemble; "offers" are the models of the search, this one among them. In "false_features",
+    "probes" is the number of useless columns that the model could have selected.
     """
     size = None if used is None else used.size
     inner = {"mean": found.inner_estimate_.mean, "se": found.inner_estimate_.se}
-    more = {"inner_estimate": inner, "optimism": found.optimism_, "offers": _offers(found)}
-    return _answer(found.recipe_, found.validation_, data, size, commands, **more)
+    more: dict[str, Any] = {"inner_estimate": inner, "optimism": found.optimism_, "offers": _offers(found)}
+    # Without searches of other rows the folds that chose the model are corrected for the choice.
+    corrected = not found.run_.choices
+    return _answer(found.recipe_, found.validation_, data, size, commands, corrected=corrected, **more)
 
 
 def validated_answer(validation: Validation, data: Dataset, *, commands: Sequence[Mapping[str, str]]) -> dict[str, Any]:
@@ -48,7 +53,7 @@ def validated_answer(validation: Validation, data: Dataset, *, commands: Sequenc
     """
     own = _own(validation, data)
     used = None if own is None else round(float(np.mean([columns.size for columns in own])))
-    more = {"inner_estimate": None, "optimism": None, "offers": ()}
+    more: dict[str, Any] = {"inner_estimate": None, "optimism": None, "offers": ()}
     return _answer(validation.recipe, validation, data, used, commands, **more)
 
 
@@ -69,15 +74,18 @@ def _answer(
     data: Dataset,
     used: int | None,
     commands: Sequence[Mapping[str, str]],
+    *,
+    corrected: bool = False,
     **more: Any,
 ) -> dict[str, Any]:
-    metric = validation.metrics[0]
+    metric, members = validation.metrics[0], member_sentences(recipe)
     found: dict[str, Any] = plain(
         {
             "recipe": recipe,
-            "sentence": sentence(recipe),
+            "sentence": _ENSEMBLE.format(len(members)) if members else sentence(recipe),
+            "members": [{"share": share, "sentence": words} for share, words in members],
             "metric": metric_facts(metric),
-            "honest": {**_honest(validation), "how": validation.split},
+            "honest": {**_honest(validation), "how": validation.split, "corrected": corrected},
             **more,
             "n_used": used,
             "n_features": data.n_features,

@@ -38,6 +38,26 @@ def sentence(recipe: str) -> str:
     return recipe if stands_for_many else _chain(chain)
 
 
+def member_sentences(recipe: str) -> list[tuple[float, str]]:
+    """The share of the votes and the sentence of each member, if the recipe is a weighted ensemble; else nothing.
+
+    Examples
+    --------
+    >>> member_sentences("blend(knn(3), cc(2) | knn(1), weights=[3, 1])")[1]
+    (0.25, 'ranks the features by correlation with the class and keeps the best 2, then the nearest neighbour')
+    """
+    try:
+        call = parse(recipe).parts[0]
+    except TamisError:
+        return []
+    if not isinstance(call, Call) or entry(call.name).card.role != "weighted_ensemble":
+        return []
+    given = dict(call.arguments)
+    members: Any = given.get("estimators", ())
+    weights: Any = given.get("weights") or (1,) * len(members)
+    return [(weight / sum(weights), _chain(one)) for weight, one in zip(weights, members, strict=True)]
+
+
 def _chain(chain: Chain) -> str:
     return ", then ".join(_part(part) for part in chain.parts if isinstance(part, Call))
 
