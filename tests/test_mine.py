@@ -46,7 +46,7 @@ def planted(n_rows: int = 60, n_columns: int = 30, n_classes: int = 2, seed: int
 def quick(X, y=None, **options) -> Mined:
     """A small search; copies of models in committees take most of the time and are left to one test."""
     usual = {"trials": 8, "only": TEMPLATES, "without": ["committee"], "engine": "serial", "folds": 2, "inner_folds": 2}
-    return mine(X, y, **{**usual, **options})
+    return mine(X, y, **{"estimate": "bootstrap", **usual, **options})
 
 
 def leaderboard_of(found: Mined) -> list[dict]:

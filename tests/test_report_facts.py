@@ -65,7 +65,14 @@ def mined(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Dataset, dict[
     data = load(folder / "flowers.csv", target="kind")
     asked: dict[str, Any] = {"only": ("cc | knn", "ssv | knn(metric=minkowski)"), "without": ("committee",)}
     found = mine(
-        data, trials=12, folds=3, inner_folds=3, engine="serial", split="folds", run=folder / "a.tamis-run", **asked
+        data,
+        trials=12,
+        inner_folds=3,
+        engine="serial",
+        split="folds",
+        estimate="bootstrap",
+        run=folder / "a.tamis-run",
+        **asked,
     )
     leak = validate(recipe("cc(3) | knn(5)"), data, folds=3, leak_check=True).leak
     with Store.read(folder / "a.tamis-run") as store:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tamis.base.seeds import generator
-from tamis.base.types import FloatArray
+from tamis.base.types import FloatArray, Mask
 from tamis.mining.library import Library
 from tamis.mining.offers import Chooser, Prefer
 from tamis.validation.bootstrap import drawn
@@ -26,7 +26,12 @@ _TRIES = 20
 
 
 def bootstrap_estimates(
-    chooser: Chooser, metrics: Sequence[Metric], offers: Sequence[Prefer], *, seed: int
+    chooser: Chooser,
+    metrics: Sequence[Metric],
+    offers: Sequence[Prefer],
+    *,
+    evaluated: Mask | None = None,
+    seed: int,
 ) -> dict[Prefer, dict[str, Estimate]]:
     """The estimate of each metric for each offer of a search.
 
@@ -40,12 +45,17 @@ def bootstrap_estimates(
         Of the library of the search.
     metrics : sequence of Metric
     offers : sequence of str
+    evaluated : bool array of shape (n_entries,), optional
+        The entries on which offers may be evaluated; by default all.
     seed : int
     """
     library = chooser.library
+    able = np.ones(library.truth.size, dtype=bool) if evaluated is None else evaluated
     values: dict[Prefer, list[list[float]]] = {offer: [] for offer in offers}
     for number, counts in enumerate(_samples(library, seed)):
-        outside = np.flatnonzero(counts == 0)
+        outside = np.flatnonzero((counts == 0) & able)
+        if not outside.size:
+            continue
         found = chooser.choose(counts, number + 1)
         inside = np.bincount(library.truth, weights=counts, minlength=library.n_classes)
         for offer in offers:

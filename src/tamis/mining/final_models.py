@@ -56,16 +56,24 @@ def honest_estimates(
 ) -> dict[Prefer, dict[str, Estimate]]:
     """The error of each offer on new rows, by the bootstrap (:mod:`tamis.mining.bootstrap_estimate`).
 
-    All models that were evaluated on every row take part: the choice of those that were evaluated more often is a part
-    of the search too.
+    Every model that was tried takes part where the first look had every row: which of them went on is a part of the
+    search too. Where it had only some rows, those that went on take part, and are evaluated on the other rows.
     """
-    splits = state.trials.levels()[1]
+    inner = state.trials.inner
+    looked = np.unique(np.concatenate([inner.splits[i].test for i in inner.first]))
+    everything = np.unique(np.concatenate([inner.splits[i].test for i in inner.folds]))
+    splits, fresh = state.trials.levels()[1], np.setdiff1d(everything, looked)
+    if not fresh.size and set(inner.first) <= set(inner.folds):
+        splits, fresh = inner.first, everything
     trials = _some(state, splits)
     if not trials:
         splits, trials = _most_evaluated(state)
+        fresh = everything
     chooser = _chooser(state, splits, trials, wishes, groups)
+    rows = np.concatenate([inner.splits[i].test for i in splits])
     wanted = list(all_metrics.values()) if metrics is None else metrics
-    return bootstrap_estimates(chooser, wanted, OFFERS, seed=spawn(state.seed, state.trials.number, _ESTIMATE))
+    seed = spawn(state.seed, state.trials.number, _ESTIMATE)
+    return bootstrap_estimates(chooser, wanted, OFFERS, evaluated=np.isin(rows, fresh), seed=seed)
 
 
 def offer_results(state: SearchState, offers: Offers, prefer: Prefer) -> tuple[tuple[int, ...], list[FoldResult]]:
