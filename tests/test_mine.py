@@ -166,6 +166,21 @@ def test_the_nested_error_is_that_of_the_choices_on_rows_they_have_not_seen(nest
         assert said.label[said.fold == fold].tolist() == model.predict(X[test]).tolist()
 
 
+def test_every_offer_of_a_nested_search_is_evaluated_in_the_outer_folds(nested: Mined) -> None:
+    for one in nested.models_.values():
+        assert one.validation.split == nested.validation_.split
+        assert one.validation.predictions.row.tolist() == list(range(60))
+
+
+def test_many_rows_and_a_small_class_have_a_corrected_estimate() -> None:
+    """The first look has every row, but models of fewer training rows."""
+    X, _ = planted(1400, 4)
+    y = (np.arange(1400) % 40 == 0).astype(int)
+    X[:, 0] += 2.0 * y
+    found = quick(X, y, trials=3, only=["cc | knn(metric=minkowski)"], inner_folds=5)
+    assert 0 < found.validation_.estimates["ber"].mean < 0.5
+
+
 def test_a_search_within_an_outer_fold_never_sees_its_test_rows(nested: Mined) -> None:
     """Other classes on the test rows of a fold change the choice of no search within it."""
     X, y = planted()

@@ -62,7 +62,7 @@ def bootstrap_estimates(
             predictions = found.predictions(offer, outside, inside / inside.sum())
             values[offer].append([m(predictions) if m.possible(predictions) else np.nan for m in metrics])
     unseen = _one_row_each(library)
-    return {offer: _estimates(np.array(own), metrics, unseen) for offer, own in values.items()}
+    return {offer: _estimates(np.reshape(own, (-1, len(metrics))), metrics, unseen) for offer, own in values.items()}
 
 
 def _estimates(values: FloatArray, metrics: Sequence[Metric], unseen: float) -> dict[str, Estimate]:

@@ -55,6 +55,17 @@ class Ensemble:
         ]
         return np.asarray(np.average(own, axis=0, weights=self.votes))
 
+    def predictions(
+        self, library: Library, shares: FloatArray, entries: np.ndarray | slice = slice(None)
+    ) -> FoldPredictions:
+        """The predictions for some entries, as after a fit on rows with these shares of the classes."""
+        p = self.probabilities(library, entries)
+        labels = p.argmax(axis=1)
+        if self.balanced:
+            p = p * shares / (p * shares).sum(axis=1, keepdims=True)
+        scores = p[:, 1] if library.n_classes == 2 else p
+        return FoldPredictions(library.truth[entries], labels, library.n_classes, scores, p)
+
     def text(self, library: Library) -> str:
         """The recipe."""
         arguments: tuple[tuple[str, object], ...] = (
@@ -138,16 +149,10 @@ def ensemble_results(
     """
     found, begin = [], 0
     members = [library.recipes[m] for m in ensemble.members]
-    balanced = ensemble.probabilities(library)
     for own, share in zip(results, shares, strict=True):
         each = [own[m] for m in members]
         end = begin + each[0].rows.size
-        p, labels = balanced[begin:end], balanced[begin:end].argmax(axis=1)
-        if ensemble.balanced:
-            p = p * share / (p * share).sum(axis=1, keepdims=True)
-        scores = p[:, 1] if library.n_classes == 2 else p
-        truth = each[0].predictions.truth
-        predictions = FoldPredictions(truth, labels, library.n_classes, scores, p)
+        predictions = ensemble.predictions(library, share, slice(begin, end))
         kept = [one.selected for one in each if one.selected is not None]
         found.append(
             replace(

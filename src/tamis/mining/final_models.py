@@ -63,8 +63,9 @@ def honest_estimates(
     looked = np.unique(np.concatenate([inner.splits[i].test for i in inner.first]))
     everything = np.unique(np.concatenate([inner.splits[i].test for i in inner.folds]))
     splits, fresh = state.trials.levels()[1], np.setdiff1d(everything, looked)
-    if not fresh.size and set(inner.first) <= set(inner.folds):
-        splits, fresh = inner.first, everything
+    if not fresh.size:
+        # A first look with fewer training rows says nothing of the folds.
+        splits, fresh = inner.first if set(inner.first) <= set(inner.folds) else splits, everything
     trials = _some(state, splits)
     if not trials:
         splits, trials = _most_evaluated(state)

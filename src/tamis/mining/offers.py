@@ -86,10 +86,7 @@ class Offers:
         """The predictions of an offer for some entries; `shares` are those of the classes."""
         if prefer != "best" or self.ensemble is None:
             return self.library.predictions(self.small if prefer == "small" else self.single, entries)
-        equal = self.ensemble.probabilities(self.library, entries)
-        p = equal * shares / (equal * shares).sum(axis=1, keepdims=True) if self.ensemble.balanced else equal
-        scores = p[:, 1] if self.library.n_classes == 2 else p
-        return FoldPredictions(self.library.truth[entries], equal.argmax(axis=1), self.library.n_classes, scores, p)
+        return self.ensemble.predictions(self.library, shares, entries)
 
 
 @dataclass(eq=False)
@@ -126,8 +123,8 @@ class Chooser:
         library = self.library
         self.balanced = self.metric.name in _BALANCED
         self._weight = entry_weights(library.truth, np.ones(library.truth.size), balanced=self.balanced)
-        # Equal numbers of errors are told apart by how sure the model was, and not by the order of the library, which
-        # is that of all rows.
+        # Of equal numbers of errors the surer model comes first, and not the first in the library, whose order is that
+        # of all rows.
         unsure = 1.0 - library.probabilities[:, np.arange(library.truth.size), library.truth]
         self._wrong = (library.labels != library.truth) + _UNSURE * unsure
         self._recalibrates = library.stratum.size <= _FEW_ROWS
