@@ -24,7 +24,7 @@ SETS = (
 #: A class of fewer rows is left out.
 FEWEST = 6
 
-#: Up to so many rows two thirds of them are for training; of more, half.
+#: Up to this number of rows two thirds of them are for training; of more, half.
 SMALL = 150
 
 

@@ -38,7 +38,7 @@ PEERS = {
 #: For every system. Threads that wait must not spin: two of them on a busy core would hold each other up.
 SETTING = {"PYTHONWARNINGS": "ignore", "OMP_WAIT_POLICY": "passive"}
 
-#: A system is stopped when it has taken so many times its seconds, and a minute more to start and to predict.
+#: A system is stopped when it has taken this multiple of its seconds, and a minute more to start and to predict.
 PATIENCE = 2.0
 
 

@@ -155,7 +155,7 @@ def l1_logistic(rows: Rows, seconds: float) -> Found:
 
 
 def flaml(rows: Rows, seconds: float, metric: Any = None) -> Found:
-    """FLAML, told to lower the balanced error or another metric, with rows that weigh the classes alike."""
+    """FLAML, set to lower the balanced error or another metric, with rows that weigh the classes alike."""
     from flaml import AutoML
     from sklearn.metrics import balanced_accuracy_score
     from sklearn.utils.class_weight import compute_sample_weight
@@ -187,7 +187,7 @@ def flaml_log_loss(rows: Rows, seconds: float) -> Found:
 
 
 def autogluon(rows: Rows, seconds: float, presets: Sequence[str] = ("best_quality", "medium_quality")) -> Found:
-    """AutoGluon, told to raise the balanced accuracy.
+    """AutoGluon, set to raise the balanced accuracy.
 
     With its best presets, which bag and stack. Where there is too little time for these nothing is fitted; then the
     default ones get the time that is left.

@@ -48,7 +48,7 @@ class Limits:
     class_rows: int = 1  # of the largest class, at least: for parts that need two rows of a class within a fold
 
     def allow(self, rows: int, columns: int, class_rows: int) -> bool:
-        """Whether data of this size, with so many rows in the largest class, is within the limits."""
+        """Whether data of this size, with this number of rows in the largest class, is within the limits."""
         if class_rows < self.class_rows:
             return False
         within_table = rows <= self.rows and columns <= self.columns and rows * columns <= self.values

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from tamis.base.classifier import Classifier
 from tamis.base.types import Codes, FloatArray
 
-#: Smaller probabilities are not told apart: few models mean them.
+#: Smaller probabilities count as this one: few models mean them.
 LEAST = 1e-3
 
 

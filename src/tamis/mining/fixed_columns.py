@@ -157,7 +157,7 @@ def _members(model: Any, fitted: Any) -> list[tuple[Any, Any]]:
     """
     models = [one for one, weight in zip(model._models(), _weights(model), strict=True) if weight > 0]
     if isinstance(model, EstimatorList) and len(models) != len(fitted.estimators_):
-        raise TamisError("the members of the model cannot be told apart")
+        raise TamisError("the members of the model cannot be matched with the fitted ones")
     return list(zip(models, fitted.estimators_, strict=False))
 
 
