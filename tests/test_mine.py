@@ -421,7 +421,26 @@ def test_what_is_reserved_moves_the_ends_of_the_stages() -> None:
     assert clock.left_of("confirm") == clock.left_of("ensemble") == pytest.approx(74.0)
     # However much it takes, most of the time is for the search.
     clock.reserve(confirm=1e6, final=1e6)
-    assert clock.left_of("tune") == pytest.approx(94.0 - 15.0 - 25.0)
+    assert clock.left_of("tune") == pytest.approx(94.0 * (1 - 0.15 - 0.25))
+
+
+def test_the_stages_of_a_phase_share_its_time() -> None:
+    timer = Timer()
+    clock = Clock(Budget(100.0), timer=timer)
+    clock.enter(share=0.5)
+    assert clock.left_of("tune") == pytest.approx(47.0)
+    clock.reserve(confirm=0.0, final=7.0)
+    assert (clock.reserved, clock.left_of("tune")) == (7.0, pytest.approx(40.0))
+    # What the first phase needs at the end of the run is kept for it.
+    timer.now += 44.0
+    clock.enter(44.0, keep=clock.reserved)
+    assert clock.left_of("tune") == clock.left_of("confirm") == pytest.approx(94.0 - 44.0 - 7.0)
+    assert clock.left_of("base") == pytest.approx(0.33 * 43.0)
+    assert clock.left_with_tolerance == pytest.approx(43.0 + 6.0 + 7.0)
+    # A phase that begins too late has no time, and not less than none.
+    clock.enter(99.0)
+    timer.now += 55.0
+    assert clock.left_of("last") == pytest.approx(0.0)
 
 
 def test_the_remaining_work_depends_on_the_rows() -> None:

@@ -73,10 +73,10 @@ class _Lines:
             return
         rows = self._models(progress)
         best = f"{rows[0][0]}, {rows[0][1]} features: {rows[0][3]}" if rows else ""
-        if progress.stage == self._stage and best == self._best:
+        words = _words(progress)
+        if words == self._stage and best == self._best:
             return
-        self._stage, self._best = progress.stage, best
-        words = _STAGES.get(progress.stage, progress.stage)
+        self._stage, self._best = words, best
         print(f"[{_clock(progress.clock.spent)}] {words}{'; best so far: ' + best if best else ''}", file=sys.stderr)
 
     def _compiling(self, progress: "Progress") -> None:
@@ -85,6 +85,12 @@ class _Lines:
         if quarter != self._stage:
             self._stage = quarter
             print(_compiling(progress), file=sys.stderr)
+
+
+def _words(progress: "Progress") -> str:
+    words = _STAGES.get(progress.stage, progress.stage)
+    repeated = progress.phase == "estimate" and progress.stage != "evaluate"
+    return f"honest estimate, the search within each outer fold: {words}" if repeated else words
 
 
 def _compiling(progress: "Progress") -> str:
@@ -112,8 +118,7 @@ def _picture(progress: "Progress", models: Sequence[Sequence[str]]) -> Any:
     left = progress.clock.left
     time = f"{_clock(progress.clock.spent)} spent" + ("" if left is None else f", {_clock(max(0.0, left))} left")
     tried = sum(len(search.trials.by_recipe) for search in progress.searches)
-    words = _STAGES.get(progress.stage, progress.stage)
-    head = Text(f"{words}: {progress.done} of {progress.total} tasks; {tried} recipes tried in all; {time}")
+    head = Text(f"{_words(progress)}: {progress.done} of {progress.total} tasks; {tried} recipes tried in all; {time}")
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("inner estimate", "features", "folds", "recipe"):
         table.add_column(name, justify="right" if name in ("features", "folds") else "left", overflow="ellipsis")

@@ -11,7 +11,7 @@ from tamis.base.validation import check_whole
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
-#: Share of the search time at which each stage ends at the latest. All other stages share the rest.
+#: Share of the time of a phase at which each stage ends at the latest. All other stages share the rest.
 _ENDS = {
     "portfolio": 0.25,
     "base": 0.33,
@@ -28,7 +28,7 @@ _MARGIN = 0.06
 #: Share by which the time may be exceeded before a worse but quicker model is chosen.
 _TOLERANCE = 0.07
 
-#: Largest shares of the time reserved for the last evaluation of the best models, and for the final fits.
+#: Largest shares of the time of a phase reserved for the last evaluation of the best models, and for the final fits.
 _MOST_CONFIRM, _MOST_FINAL = 0.15, 0.25
 
 
@@ -88,7 +88,17 @@ class Clock:
         self._timer = timer
         self._start = timer() - spent
         self._frozen: float | None = None
-        self._confirm = self._final = 0.0
+        self.enter()
+
+    def enter(self, begin: float = 0.0, share: float = 1.0, keep: float = 0.0) -> None:
+        """Begin a phase of the run, whose stages share the time.
+
+        It began when `begin` seconds were spent, and has a share of the time from then to the end of the run, less
+        `keep` seconds for work that follows.
+        """
+        self._begin = begin
+        self._length = share * max(0.0, (1 - _MARGIN) * (self.budget.seconds or 0.0) - begin - keep)
+        self._confirm = self.reserved = 0.0
 
     def freeze(self, spent: float | None) -> None:
         """Stop the clock at a number of seconds spent; None lets it run."""
@@ -106,10 +116,12 @@ class Clock:
             self._start = self._timer() - spent
 
     def reserve(self, confirm: float, final: float) -> None:
-        """Reserve seconds for the last evaluation of the best models, and for the work after the searches."""
-        seconds = self.budget.seconds or 0.0
-        self._confirm = min(confirm, _MOST_CONFIRM * seconds)
-        self._final = min(final, _MOST_FINAL * seconds)
+        """Reserve seconds of the phase for the last evaluation of the best models, and for the work after it.
+
+        The latter are in `reserved`.
+        """
+        self._confirm = min(confirm, _MOST_CONFIRM * self._length)
+        self.reserved = min(final, _MOST_FINAL * self._length)
 
     def now(self) -> float:
         return self._timer() if self._frozen is None else self._start + self._frozen
@@ -126,17 +138,19 @@ class Clock:
 
     @property
     def left_with_tolerance(self) -> float | None:
-        """Seconds left until the limit is exceeded by more than the tolerance, if there is a limit."""
-        return None if self.budget.seconds is None else (1 + _TOLERANCE) * self.budget.seconds - self.spent
-
-    def end_of(self, stage: str, share: float = 1.0) -> float | None:
-        """When a stage, or a share of what is left of it, ends on this clock, if there is a limit."""
+        """Seconds left until the phase takes so much longer that the run exceeds its tolerance, if there is a limit."""
         if self.budget.seconds is None:
             return None
-        now, seconds = self.now(), (1 - _MARGIN) * self.budget.seconds - self._final
+        return self._begin + self._length + (_MARGIN + _TOLERANCE) * self.budget.seconds - self.spent
+
+    def end_of(self, stage: str, share: float = 1.0) -> float | None:
+        """When a stage of the phase, or a share of what is left of it, ends on this clock, if there is a limit."""
+        if self.budget.seconds is None:
+            return None
+        now, seconds = self.now(), self._length - self.reserved
         if stage in _ENDS:
             seconds = _ENDS[stage] * (seconds - self._confirm)
-        end = self._start + seconds
+        end = self._start + self._begin + seconds
         return end if share == 1.0 else now + share * max(0.0, end - now)
 
     def left_of(self, stage: str) -> float | None:

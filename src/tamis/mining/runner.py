@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from tamis.base.errors import TamisError
 from tamis.compose.needed_kernels import needed_kernels
 from tamis.compose.recipe import recipe
 from tamis.engines.ready import ready
-from tamis.mining.budget import Budget, Clock
+from tamis.mining.budget import Clock
 from tamis.mining.run.store import Store
 from tamis.mining.search_state import Request, SearchState
 from tamis.mining.stages import stages
@@ -21,8 +21,11 @@ from tamis.validation.plan import Plan, plan
 #: Most recipes of one task, unless one fit serves more.
 _BATCH = 24
 
-#: Names of the notes in the store: the journal of the rounds, the seconds spent in all, and the start of each stage.
-_ROUNDS, SPENT, STAGES = "rounds", "spent", "stages"
+#: Names of the notes in the store: the journal of each phase, the seconds spent in all, and the start of each stage.
+_ROUNDS, SPENT, STAGES = "rounds of", "spent", "stages"
+
+#: The phases of a run.
+Phase = Literal["search", "estimate"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,8 @@ class Progress:
 
     Attributes
     ----------
+    phase : {"search", "estimate"}
+        The search for the model, or the searches within the outer folds.
     stage : str
         "compile" while kernels are compiled, before the first round.
     number : int
@@ -56,6 +61,7 @@ class Progress:
     clock : Clock
     """
 
+    phase: Phase
     stage: str
     number: int
     done: int
@@ -65,12 +71,23 @@ class Progress:
 
 
 class Runner:
-    """Runs searches; `progress` is called with a :class:`Progress` whenever something was computed."""
+    """Runs searches, of which the last is that on all rows.
+
+    `progress` is called with a :class:`Progress` whenever something was computed.
+    """
 
     def __init__(
-        self, store: Store, driver: Driver, clock: Clock, *, progress: Callable[[Progress], None] | None = None
+        self,
+        searches: Sequence[SearchState],
+        store: Store,
+        driver: Driver,
+        clock: Clock,
+        *,
+        progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self._store, self._driver, self._clock, self._progress = store, driver, clock, progress
+        self._searches = {search.trials.number: search for search in searches}
+        self._phase: Phase = "search"
         self._models: dict[str, Any] = {}
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._rounds = 0
@@ -82,27 +99,31 @@ class Runner:
             self._models[text] = recipe(text)
         return self._models[text]
 
-    def prepare(self, searches: Sequence[SearchState], *, single: bool) -> None:
+    def prepare(self, *, single: bool) -> None:
         """Compile the kernels that the searches may need and that are not on disk; the clock stands still."""
-        parts = set().union(*(search.space.parts for search in searches))
+        parts = set().union(*(search.space.parts for search in self._searches.values()))
         with self._clock.paused():
             ready(
                 needed_kernels(parts),
                 single=single,
-                progress=None if self._progress is None else partial(self._notify, "compile", searches=searches),
+                progress=None if self._progress is None else partial(self._notify, "compile"),
             )
 
-    def run(self, searches: Sequence[SearchState]) -> None:
-        """Run the searches through all their stages, one request of each at a time.
+    def run(self, phase: Phase, searches: Sequence[SearchState], share: float = 1.0, keep: float = 0.0) -> None:
+        """Run some of the searches through all their stages, one request of each at a time.
+
+        They may take a share of the time that is left, less `keep` seconds.
 
         Under a limit of time the requests depend on the clock. So the journal keeps the seconds spent at the start of
         every round, and what was cut off at its end. A run that is resumed repeats the finished rounds with that clock
         and without what was cut off, and so goes the same way. The clock is left at the start of the last round: the
         final choice can be repeated too.
         """
-        journal = _Journal(self._store, self._clock.budget)
+        self._clock.freeze(None)
+        self._phase = phase
+        journal = _Journal(self._store, phase, self._clock)
+        self._clock.enter(journal.entered, share, keep)
         active = {search.trials.number: stages(search) for search in searches}
-        by_number = {search.trials.number: search for search in searches}
         while active:
             self._clock.freeze(None)
             # The clock stands still while the searches decide, so that a repetition sees the same time.
@@ -115,19 +136,17 @@ class Runner:
             requests = {number: one for number, stage in active.items() if (one := next(stage, None)) is not None}
             active = {number: active[number] for number in requests}
             if requests:
-                self._fulfil(requests, by_number, journal)
+                self._fulfil(requests, journal)
 
-    def evaluate(self, batches: Sequence[Batch], searches: Sequence[SearchState]) -> list[dict[str, Finding]]:
+    def evaluate(self, batches: Sequence[Batch]) -> list[dict[str, Finding]]:
         """The results of recipes that must be evaluated, whatever the time."""
-        return self._results(batches, "evaluate", searches, None, compute=True)
+        return self._results(batches, "evaluate", None, compute=True)
 
-    def _fulfil(
-        self, requests: Mapping[int, Request], searches: Mapping[int, SearchState], journal: "_Journal"
-    ) -> None:
+    def _fulfil(self, requests: Mapping[int, Request], journal: "_Journal") -> None:
         stage = next(iter(requests.values())).stage
         batches, places = [], []
         for number, request in requests.items():
-            trials = searches[number].trials
+            trials = self._searches[number].trials
             inner, known = trials.inner, trials.by_recipe
             for split in request.splits:
                 wanted = tuple(r for r in request.recipes if split not in known[r].values and not known[r].error)
@@ -142,13 +161,13 @@ class Runner:
             self._clock.freeze(None)
         ends = [self._clock.end_of(request.stage, request.share) for request in requests.values()]
         until = max((end for end in ends if end is not None), default=None)
-        ordered, states = [batches[i] for i in order], list(searches.values())
-        found = self._results(ordered, stage, states, until, compute=not journal.replaying)
+        ordered = [batches[i] for i in order]
+        found = self._results(ordered, stage, until, compute=not journal.replaying)
         self._plans.clear()
         for i, findings in zip(order, journal.end(ordered, found), strict=True):
             _, split, number = places[i]
             for text, finding in findings.items():
-                searches[number].trials.record(text, split, finding)
+                self._searches[number].trials.record(text, split, finding)
 
     def _plan(self, recipes: tuple[str, ...]) -> Plan:
         """The plan of recipes, made once in a round: mostly they are the same on every split."""
@@ -157,13 +176,7 @@ class Runner:
         return self._plans[recipes]
 
     def _results(
-        self,
-        batches: Sequence[Batch],
-        stage: str,
-        searches: Sequence[SearchState],
-        until: float | None,
-        *,
-        compute: bool,
+        self, batches: Sequence[Batch], stage: str, until: float | None, *, compute: bool
     ) -> list[dict[str, Finding]]:
         self._rounds += 1
         found = [self._store.find(batch.search, batch.name, batch.recipes) for batch in batches]
@@ -172,10 +185,11 @@ class Runner:
             return found
         hard = None if until is None else self._clock.end_of("last")
         done = len(batches) - len(missing)
-        if not self._stages or self._stages[-1]["stage"] != stage:
-            self._stages.append({"stage": stage, "begin": self._clock.spent})
+        told = stage if self._phase == "search" or stage == "evaluate" else self._phase
+        if not self._stages or self._stages[-1]["stage"] != told:
+            self._stages.append({"stage": told, "begin": self._clock.spent})
             self._store.note(STAGES, self._stages)
-        self._notify(stage, done, len(batches), searches)
+        self._notify(stage, done, len(batches))
         tasks = [self._driver.task(self._plan(batches[i].recipes), batches[i].split) for i in missing]
         for number, results in self._driver.execute(tasks, until=until, hard=hard):
             place = missing[number]
@@ -190,29 +204,37 @@ class Runner:
             # Stored results take precedence.
             found[place] = {**findings, **found[place]}
             done += 1
-            self._notify(stage, done, len(batches), searches)
+            self._notify(stage, done, len(batches))
         return found
 
-    def _notify(self, stage: str, done: int, total: int, searches: Sequence[SearchState]) -> None:
+    def _notify(self, stage: str, done: int, total: int) -> None:
         if self._progress is not None:
-            self._progress(Progress(stage, self._rounds, done, total, searches, self._clock))
+            searches = tuple(self._searches.values())
+            self._progress(Progress(self._phase, stage, self._rounds, done, total, searches, self._clock))
 
 
 class _Journal:
-    """When each round of a run began, in seconds spent, and what the limit of time cut off.
+    """When a phase of a run and each of its rounds began, in seconds spent, and what the limit of time cut off.
 
     It holds for one budget: a run with another budget starts a new journal.
     """
 
-    def __init__(self, store: Store, budget: Budget) -> None:
-        self._store = store
+    def __init__(self, store: Store, phase: Phase, clock: Clock) -> None:
+        self._store, self._name = store, f"{_ROUNDS} {phase}"
+        budget = clock.budget
         self._limited = budget.seconds is not None
         limit = [budget.seconds, budget.trials]
-        noted = store.noted(_ROUNDS) or {}
+        noted = store.noted(self._name) or {}
         same = self._limited and noted.get("budget") == limit
-        self._noted: dict[str, Any] = noted if same else {"budget": limit, "spent": [], "cut": {}}
+        new: dict[str, Any] = {"budget": limit, "entered": clock.spent, "spent": [], "cut": {}}
+        self._noted = noted if same else new
         self._finished = len(self._noted["spent"]) - 1
         self._round = -1
+
+    @property
+    def entered(self) -> float:
+        """Seconds spent when the phase began."""
+        return float(self._noted["entered"])
 
     @property
     def replaying(self) -> bool:
@@ -248,4 +270,4 @@ class _Journal:
 
     def _write(self) -> None:
         if self._limited:
-            self._store.note(_ROUNDS, self._noted)
+            self._store.note(self._name, self._noted)

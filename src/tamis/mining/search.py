@@ -162,8 +162,8 @@ def mine(
         identity = _identity(experiment, inner_folds, edited, nested=nested)
         with Store.open(path, identity) as store, experiment.driver(engine=engine, memory=memory) as driver:
             clock = Clock(limit, store.noted(SPENT, 0.0))
-            session = Session(experiment, store, driver, clock, inner_folds, wishes, progress, nested=nested)
-            found = session.run(edited)
+            session = Session(experiment, store, driver, clock, inner_folds, edited, wishes, progress, nested=nested)
+            found = session.run()
             store.note(SPENT, clock.spent)
             found.run_ = replace(found.run_, path=None if run is None else str(run), seconds=clock.spent)
             if run is not None and finish is not None:

@@ -35,12 +35,19 @@ from tamis.validation.result import Estimate, Validation
 #: In words, where an estimate comes from.
 _NESTED, _CORRECTED = "the search repeated within each", "corrected for the choice by the bootstrap"
 
+#: Share of the time for the search on all rows, where searches within outer folds follow.
+_MAIN_SHARE = 0.5
+
 #: Distinguishes the seed of the final fit from the other seeds of a run.
 _LAST_FIT = 2**31
 
 
 class Session:
-    """One run: the searches, what they offer, and the final fits."""
+    """One run: the searches, what they offer, and the final fits.
+
+    The search on all rows comes first, with half of the time. Those within the outer folds share the rest: the honest
+    estimate is that of shorter searches on fewer rows, and rather too large than too small.
+    """
 
     def __init__(
         self,
@@ -49,6 +56,7 @@ class Session:
         driver: Driver,
         clock: Clock,
         inner_folds: int,
+        edits: Edits,
         wishes: Wishes,
         progress: Callable[[Progress], None] | None,
         *,
@@ -56,49 +64,65 @@ class Session:
     ) -> None:
         self._experiment, self._store, self._clock, self._inner_folds = experiment, store, clock, inner_folds
         self._wishes, self._nested, self._workers = wishes, nested, driver.workers
-        self._runner = Runner(store, driver, clock, progress=progress)
+        self._traits = data_traits(experiment.data)
+        self._codes = np.unique(experiment.data.y, return_inverse=True)[1]
+        self._main, self._outer = self._searches(edits)
+        self._runner = Runner([*self._outer, self._main], store, driver, clock, progress=progress)
 
-    def run(self, edits: Edits) -> Mined:
-        searches = self._searches(edits)
-        self._runner.prepare(searches, single=getattr(self._experiment.data.X, "dtype", None) == np.float32)
-        self._runner.run(searches)
-        offers = [self._offers(search) for search in searches]
-        # The clock still stands at the start of the last round, so that all of this can be repeated.
-        corrected = self._corrected_estimates(searches[-1])
+    def run(self) -> Mined:
+        self._runner.prepare(single=getattr(self._experiment.data.X, "dtype", None) == np.float32)
+        self._runner.run("search", [self._main], _MAIN_SHARE if self._outer else 1.0)
+        # The clock still stands at the start of the last round, so that the choice can be repeated.
+        offers, keep = self._offers(self._main), self._clock.reserved
+        corrected = self._corrected_estimates()
+        outer_offers = [offers]
+        if self._outer:
+            self._runner.run("estimate", self._outer, keep=keep)
+            outer_offers = [self._offers(search) for search in self._outer]
         self._clock.freeze(None)
-        outer = self._outer(searches, offers) if self._nested else {}
-        found = self._mined(searches[-1], offers, outer, corrected)
-        found.substitutes_ = self._substitutes(found, searches[-1].trials)
+        outer = self._outer_results(outer_offers) if self._nested else {}
+        choices = [one.text(self._wishes.prefer) for one in outer_offers] if self._nested else []
+        found = self._mined(self._offered(offers, outer, corrected), choices)
+        found.substitutes_ = self._substitutes(found)
         return found
 
-    def _searches(self, edits: Edits) -> list[SearchState]:
-        """For a nested estimate a search for every outer split; and one on all rows unless the split is official."""
-        experiment, data = self._experiment, self._experiment.data
-        traits, codes = data_traits(data), np.unique(data.y, return_inverse=True)[1]
-        rows = [split.train for split in experiment.splits] if self._nested else []
-        if not experiment.scheme.one_test:
-            rows.append(experiment.rows)
-        assert experiment.metrics is not None
-        metric = experiment.metrics[0]
-        outer_splits = max(1.0, len(experiment.splits) / self._workers) if self._nested else 0.0
-        found = []
-        for number, own in enumerate(rows):
-            folds = split_rows(own, data.y, data.groups, search=number, folds=self._inner_folds, seed=experiment.seed)
-            trials = Trials(number, folds, metric)
-            found.append(
-                SearchState(
-                    trials,
-                    space(traits.for_rows(data.y[own]), edits),
-                    self._clock,
-                    experiment.seed,
-                    codes,
-                    stored=partial(self._stored_results, trials),
-                    store=partial(self._store_results, trials),
-                    load=len(rows) / self._workers,
-                    remaining=RemainingWork(outer_splits, own.size, experiment.rows.size),
-                )
+    def _searches(self, edits: Edits) -> tuple[SearchState, list[SearchState]]:
+        """The search on all rows, and for a nested estimate one for every outer split.
+
+        With an official split the only search is that on its training rows.
+        """
+        rows, splits = self._experiment.rows, self._experiment.splits
+        if not self._nested or self._experiment.scheme.one_test:
+            remaining = RemainingWork(1.0 if self._nested else 0.0, rows.size, rows.size)
+            return self._search(0, rows, edits, load=1.0, remaining=remaining), []
+        turns = max(1.0, len(splits) / self._workers)
+        outer = [
+            self._search(
+                number, split.train, edits, load=len(splits), remaining=RemainingWork(turns, split.train.size, 0)
             )
-        return found
+            for number, split in enumerate(splits)
+        ]
+        remaining = RemainingWork(0.0, rows.size, rows.size)
+        return self._search(len(splits), rows, edits, load=1.0, remaining=remaining), outer
+
+    def _search(
+        self, number: int, rows: np.ndarray, edits: Edits, *, load: float, remaining: RemainingWork
+    ) -> SearchState:
+        experiment, data = self._experiment, self._experiment.data
+        assert experiment.metrics is not None
+        folds = split_rows(rows, data.y, data.groups, search=number, folds=self._inner_folds, seed=experiment.seed)
+        trials = Trials(number, folds, experiment.metrics[0])
+        return SearchState(
+            trials,
+            space(self._traits.for_rows(data.y[rows]), edits),
+            self._clock,
+            experiment.seed,
+            self._codes,
+            stored=partial(self._stored_results, trials),
+            store=partial(self._store_results, trials),
+            load=load / self._workers,
+            remaining=remaining,
+        )
 
     def _stored_results(self, trials: Trials, split: int, recipes: Sequence[str]) -> dict[str, FoldResult]:
         found = self._store.find(trials.number, trials.inner.name(split), recipes)
@@ -115,14 +139,14 @@ class Session:
             raise TamisError(f"no recipe could be evaluated in the time of the budget{why}")
         return found
 
-    def _outer(self, searches: Sequence[SearchState], offers: Sequence[Offers]) -> dict[Prefer, list[FoldResult]]:
+    def _outer_results(self, offers: Sequence[Offers]) -> dict[Prefer, list[FoldResult]]:
         """The results of all offers on the outer splits, each by the search within its training rows."""
         batches = [
             Batch(number, "outer", split, tuple(dict.fromkeys(offers[number].text(name) for name in OFFERS)))
             for number, split in enumerate(self._experiment.splits)
         ]
         found: dict[Prefer, list[FoldResult]] = {name: [] for name in OFFERS}
-        for batch, findings in zip(batches, self._runner.evaluate(batches, searches), strict=True):
+        for batch, findings in zip(batches, self._runner.evaluate(batches), strict=True):
             for name in OFFERS:
                 result = findings[offers[batch.search].text(name)]
                 if isinstance(result, TamisError):
@@ -131,21 +155,14 @@ class Session:
         warn_again(found[self._wishes.prefer])
         return found
 
-    def _corrected_estimates(self, search: SearchState) -> dict[Prefer, dict[str, Estimate]]:
+    def _corrected_estimates(self) -> dict[Prefer, dict[str, Estimate]]:
         """The estimates of all offers by the bootstrap; none where the outer splits give them."""
         if self._nested:
             return {}
-        return honest_estimates(search, self._wishes, self._experiment.data.groups, self._experiment.metrics)
+        return honest_estimates(self._main, self._wishes, self._experiment.data.groups, self._experiment.metrics)
 
-    def _mined(
-        self,
-        search: SearchState,
-        offers: Sequence[Offers],
-        outer: Mapping[Prefer, list[FoldResult]],
-        corrected: Mapping[Prefer, Mapping[str, Estimate]],
-    ) -> Mined:
-        experiment, data, trials = self._experiment, self._experiment.data, search.trials
-        offered = self._offered(search, offers[-1], outer, corrected)
+    def _mined(self, offered: dict[str, Offered], choices: Sequence[str]) -> Mined:
+        data, trials = self._experiment.data, self._main.trials
         chosen = offered[self._wishes.prefer]
         found = Mined(chosen.model)
         found.models_ = offered
@@ -156,20 +173,18 @@ class Session:
         if data.has_names:
             found.feature_names_in_ = data.feature_names
         found.leaderboard_ = leaderboard(trials)
-        chosen_outside = offers[: len(experiment.splits)] if self._nested else ()
         found.run_ = Run(
             path=None,
             seconds=self._clock.spent,
             search=trials.number,
             n_tried=len(trials.by_recipe),
-            choices=tuple(one.text(self._wishes.prefer) for one in chosen_outside),
+            choices=tuple(choices),
             failed={one.recipe: one.error for one in trials.by_recipe.values() if one.error},
         )
         return found
 
     def _offered(
         self,
-        search: SearchState,
         offers: Offers,
         outer: Mapping[Prefer, list[FoldResult]],
         corrected: Mapping[Prefer, Mapping[str, Estimate]],
@@ -187,24 +202,24 @@ class Session:
                 split = str(experiment.scheme) if experiment.scheme.one_test else f"{experiment.scheme}, {_NESTED}"
                 validation = replace(experiment.validation(model, outer[name]), split=split)
             else:
-                validation = self._corrected(search, offers, name, corrected[name])
+                validation = self._corrected(offers, name, corrected[name])
             found[name] = Offered(
                 recipe=text,
                 model=model,
                 selected_features=self._used(model),
                 validation=replace(validation, recipe="the choice of the search"),
-                inner_estimate=inner_estimate(search.trials, search.trials.by_recipe[text]),
+                inner_estimate=inner_estimate(self._main.trials, self._main.trials.by_recipe[text]),
             )
         return found
 
-    def _substitutes(self, found: Mined, trials: Trials) -> Substitutes:
+    def _substitutes(self, found: Mined) -> Substitutes:
         """What could stand in for the features of the model, or of the best single one if it is an ensemble.
 
         An ensemble would be fitted again, all its members, for every exchange.
         """
         prefer = self._wishes.prefer
         offered = found.models_["single" if prefer == "best" else prefer]
-        inner, left = trials.inner, self._clock.left
+        inner, left = self._main.trials.inner, self._clock.left
         return noted_substitutes(
             offered,
             self._experiment,
@@ -214,15 +229,13 @@ class Session:
             n_jobs=self._workers,
         )
 
-    def _corrected(
-        self, search: SearchState, offers: Offers, name: Prefer, estimates: Mapping[str, Estimate]
-    ) -> Validation:
+    def _corrected(self, offers: Offers, name: Prefer, estimates: Mapping[str, Estimate]) -> Validation:
         """The predictions of the inner folds, with estimates that are corrected for the choice."""
-        splits, results = offer_results(search, offers, name)
+        splits, results = offer_results(self._main, offers, name)
         within = replace(
             self._experiment,
             scheme=StratifiedFolds(self._inner_folds),
-            splits=tuple(search.trials.inner.splits[i] for i in splits),
+            splits=tuple(self._main.trials.inner.splits[i] for i in splits),
         )
         found = within.validation(self._runner.model(offers.text(name)), results)
         return replace(found, split=f"{within.scheme}, {_CORRECTED}", estimates={**found.estimates, **estimates})
