@@ -13,6 +13,7 @@ the mean error and against orders at random.
 import argparse
 import csv
 import gzip
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -206,6 +207,21 @@ def gain(table: np.ndarray, length: int, cost: np.ndarray | None = None) -> dict
     return {name: np.mean(own, axis=0) for name, own in curves.items()}
 
 
+def learned(known: dict[str, dict[str, tuple[float, float]]], length: int = LENGTH) -> list[str]:
+    """The portfolio that some data sets teach."""
+    recipes, table = regrets(known)
+    return [recipes[i] for i in ordered(table, length, costs(known, recipes))]
+
+
+def learned_without(name: str) -> list[str]:
+    """The portfolio that the other data sets teach; sets such as colon and colon_mrmr are one."""
+    return learned({other: found for other, found in read().items() if _source(other) != _source(name)})
+
+
+def _source(name: str) -> str:
+    return re.split("[-_.]", name)[0]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", nargs="*", default=SETS)
@@ -216,7 +232,7 @@ def main() -> None:
     known = {name: found for name, found in read().items() if name in given.sets}
     recipes, table = regrets(known)
     cost = costs(known, recipes)
-    order = ordered(table, given.length, cost)
+    order = [recipes.index(text) for text in learned(known, given.length)]
     curves = gain(table, given.length, cost)
     places = [place for place in (1, 2, 4, 8, 16, 32, 48) if place <= given.length]
     print(f"\nregret of the best of the first k on a set left out ({len(known)} sets, {len(recipes)} recipes)")

@@ -14,9 +14,12 @@ from benchmarks.mine import systems, worker
 from benchmarks.mine.resplit import FEWEST, SMALL, divide, kept_rows, resplit, write
 from benchmarks.mine.results import END, START, Line, append, read, replaced, table, wins, written
 from benchmarks.mine.systems import FailedError, Outcome, Systems, UnavailableError
+from benchmarks.portfolio import learned_without
 
 from tamis.data import load
 from tamis.data.dataset import Dataset
+from tamis.mining.edits import read_edits
+from tamis.mining.portfolio import portfolio
 
 ROOT = Path(__file__).parents[1]
 
@@ -332,3 +335,12 @@ def test_the_command_refuses_what_it_does_not_know(arguments, why):
 
 def test_the_worker_knows_every_system():
     assert {*systems.SYSTEMS, *systems.OTHERS} == {*worker.SYSTEMS} == {*worker.IMPORTED}
+
+
+def test_the_search_starts_with_what_other_sets_teach(tmp_path):
+    first = learned_without("colon")
+    write(resplit(data_set("dense"), 0), tmp_path, first)
+    assert read_edits(tmp_path / worker.FIRST).first == tuple(first)
+    assert len(first) == len(portfolio())
+    assert first != list(portfolio())
+    assert learned_without("colon_mrmr") == first

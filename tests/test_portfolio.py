@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from benchmarks.portfolio import candidates, gain, ordered, regrets
 
+from tamis.base.errors import RecipeError
 from tamis.compose.recipe import recipe
 from tamis.data.dataset import Dataset
 from tamis.mining.data_traits import data_traits
@@ -65,6 +66,17 @@ def test_parts_that_the_user_does_not_want_and_sizes_that_do_not_fit_are_left_ou
         "svm" in str(one.closed) or "relieff" in str(one.closed)
         for one in portfolio_candidates(made("dense", edits=without))
     )
+
+
+def test_the_user_says_what_is_tried_first() -> None:
+    edits = Edits(first=("standardize | knn(3)", "cc(20) | tree"))
+    assert [str(one.closed) for one in portfolio_candidates(made("dense", edits=edits))] == [
+        "standardize | knn(3, metric=minkowski)",
+        "cc(20) | tree(ssv)",
+    ]
+    assert not list(portfolio_candidates(made("dense", edits=Edits(first=()))))
+    with pytest.raises(RecipeError, match="nonsense"):
+        Edits(first=("nonsense | tree",))
 
 
 def test_the_order_is_greedy() -> None:

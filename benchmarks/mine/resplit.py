@@ -1,6 +1,7 @@
 """The sets of the benchmark, and their rows split again and again into training and fresh ones."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import polars as pl
 import scipy.sparse as sp
 from sklearn.model_selection import train_test_split
 
+from benchmarks.mine.worker import FIRST
 from tamis.base._sklearn import _safe_indexing
 from tamis.data.dataset import Dataset
 
@@ -71,8 +73,13 @@ def resplit(data: Dataset, number: int) -> Resplit:
     )
 
 
-def write(rows: Resplit, folder: Path) -> None:
-    """Write what a system may see: all but the classes of the fresh rows."""
+def write(rows: Resplit, folder: Path, first: Sequence[str] | None = None) -> None:
+    """Write what a system may see: all but the classes of the fresh rows.
+
+    `first` are recipes that the search is to start with, instead of its portfolio.
+    """
+    if first is not None:
+        (folder / FIRST).write_text(f"first = {json.dumps(list(first))}\n", encoding="utf-8")
     np.save(folder / "y.npy", rows.y.astype(np.int64))
     for part, X in (("train", rows.train), ("fresh", rows.fresh)):
         if sp.issparse(X):

@@ -23,6 +23,9 @@ import numpy as np
 #: Cores of every system.
 CORES = 2
 
+#: The file with recipes for the search to start with, where its portfolio must not know the data.
+FIRST = "first.toml"
+
 
 @dataclass
 class Rows:
@@ -53,6 +56,9 @@ System = Callable[[Rows, float], Found]
 def mine(rows: Rows, seconds: float, *, permuted: bool = False, **options: Any) -> Found:
     """The search with its default settings; with `permuted` classes there is nothing to find."""
     import tamis
+
+    if Path(FIRST).exists():
+        options["edits"] = FIRST
 
     if not Path(tamis.__file__).is_relative_to(os.environ["PYTHONPATH"]):
         raise ImportError(f"tamis comes from {tamis.__file__}, which is other code than was asked for")

@@ -95,7 +95,7 @@ def mine(
     ] = None,
     without: Annotated[list[str] | None, typer.Option("--without", help="A part not to use; may be repeated.")] = None,
     space: Annotated[
-        Path | None, typer.Option("--space", help="A TOML file with 'try', 'without' and ranges of parameters.")
+        Path | None, typer.Option("--space", help="A TOML file with 'try', 'without', 'first' and ranges.")
     ] = None,
     memory: Memory = None,
     seed: Seed = 0,

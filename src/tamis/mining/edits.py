@@ -1,4 +1,4 @@
-"""What the user changes in the search: templates to try, parts to leave out, ranges of parameters."""
+"""What the user changes in the search: templates to try, parts to leave out, ranges of parameters, where to start."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -25,32 +25,36 @@ class Edits:
         Names of parts that are not used.
     ranges : mapping of (part, parameter) to Choice or Range
         Values to try instead of the range on the part's card.
+    first : tuple of str, or None
+        Recipes to try first, instead of those of the portfolio.
     """
 
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     ranges: Mapping[tuple[str, str], Choice | Range] = field(default_factory=dict)
+    first: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         for name in self.without:
             entry(name)
-        for text in self.only:
+        for text in (*self.only, *(self.first or ())):
             parse(text)
 
     def and_(self, only: Iterable[str], without: Iterable[str]) -> "Edits":
         """These edits with more templates and more parts left out."""
-        return Edits((*self.only, *only), (*self.without, *without), self.ranges)
+        return Edits((*self.only, *only), (*self.without, *without), self.ranges, self.first)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain text: part of the identity of a run."""
         ranges = {f"{part}.{parameter}": as_text(domain) for (part, parameter), domain in sorted(self.ranges.items())}
-        return {"try": sorted(self.only), "without": sorted(self.without), "search": ranges}
+        found = {"try": sorted(self.only), "without": sorted(self.without), "search": ranges}
+        return found if self.first is None else found | {"first": list(self.first)}
 
 
 def read_edits(path: Path) -> Edits:
     """Read edits from a TOML file.
 
-    The file may have a list ``try``, a list ``without``, and tables ``[search.PART]`` of values as in recipes::
+    The file may have lists ``try``, ``without`` and ``first``, and tables ``[search.PART]`` of values as in recipes::
 
         try = ["cc | svm", "standardize | ssv | {knn, nrbf}"]
         without = ["forest"]
@@ -66,10 +70,11 @@ def read_edits(path: Path) -> Edits:
     except OSError as error:
         raise TamisError(f"{path}: {error.strerror or error}") from error
     for key in found:
-        if key not in ("try", "without", "search"):
-            raise TamisError(f"{path}: unknown key {key!r}; the file takes try, without and search")
+        if key not in ("try", "without", "first", "search"):
+            raise TamisError(f"{path}: unknown key {key!r}; the file takes try, without, first and search")
     try:
-        return Edits(_texts(found, "try"), _texts(found, "without"), _ranges(found.get("search", {})))
+        first = _texts(found, "first") if "first" in found else None
+        return Edits(_texts(found, "try"), _texts(found, "without"), _ranges(found.get("search", {})), first)
     except RecipeError as error:
         raise RecipeError(f"{path}: {error}") from error
     except TamisError as error:

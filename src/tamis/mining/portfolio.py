@@ -27,9 +27,9 @@ def portfolio() -> tuple[str, ...]:
 
 
 def portfolio_candidates(space: Space) -> Iterator[Candidate]:
-    """The recipes of the portfolio that are in a search space, in order."""
+    """The recipes of the portfolio, or those that the user wants first, that are in a search space, in order."""
     seen = set()
-    for text in portfolio():
+    for text in portfolio() if space.first is None else space.first:
         wanted = Template.of(parse(text))
         found = _candidate(wanted, space)
         if found is not None and found.closed not in seen:

@@ -112,7 +112,8 @@ def mine(
     without : list of str
         Parts that are not used.
     edits : path or Edits, optional
-        The same from a TOML file, with ranges of parameters (:func:`tamis.mining.edits.read_edits`).
+        The same from a TOML file, with ranges of parameters and recipes to try first
+        (:func:`tamis.mining.edits.read_edits`).
     seed : int, default=0
     memory : float, optional
         Bytes that shared intermediate rows may take in all workers together.

@@ -43,6 +43,8 @@ class Space:
     committees : tuple of str
         The names of the committees that may be built.
     traits : DataTraits
+    first : tuple of str, or None
+        Recipes to try first, instead of those of the portfolio.
     """
 
     preparations: tuple[Calls, ...]
@@ -51,6 +53,7 @@ class Space:
     templates: tuple[Template, ...]
     committees: tuple[str, ...]
     traits: DataTraits
+    first: tuple[str, ...] | None = None
 
     @property
     def bases(self) -> list[tuple[Calls, Calls]]:
@@ -87,7 +90,8 @@ def space(traits: DataTraits, edits: Edits | None = None) -> Space:
     classifiers = tuple(maker.classifiers())
     if not classifiers:
         raise TamisError("without these parts no classifier is left to try")
-    return Space(tuple(maker.preparations()), tuple(maker.selections()), classifiers, (), committees, traits)
+    preparations, selections = tuple(maker.preparations()), tuple(maker.selections())
+    return Space(preparations, selections, classifiers, (), committees, traits, edits.first)
 
 
 class _Maker:

@@ -17,6 +17,7 @@ from tamis.base.part import Boundary
 from tamis.compose.catalog import entry, part_for
 from tamis.compose.parser import parse
 from tamis.mining.portfolio import portfolio_candidates
+from tamis.mining.racing import soonest
 from tamis.mining.search_state import PLENTY, Request, SearchState, distinct
 from tamis.mining.space import Calls
 from tamis.mining.template import Template, around, boundary, grid, slots
@@ -41,8 +42,9 @@ _CONFIRMED = 3
 #: Share of the time of such a batch that the first look may take.
 _FIRST_SHARE = 0.6
 
-#: Families that are tuned in a round, recipes tried for each, and models whose parts are substituted.
-_FAMILIES, _TRIES, _PROMISING = 4, 6, 2
+#: Families that are tuned in a round, those among which they are, recipes tried for each, and models whose parts are
+#: substituted.
+_FAMILIES, _AMONG, _TRIES, _PROMISING = 4, 12, 6, 2
 
 #: Selections behind which every classifier is tried, and the values of each of its parameters where these cost little.
 _BEHIND, _POINTS = 3, 3
@@ -175,14 +177,14 @@ def zoom(state: SearchState) -> Stage:
     """The ranges of the best families around their best values, one at a time: neighbours share most of the work."""
     if state.over("tune"):
         return
-    best = _varied(_quick_enough(state), _FAMILIES)
+    best = _going_on(state)
     near = [[Candidate(c.open, closed) for closed in around(c.open, c.closed)] for c in best]
     yield from race(state, "tune", [one[: state.few(len(one))] for one in near])
 
 
 def tune(state: SearchState, rounds: int) -> Stage:
     """New values of the parameters of the best families, from a sampler that knows all trials of the family."""
-    for family, candidate in enumerate(_varied(_quick_enough(state), _FAMILIES)):
+    for family, candidate in enumerate(_going_on(state)):
         if state.over("tune"):
             return
         known = [
@@ -240,6 +242,12 @@ def _leaders(state: SearchState) -> list[Candidate]:
     usual = state.space.preparations[0]
     found = first(_LINEAR) + [with_preparation(with_classifier(best[0], middle(one)), usual) for one in curved]
     return found or best[:1]
+
+
+def _going_on(state: SearchState) -> list[Candidate]:
+    """The best model, and others of different families that are expected to be better soonest."""
+    among = _varied(_quick_enough(state), _AMONG)
+    return [*among[:1], *soonest(state, among[1:], _FAMILIES - 1)]
 
 
 def _quick_enough(state: SearchState) -> list[Trial]:
