@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sklearn.metrics import balanced_accuracy_score
 
+from benchmarks.mine.estimates import estimates
 from benchmarks.mine.resplit import SETS, Resplit, resplit, write
 from benchmarks.mine.results import TIE, Line, append, key, read, replaced, table, written
 from benchmarks.mine.systems import (
@@ -41,25 +42,23 @@ ONLY_NAMED = True
 def main(arguments: Sequence[str] = ()) -> None:
     given = _arguments(arguments)
     given.before = short_revision(given.before)
-    _find_data()
-    sets = [name for name in given.sets if _present(name)]
-    systems = Systems(given.before)
-    try:
-        _run_all(given, sets, systems)
-    finally:
-        systems.close()
-    lines = [
-        line
-        for line in read(given.results).values()
-        if line.seconds == given.seconds and line.key[-1] in ("", given.before)
-    ]
+    run_all(given, [given.seconds])
+    lines = [line for line in kept(given) if line.seconds == given.seconds]
     if not lines:
         return
     notes = replaced(given.results, given.seconds)
-    section = "\n".join([_section(lines, given.seconds), *notes])
-    print(f"\n{section}")
-    if given.write is not None:
-        given.write.write_text(written(given.write.read_text(encoding="utf-8"), section), encoding="utf-8")
+    for name, section, page in (
+        ("mine", "\n".join([_section(lines, given.seconds), *notes]), given.write),
+        ("estimates", estimates(lines), given.write_estimates),
+    ):
+        print(f"\n{section}")
+        if page is not None:
+            page.write_text(written(page.read_text(encoding="utf-8"), section, name), encoding="utf-8")
+
+
+def kept(given: argparse.Namespace) -> list[Line]:
+    """The lines of the results file that count: of the code of before those of its revision."""
+    return [line for line in read(given.results).values() if line.key[-1] in ("", given.before)]
 
 
 def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -77,6 +76,7 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results" / "mine.csv", metavar="FILE")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table between the marks of this page")
+    parser.add_argument("--write-estimates", type=Path, metavar="PAGE", help="the same with what the searches say")
     given = parser.parse_args(arguments)
     if given.re_splits < 1:
         parser.error(f"--re-splits takes a number from 1; got {given.re_splits}")
@@ -99,24 +99,36 @@ def _present(name: str) -> bool:
     return found
 
 
-def _run_all(given: argparse.Namespace, sets: Sequence[str], systems: Systems) -> None:
+def run_all(given: argparse.Namespace, times: Sequence[float]) -> None:
+    """Run what is not in the results file yet, for each of some numbers of seconds."""
+    _find_data()
+    sets = [name for name in given.sets if _present(name)]
     done = read(given.results)
     runs = [
-        (number, name, system)
+        (seconds, number, name, system)
+        for seconds in times
         for number in range(given.re_splits)
         for name in sets
         for system in given.systems
-        if system in given.again or key(name, number, system, given.seconds, given.before) not in done
+        if system in given.again or key(name, number, system, seconds, given.before) not in done
     ]
-    print(f"{len(runs)} runs of {given.seconds:g} s, {len(runs) * given.seconds / 3600:.1f} hours at most", flush=True)
-    for number, name, system in runs:
+    print(f"{len(runs)} runs, {sum(seconds for seconds, *_ in runs) / 3600:.1f} hours at most", flush=True)
+    systems = Systems(given.before)
+    try:
+        _run(given.results, runs, systems)
+    finally:
+        systems.close()
+
+
+def _run(results: Path, runs: Sequence[tuple[float, int, str, str]], systems: Systems) -> None:
+    for seconds, number, name, system in runs:
         try:
             systems.prepare(system)
         except UnavailableError as error:
             print(f"{name} {number} {system}: left out, {error}", flush=True)
             continue
-        line = _run_one(systems, name, number, system, given.seconds)
-        append(given.results, line)
+        line = _run_one(systems, name, number, system, seconds)
+        append(results, line)
         what = line.error or line.chosen
         print(
             f"{name:<16} {number}  {system:<16} BER {100 * line.ber:5.1f}  {line.used:6.1f} s  {what[:80]}", flush=True

@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from benchmarks import bench_mine
+from benchmarks import bench_mine, bench_mine_curve
 from benchmarks.mine import systems, worker
+from benchmarks.mine.estimates import estimates
 from benchmarks.mine.resplit import FEWEST, SMALL, divide, kept_rows, resplit, write
-from benchmarks.mine.results import END, START, Line, append, read, replaced, table, wins, written
+from benchmarks.mine.results import Line, append, read, replaced, table, wins, written
 from benchmarks.mine.systems import FailedError, Outcome, Systems, UnavailableError
 from benchmarks.portfolio import learned_without
 
@@ -22,6 +23,7 @@ from tamis.mining.edits import read_edits
 from tamis.mining.portfolio import portfolio
 
 ROOT = Path(__file__).parents[1]
+START, END = "<!-- mine -->", "<!-- end of mine -->"
 
 
 def labels(*counts):
@@ -196,20 +198,52 @@ def test_the_table_has_means_wins_failures_and_the_honest_estimate():
         ["tamis wins/ties/loses", "", "", "1/0/1", ""],
     ]
     assert "- flaml failed on colon: out of memory" in text
-    assert "of tamis less its error on the fresh rows: +2.0 (6.1) points in the mean of 3 runs" in text
+
+
+def test_the_study_of_the_estimates():
+    lines = [
+        line("colon", 0, ber=0.1, honest=0.2, honest_se=0.05),
+        line("colon", 1, ber=0.3, honest=0.2, honest_se=0.05),
+        line("sonar", 0, ber=0.1, honest=0.16, honest_se=0.01, fresh_rows=1000),
+        line("sonar", 0, "tamis permuted", ber=0.5, honest=0.48, honest_se=0.05),
+        line("lung", 0, "tamis permuted", ber=0.5, honest=0.6, honest_se=0.05, classes=3),
+        line("colon", 0, "flaml", ber=0.3),
+        line("colon", 2, ber=0.5, error="out of memory"),
+    ]
+    text = estimates(lines)
+    assert cells(text) == [
+        ["data", "tamis: fresh", "tamis: says", "tamis: covers", "tamis permuted"],
+        ["colon", "20.0", "20.0", "2 of 2", ""],
+        ["sonar", "10.0", "16.0", "0 of 1", "48.0"],
+        ["lung", "", "", "", "60.0 of 66.7"],
+    ]
+    assert "less its error on the fresh rows: +3.0 points in the mean of 2 sets (standard error 3.0)" in text
+    assert "covers the fresh error in 2 of 3 runs" in text
+    assert "- tamis permuted: 48.0 in the mean of 1 runs" in text
+    assert estimates([line("colon", 0, "flaml")]) == ""
+
+
+def test_the_curve_of_errors_against_seconds(faked, tmp_path, no_home, capsys):
+    given = ["--sets", "xor", "--seconds", "5", "10", "--results", str(tmp_path / "curve.csv")]
+    bench_mine_curve.main([*given, "--figure", str(tmp_path / "curve.svg")])
+    assert sorted(faked.ran) == ["before"] * 2 + ["tamis"] * 2
+    rows = cells(capsys.readouterr().out)
+    assert rows == [["data", "", "5 s", "10 s"], ["xor", "tamis", "50.0", "50.0"], ["xor", "before", "50.0", "50.0"]]
+    assert "xor" in (tmp_path / "curve.svg").read_text(encoding="utf-8")
 
 
 def test_a_page_gets_the_section_between_its_marks():
     page = f"# Title\n\n{START}\nold\n{END}\n\nthe rest\n"
-    once = written(page, "new")
+    once = written(page, "new", "mine")
     assert once == f"# Title\n\n{START}\n\nnew\n\n{END}\n\nthe rest\n"
-    assert written(once, "new") == once
+    assert written(once, "new", "mine") == once
     with pytest.raises(ValueError, match="no lines"):
-        written("# Title\n", "new")
+        written("# Title\n", "new", "mine")
 
 
-def test_the_page_of_results_has_the_marks():
-    assert "new" in written((ROOT / "docs" / "results.md").read_text(encoding="utf-8"), "new")
+@pytest.mark.parametrize("name", ["mine", "estimates"])
+def test_the_page_of_results_has_the_marks(name):
+    assert "new" in written((ROOT / "docs" / "results.md").read_text(encoding="utf-8"), "new", name)
 
 
 class Faked:

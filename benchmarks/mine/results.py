@@ -13,9 +13,6 @@ import numpy as np
 #: Mean errors of a set that differ by no more, in points, are a tie.
 TIE = 0.5
 
-#: Where the table goes in a page.
-START, END = "<!-- mine -->", "<!-- end of mine -->"
-
 
 @dataclass(frozen=True)
 class Line:
@@ -141,8 +138,7 @@ def table(lines: Sequence[Line], sets: Sequence[str], systems: Sequence[str]) ->
         rows.append(["tamis wins/ties/loses", "", *against, ""])
     drawn = [f"| {' | '.join(row)} |" for row in rows]
     text = "\n".join([drawn[0], "|---" * len(rows[0]) + "|", *drawn[1:]])
-    notes = [*_honesty(lines), *_failures(lines)]
-    return "\n".join([text, "", *notes])
+    return "\n".join([text, "", *_failures(lines)])
 
 
 def _row(name: str, systems: Sequence[str], by_run: dict[tuple[str, str], list[Line]]) -> list[str]:
@@ -169,20 +165,6 @@ def _percent(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f}"
 
 
-def _honesty(lines: Iterable[Line]) -> list[str]:
-    """How far the errors that the search reports are from those on the fresh rows."""
-    notes = []
-    for system in ("tamis", "before"):
-        gaps = [100 * (one.honest - one.ber) for one in lines if one.system == system and one.honest is not None]
-        if len(gaps) > 1:
-            se = float(np.std(gaps, ddof=1) / np.sqrt(len(gaps)))
-            notes.append(
-                f"- The honest estimate of {system} less its error on the fresh rows: {np.mean(gaps):+.1f} ({se:.1f}) "
-                f"points in the mean of {len(gaps)} runs."
-            )
-    return notes
-
-
 def _failures(lines: Iterable[Line]) -> list[str]:
     """A line for each system and reason: where it gave no predictions."""
     where: dict[tuple[str, str], list[str]] = {}
@@ -194,10 +176,11 @@ def _failures(lines: Iterable[Line]) -> list[str]:
     return [f"- {system} failed on {', '.join(names)}: {error}" for (system, error), names in where.items()]
 
 
-def written(page: str, section: str) -> str:
-    """The page with the section between its two marks replaced."""
-    before, start, rest = page.partition(START)
-    _, end, after = rest.partition(END)
+def written(page: str, section: str, name: str) -> str:
+    """The page with the section between the two marks of a name replaced."""
+    first, last = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, start, rest = page.partition(first)
+    _, end, after = rest.partition(last)
     if not start or not end:
-        raise ValueError(f"the page has no lines {START} and {END}")
-    return f"{before}{START}\n\n{section}\n\n{END}{after}"
+        raise ValueError(f"the page has no lines {first} and {last}")
+    return f"{before}{first}\n\n{section}\n\n{last}{after}"
