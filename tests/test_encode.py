@@ -110,9 +110,9 @@ def test_numbers_pass_unchanged(how, form):
     assert out is not X
 
 
-def wide(n_rows=200, n_words=150):
+def wide(n_rows=4000, n_words=3000):
     rng = np.random.default_rng(0)
-    words = [f"w{i:03d}" for i in rng.integers(0, n_words, n_rows)]
+    words = [f"w{i:04d}" for i in rng.integers(0, n_words, n_rows)]
     return pl.DataFrame({"number": rng.normal(size=n_rows), "word": words, "hole": [None, "x"] * (n_rows // 2)})
 
 
@@ -122,6 +122,7 @@ def test_wide_output_is_sparse_and_the_same():
     assert model.sparse_output_
     out = model.transform(X[:50])
     assert out.format == "csr"
+    assert out.indices.dtype == np.int32
     dense = model.set_output(transform="polars").transform(X[:50])
     np.testing.assert_array_equal(out.toarray(), dense.to_numpy())
     words = (
@@ -132,9 +133,29 @@ def test_wide_output_is_sparse_and_the_same():
     np.testing.assert_array_equal(out.toarray()[:, -1], [0, 1] * 25)
 
 
-def test_output_is_sparse_only_when_wide_and_empty():
-    assert not Encode().fit(wide(n_words=50)).sparse_output_
-    full = wide().with_columns(pl.lit(1.0).alias(f"n{j}") for j in range(200))
+@given(WORDS, WORDS, st.integers(2, 4))
+def test_rare_values_are_one_category_as_in_scikit_learn(train, test, least):
+    train, test = np.array(train, dtype=object), np.array(test, dtype=object)
+    theirs = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=least, sparse_output=False).fit(train)
+    model = Encode(min_frequency=least).fit(train)
+    np.testing.assert_array_equal(model.transform(test), theirs.transform(test))
+    rare = [name for name in model.get_feature_names_out() if name.endswith("=(rare)")]
+    assert len(rare) == model.rare_.sum()
+
+
+def test_rare_values_have_the_last_code_and_missing_ones_none():
+    train = [["b"], ["b"], ["c"], ["d"], ["a"], ["a"], [None]]
+    model = Encode("ordinal", min_frequency=2).fit(train)
+    np.testing.assert_array_equal(
+        model.transform([["a"], ["b"], ["c"], ["new"], [None]]), [[0], [1], [2], [2], [np.nan]]
+    )
+    # Nothing rare: an unknown value is still unknown.
+    np.testing.assert_array_equal(Encode("ordinal", min_frequency=2).fit([["a"], ["a"]]).transform([["new"]]), [[-1]])
+
+
+def test_output_is_sparse_only_when_large_and_empty():
+    assert not Encode().fit(wide(n_words=500)).sparse_output_
+    full = wide().with_columns(pl.lit(1.0).alias(f"n{j}") for j in range(2000))
     assert not Encode().fit(full).sparse_output_
     assert not Encode("ordinal").fit(wide()).sparse_output_
     assert isinstance(Encode("ordinal").fit_transform(wide()), np.ndarray)

@@ -43,7 +43,7 @@ def submit(
     from tamis.base.errors import DataError
     from tamis.challenge.score import scorable_parts, score_submission
     from tamis.challenge.submission import make_submission, write_submission
-    from tamis.compose.recipe import completed, parse
+    from tamis.compose.recipe import completed_for, parse
 
     written = parse(recipe)
     written.build()
@@ -51,7 +51,7 @@ def submit(
         # Refused before the fit, which may take hours.
         raise DataError(f"{out}: is already there; --add puts this data set's files into it")
     dataset = load_data(data, target)
-    chain = completed(written, nominal=bool(dataset.nominal.any()), missing=dataset.n_missing > 0)
+    chain = completed_for(dataset, written)
     with progress("fitting"):
         made = make_submission(chain.build(), dataset, train=train, seed=seed)
     files = write_submission(made, out, add=add)

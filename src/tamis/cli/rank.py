@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from tamis.cli.show import Data, Json, Target, completed_for, load_data, print_json, print_line, print_table
+from tamis.cli.show import Data, Json, Target, load_data, print_json, print_line, print_table
 
 
 def rank(
@@ -23,6 +23,7 @@ def rank(
     """
     from tamis.compose.rank import check_selects
     from tamis.compose.rank import rank as ranked
+    from tamis.compose.recipe import completed_for
 
     chain = check_selects(score)
     dataset = load_data(data, target)

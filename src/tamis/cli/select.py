@@ -11,7 +11,6 @@ from tamis.cli.show import (
     Json,
     Seed,
     Target,
-    completed_for,
     load_data,
     print_json,
     print_line,
@@ -49,7 +48,7 @@ def select(
     from tamis.base.errors import TamisError
     from tamis.base.seeds import seeded
     from tamis.compose.catalog import entry
-    from tamis.compose.recipe import parse
+    from tamis.compose.recipe import completed_for, parse
     from tamis.compose.selected_features import selected_features
     from tamis.data.write import check_ending, write
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
-    from tamis.compose.chain import Chain
     from tamis.data.dataset import Dataset
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -96,13 +95,6 @@ def load_data(data: str, target: str | None) -> "Dataset":
 
     with progress(f"reading {data}"):
         return load(data, target)
-
-
-def completed_for(dataset: "Dataset", chain: "Chain") -> "Chain":
-    """The recipe with ``impute`` and ``encode`` in front where this data needs them."""
-    from tamis.compose.recipe import completed
-
-    return completed(chain, nominal=bool(dataset.nominal.any()), missing=dataset.n_missing > 0)
 
 
 def memory_bytes(text: str | None) -> float | None:

@@ -17,7 +17,6 @@ from tamis.cli.show import (
     Rule,
     Seed,
     Target,
-    completed_for,
     load_data,
     memory_bytes,
     print_json,
@@ -97,7 +96,7 @@ def validate(
     Many recipes are evaluated on the same folds, and what they share is computed once.
     """
     from tamis.base.errors import TamisError
-    from tamis.compose.recipe import parse
+    from tamis.compose.recipe import completed_for, parse
     from tamis.validation.learning import learning_curve as fit_on_fewer_rows
     from tamis.validation.many import validate_many
     from tamis.validation.models import as_estimators

@@ -7,13 +7,16 @@ expressions, parsed with :mod:`ast`; nothing is evaluated. Arguments are numbers
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tamis.compose.catalog import Entry, entry, part_for
 from tamis.compose.chain import Call, Chain, to_text
 from tamis.compose.parser import parse
 
-__all__ = ["Chain", "completed", "parse", "recipe", "to_text"]
+if TYPE_CHECKING:
+    from tamis.data.dataset import Dataset
+
+__all__ = ["Chain", "completed", "completed_for", "parse", "recipe", "to_text"]
 
 
 def recipe(text: str) -> Any:
@@ -45,7 +48,7 @@ def completed(chain: Chain, *, nominal: bool, missing: bool) -> Chain:
     """The recipe, with imputation and encoding in front where the data needs them and the recipe has none.
 
     Data with `missing` values or `nominal` columns needs them unless all parts, those of recipes among their arguments
-    included, take such columns.
+    included, take such columns. A part that fits others, and is not told which, is taken for one that does not.
 
     Examples
     --------
@@ -53,6 +56,8 @@ def completed(chain: Chain, *, nominal: bool, missing: bool) -> Chain:
     'encode | cc(10)'
     >>> str(completed(parse("knn(5)"), nominal=True, missing=True))
     'impute | knn(5)'
+    >>> str(completed(parse("blend(tree, nb)"), nominal=True, missing=False))
+    'blend(tree, nb)'
     """
     roles = {entry(part.name).card.role for part in chain.parts if isinstance(part, Call)}
     front: list[Call] = []
@@ -63,13 +68,25 @@ def completed(chain: Chain, *, nominal: bool, missing: bool) -> Chain:
     return Chain((*front, *chain.parts))
 
 
+def completed_for(data: "Dataset", chain: Chain) -> Chain:
+    """The recipe, with imputation and encoding in front where a data set needs them (:func:`completed`)."""
+    return completed(chain, nominal=bool(data.nominal.any()), missing=data.n_missing > 0)
+
+
 def _all_take(value: Any, takes: Callable[[Entry], bool]) -> bool:
     """Whether `takes` holds for every part of a recipe and of recipes within; other values have no parts."""
     if isinstance(value, Chain):
         return all(
-            takes(entry(part.name)) and all(_all_take(argument, takes) for _, argument in part.arguments)
+            _call_takes(part, takes)
             if isinstance(part, Call)
             else all(_all_take(option, takes) for option in part.options)
             for part in value.parts
         )
     return all(_all_take(v, takes) for v in value) if isinstance(value, tuple) else True
+
+
+def _call_takes(call: Call, takes: Callable[[Entry], bool]) -> bool:
+    part, given = entry(call.name), [argument for _, argument in call.arguments]
+    told = any(isinstance(one, Chain | tuple) for one in given)
+    unknown = not told and any(part.takes_recipes(name) for name in part.parameters)
+    return takes(part) and not unknown and all(_all_take(argument, takes) for argument in given)

@@ -131,14 +131,16 @@ class Dataset:
     def is_sparse(self) -> bool:
         return bool(sp.issparse(self.X))
 
-    @property
+    @cached_property
     def nominal(self) -> np.ndarray:
         """Mask of the nominal columns."""
         if hasattr(self.X, "schema"):
             return np.array([not dtype.is_numeric() for dtype in self.X.schema.values()], dtype=bool)
-        return np.zeros(self.n_features, dtype=bool)
+        if self.is_sparse or only_numbers(self.X):
+            return np.zeros(self.n_features, dtype=bool)
+        return np.array([column.dtype == pl.String for column in columns_of(self.X, self.name)], dtype=bool)
 
-    @property
+    @cached_property
     def n_missing(self) -> int:
         """Number of missing values."""
         if hasattr(self.X, "null_count"):
@@ -146,6 +148,8 @@ class Dataset:
         if hasattr(self.X, "isna"):
             return int(self.X.isna().to_numpy().sum())
         values = self.X.data if self.is_sparse else self.X
+        if values.dtype.kind == "O":
+            return sum(column.null_count() for column in columns_of(values, self.name))
         return int(np.isnan(values).sum()) if values.dtype.kind == "f" else 0
 
     @property

@@ -172,13 +172,13 @@ def learning_curve(
     >>> curve.rows.tolist(), [round(v.summary()["accuracy"].mean, 2) for v in curve.validations]
     ([8.0, 80.0], [0.51, 0.79])
     """
-    estimators = as_estimators(models)
     wanted = _sizes(sizes)
     if split == "bootstrap":
         raise TamisError("split must be folds, pooled, official or leave-one-out for a learning curve; got 'bootstrap'")
     experiment = Experiment.of(
         X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, seed=seed
     )
+    estimators = as_estimators(models, experiment.data)
     steps = _steps(wanted, experiment)
     done, total = 0, len(steps) * len(experiment.splits) * len(estimators)
     all_results: list[FoldResult] = []

@@ -151,10 +151,10 @@ def validate_many(
     >>> [(one.recipe, round(one.summary()["accuracy"].mean, 3)) for one in found]
     [('cc(1) | knn(3)', 1.0), ('cc(100) | knn(3)', 0.75)]
     """
-    estimators = as_estimators(models)
     experiment = Experiment.of(
         X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
     )
+    estimators = as_estimators(models, experiment.data)
     validations, failed = [], {}
     outcomes = experiment.outcomes(estimators, engine=engine, n_jobs=n_jobs, memory=memory, progress=progress)
     for model, outcome in zip(estimators, outcomes, strict=True):

@@ -4,15 +4,19 @@ from typing import Any
 
 from tamis.base.errors import TamisError
 from tamis.compose.chain import Chain
-from tamis.compose.recipe import parse, recipe, to_text
+from tamis.compose.recipe import completed_for, parse, to_text
+from tamis.data.dataset import Dataset
 
 
-def as_estimator(model: Any) -> Any:
-    """An estimator that predicts, from an estimator or a recipe."""
+def as_estimator(model: Any, data: Dataset | None = None) -> Any:
+    """An estimator that predicts, from an estimator or a recipe.
+
+    A recipe gets imputation and encoding in front where the data needs them; an estimator stays as it is.
+    """
     if isinstance(model, str):
-        model = recipe(model)
+        model = parse(model)
     if isinstance(model, Chain):
-        model = model.build()
+        model = (model if data is None else completed_for(data, model)).build()
     if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
         raise TamisError(f"model must be a scikit-learn estimator or a recipe; got {model!r}")
     if not hasattr(model, "predict"):
@@ -20,8 +24,10 @@ def as_estimator(model: Any) -> Any:
     return model
 
 
-def as_estimators(models: Any) -> list[Any]:
+def as_estimators(models: Any, data: Dataset | None = None) -> list[Any]:
     """Estimators from an estimator, a recipe (which may stand for many) or a list of them; equal ones once.
+
+    Recipes are completed for the data (:func:`as_estimator`).
 
     Examples
     --------
@@ -31,7 +37,7 @@ def as_estimators(models: Any) -> list[Any]:
     found: dict[str, Any] = {}
     for model in models if isinstance(models, list | tuple) else [models]:
         for one in parse(model).variants() if isinstance(model, str) else [model]:
-            estimator = as_estimator(one)
+            estimator = as_estimator(one, data)
             found.setdefault(to_text(estimator), estimator)
     if not found:
         raise TamisError("models is empty; give an estimator, a recipe or a list of them")

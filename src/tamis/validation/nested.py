@@ -179,10 +179,10 @@ def validate_nested(
     check_whole("inner_folds", inner_folds, 2)
     if split == "bootstrap":
         raise TamisError("nested validation takes folds: bootstrap samples repeat rows that inner folds would split")
-    estimators = as_estimators(models)
     experiment = Experiment.of(
         X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
     )
+    estimators = as_estimators(models, experiment.data)
     within = _inner_splits(experiment, inner_folds)
     flat = [one for splits in within for one in splits]
     total = len(estimators) * len(flat) + len(experiment.splits)

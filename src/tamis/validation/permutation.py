@@ -172,11 +172,11 @@ def permutation_test(
     accuracy 0.95; of 19 relabelings none did as well (p = 0.05)
     """
     check_whole("n", n, 1)
-    estimators = as_estimators(models)
     if metric is not None and not isinstance(metric, str | Metric):
         raise TamisError(f"metric must be one metric, by name or a Metric; got {metric!r}")
     (main,) = chosen("ber" if metric is None else metric)
     experiment = Experiment.of(X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=main, seed=seed)
+    estimators = as_estimators(models, experiment.data)
     limit = memory_limit(memory)
     found: dict[int, _Relabeled] = {}
     with open_engine(engine, (estimators, experiment), n_jobs=n_jobs) as workers:

@@ -100,10 +100,10 @@ def validate(
     >>> round(found.summary()["accuracy"].mean, 3), [k.tolist() for k in found.selected]
     (1.0, [[7], [7], [7], [7], [7]])
     """
-    estimator = as_estimator(model)
     experiment = Experiment.of(
         X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
     )
+    estimator = as_estimator(model, experiment.data)
     twin = None
     if leak_check:
         rows, data = experiment.rows, experiment.data
