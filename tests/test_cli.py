@@ -84,10 +84,19 @@ def test_rank(tamis, flowers):
     assert found["features"] == 6
     code, out, _ = tamis("rank", "madelon-like", "cc(20)", "--top", 5)
     assert "20 of 500 features are selected by cc(20)" in out
+    assert "cc(20): ranks the features by correlation with the class and keeps the best 20" in out
     assert "are probes" in out
+    assert "50 of 50 features are selected by cc(900); it asks for 900" in tamis("rank", "xor", "cc(900)")[1]
     code, _, error = tamis("rank", flowers, "svm(linear)", "--target", "kind")
     assert code == 2
     assert "svm is not a selector" in one_sentence(error)
+
+
+@pytest.mark.parametrize("command", [("validate", "xor", "cc(900) | nb", "--folds", 2), ("select", "xor", "cc(900)")])
+def test_more_features_than_there_are_is_said(tamis, command):
+    code, _, error = tamis(*command)
+    assert code == 0
+    assert error == "tamis: note: cc(900) asks for more features than there are: all 50 are kept\n"
 
 
 def test_validate(tamis, flowers):

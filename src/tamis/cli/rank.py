@@ -34,10 +34,16 @@ def rank(
         facts = {"data": dataset.name, "rows": dataset.n_rows, "features": table.height, "recipe": str(chain)}
         print_json({**facts, "selected": selected, "ranking": shown.to_dicts()})
         return
-    title = f"{dataset.name}: {dataset.n_rows} rows, {table.height} features, ranked by {chain}"
+    from tamis.reporting.sentence import sentence
+
+    last = chain.parts[-1]
+    wanted = dict(getattr(last, "arguments", ())).get("k")
+    print_line(f"{dataset.name}: {dataset.n_rows} rows, {table.height} features")
+    print_line(f"{chain}: {sentence(str(chain))}")
     rows = [["*" if cell is True else "" if cell is False else cell for cell in row] for row in shown.rows()]
-    print_table(title, shown.columns, rows, right=["rank", "column", "score"])
-    print_line(f"{selected} of {table.height} features are selected by {chain.parts[-1]}")
+    print_table(f"the best {shown.height}", shown.columns, rows, right=["rank", "column", "score"])
+    more = f"; it asks for {wanted}" if isinstance(wanted, int) and wanted > table.height else ""
+    print_line(f"{selected} of {table.height} features are selected by {last}{more}")
     if "role" in table.columns:
         real = int((shown["role"] != "probe").sum())
         print_line(f"{real} of the {shown.height} shown are real, {shown.height - real} are probes")

@@ -12,6 +12,7 @@ from tamis.cli.show import (
     Seed,
     Target,
     load_data,
+    note_large_sizes,
     print_json,
     print_line,
     print_table,
@@ -64,6 +65,7 @@ def select(
         check_ending(output)
     dataset = load_data(data, target)
     chain = completed_for(dataset, written)
+    note_large_sizes(chain, dataset)
     with progress("fitting"):
         model = seeded(chain.build(), seed).fit(dataset.X, dataset.y)
     features = selected_features(model, dataset)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
+    from tamis.compose.chain import Chain
     from tamis.data.dataset import Dataset
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -48,19 +49,23 @@ def print_json(value: Any) -> None:
 def print_table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, right: Sequence[str] = ()
 ) -> None:
-    """A table; the columns named in `right` are aligned right."""
+    """A table below its title, if it has one; the columns named in `right` are aligned right."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in columns:
         table.add_column(name, justify="right" if name in right else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row))
     # Piped output is for other programs: it is not wrapped at an arbitrary width.
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    # Not as the title of the table, which would be wrapped at its width.
+    if title:
+        console.print(Text(title, style="bold"), soft_wrap=True)
+    console.print(table)
 
 
 def print_line(text: str = "") -> None:
@@ -95,6 +100,22 @@ def load_data(data: str, target: str | None) -> "Dataset":
 
     with progress(f"reading {data}"):
         return load(data, target)
+
+
+def note_large_sizes(chain: "Chain", dataset: "Dataset") -> None:
+    """Say on standard error which selections ask for more columns than there are."""
+    from tamis.compose.catalog import entry
+    from tamis.compose.chain import Call
+
+    calls = [part for part in chain.parts if isinstance(part, Call)]
+    if any(entry(call.name).card.role == "encoding" for call in calls):
+        # How many columns there are behind it depends on the fold.
+        return
+    for call in calls:
+        wanted = dict(call.arguments).get("k")
+        if isinstance(wanted, int) and wanted > dataset.n_features:
+            text = f"{call} asks for more features than there are: all {dataset.n_features} are kept"
+            print(f"tamis: note: {text}", file=sys.stderr)
 
 
 def memory_bytes(text: str | None) -> float | None:

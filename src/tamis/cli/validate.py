@@ -19,6 +19,7 @@ from tamis.cli.show import (
     Target,
     load_data,
     memory_bytes,
+    note_large_sizes,
     print_json,
     print_line,
     print_table,
@@ -119,6 +120,8 @@ def validate(
     if group is not None:
         dataset = dataset.grouped_by(group)
     chains = [completed_for(dataset, chain) for chain in written]
+    if len(chains) == 1:
+        note_large_sizes(chains[0], dataset)
     models: Any = as_estimators([chain.build() for chain in chains])
     options: Any = {"split": split, "folds": folds, "repeats": repeats, "seed": seed, "n_jobs": jobs, "engine": engine}
 
