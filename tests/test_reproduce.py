@@ -283,7 +283,7 @@ def test_the_command_from_end_to_end(tiny, tamis, tmp_path, forbidden):
     assert [line.split(":")[0] for line in error.splitlines()] == ["1/4 tiny", "2/4 tiny", "3/4 tiny"]
     assert "12.5 ± 3" in out
     assert "about 20" in out
-    assert "Not available: absent." in out
+    assert "Not available: absent (the UCI repository)." in out
     assert "2: standardize | cc(3) | svm(linear)" in out
     assert "4 folds over both.\na remark\nFolds are drawn once.\n" in out
     assert "labels of the test rows are not public" in out
@@ -333,7 +333,10 @@ def test_rows_can_be_chosen_by_their_data(tiny, tamis, tmp_path):
     ("arguments", "message"),
     [
         (["ghostminer", "--data", "iris"], "ghostminer has nothing on 'iris'; it has: tiny, absent"),
-        (["ghostminer", "--data", "absent"], "not available: absent; set TAMIS_DATA"),
+        (
+            ["ghostminer", "--data", "absent"],
+            "not available: absent (the UCI repository). Put the files into the folder that TAMIS_DATA",
+        ),
         (["ghostminer", "--json", "--markdown"], "--markdown and --json exclude each other"),
         (["ghostminer", "--figures", "here"], "ghostminer has no figures"),
         (["fs-svm", "--figures", "here"], "'arcene'"),
@@ -350,7 +353,9 @@ def test_what_cannot_be_done_is_refused_in_one_sentence(tiny, tamis, arguments, 
 def test_no_data_at_all(no_home, tamis):
     code, out, error = tamis("ghostminer")
     assert (code, out) == (2, "")
-    assert error == "tamis: not available: tiny, absent; set TAMIS_DATA to the folder of the data files\n"
+    assert error == (
+        "tamis: not available: tiny, absent (the UCI repository). Put the files into the folder that TAMIS_DATA names\n"
+    )
 
 
 def test_stopping_keeps_what_is_finished(tiny, tamis, monkeypatch):

@@ -9,6 +9,7 @@ from typing import Any
 
 from tamis.base.errors import DataError, TamisError
 from tamis.data.load import load
+from tamis.data.sources import places
 from tamis.data.write import write_text
 from tamis.reproduce.framework.find import find
 from tamis.reproduce.framework.pieces import Watch, run_pieces, watched
@@ -119,9 +120,9 @@ def run(
             seconds = f"{outcome.found['seconds']:.0f} s"
             finished(f"{len(outcomes)}/{len(pieces)} {outcome.piece}{brief} in {seconds}")
     found = {(one.piece.data, one.piece.name): one.found for one in outcomes if one.found is not None}
-    absent = ", ".join(dict.fromkeys(one.piece.data for one in outcomes if one.found is None))
+    absent = places(dict.fromkeys(one.piece.data for one in outcomes if one.found is None))
     if not found:
-        raise DataError(f"not available: {absent}; set TAMIS_DATA to the folder of the data files")
+        raise DataError(f"not available: {absent}. Put the files into the folder that TAMIS_DATA names")
     remarks = list(study.remarks)
     if repeated:
         remarks.append(f"Folds are drawn {'once' if task.repeats == 1 else f'{task.repeats} times'}.")
