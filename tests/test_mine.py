@@ -23,7 +23,7 @@ from tamis.mining.mined import Mined, inner_estimate, leaderboard
 from tamis.mining.run.store import Store
 from tamis.mining.runner import Progress
 from tamis.mining.search import mine
-from tamis.mining.search_state import RemainingWork
+from tamis.mining.search_state import RemainingWork, Request
 from tamis.mining.stages import _settings, _varied
 from tamis.mining.template import Template
 from tamis.mining.trials import Trial, Trials, inner_folds
@@ -441,6 +441,17 @@ def test_the_stages_of_a_phase_share_its_time() -> None:
     clock.enter(99.0)
     timer.now += 55.0
     assert clock.left_of("last") == pytest.approx(0.0)
+
+
+def test_a_first_look_may_take_longer_than_its_stage() -> None:
+    timer = Timer()
+    clock = Clock(Budget(100.0), timer=timer)
+    begin = timer.now
+    assert Request("base", (), ()).until(clock) == pytest.approx(begin + 0.33 * 94.0)
+    assert Request("base", (), (), first_look=True).until(clock) == pytest.approx(begin + 0.65 * 94.0)
+    # It has never less time than its stage.
+    assert Request("tune", (), (), first_look=True).until(clock) == pytest.approx(begin + 94.0)
+    assert Request("base", (), (), first_look=True).until(Clock(Budget(None, 3))) is None
 
 
 def test_the_remaining_work_depends_on_the_rows() -> None:

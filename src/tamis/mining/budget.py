@@ -11,13 +11,15 @@ from tamis.base.validation import check_whole
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
-#: Share of the time of a phase at which each stage ends at the latest. All other stages share the rest.
+#: Share of the time of a phase at which each stage ends at the latest, and the first look at every kind of part, which
+#: may take longer than its stage. All other stages share the rest.
 _ENDS = {
     "portfolio": 0.25,
     "base": 0.33,
     "select": 0.50,
     "classify": 0.60,
     "templates": 0.51,
+    "first look": 0.65,
     "tune": 1.0,
     "substitute": 1.0,
 }

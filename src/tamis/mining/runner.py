@@ -159,7 +159,7 @@ class Runner:
         order = sorted(range(len(batches)), key=lambda i: places[i])
         if not journal.replaying:
             self._clock.freeze(None)
-        ends = [self._clock.end_of(request.stage, request.share) for request in requests.values()]
+        ends = [request.until(self._clock) for request in requests.values()]
         until = max((end for end in ends if end is not None), default=None)
         ordered = [batches[i] for i in order]
         found = self._results(ordered, stage, until, compute=not journal.replaying)

@@ -34,12 +34,21 @@ _ROUND = 9
 
 @dataclass(frozen=True)
 class Request:
-    """Recipes to evaluate on some splits of a search, in a share of the time that is left to the stage."""
+    """Recipes to evaluate on some splits of a search, in a share of the time that is left to the stage.
+
+    A first look has more time: no kind of part may be left out because its stage is over.
+    """
 
     stage: str
     recipes: tuple[str, ...]
     splits: tuple[int, ...]
     share: float = 1.0
+    first_look: bool = False
+
+    def until(self, clock: Clock) -> float | None:
+        """When its time is up on the clock, if there is a limit."""
+        end = clock.end_of(self.stage, self.share)
+        return end if end is None or not self.first_look else max(end, clock.end_of("first look") or end)
 
 
 @dataclass(frozen=True)

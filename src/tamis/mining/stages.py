@@ -94,17 +94,20 @@ def stages(state: SearchState) -> Stage:
 
 
 def race(state: SearchState, stage: str, waves: Iterable[Iterable[Candidate]]) -> Stage:
-    """A first look at new recipes, wave after wave while there is time, then all folds of the best of them."""
+    """A first look at new recipes, wave after wave while there is time, then all folds of the best of them.
+
+    The first wave has one of every kind, and gets its look even if the time of the stage is over.
+    """
     inner = state.trials.inner
     added: dict[str, None] = {}
     end = state.clock.end_of(stage, _FIRST_SHARE)
-    for wave in waves:
-        if end is not None and state.clock.now() >= end and state.best():
+    for number, wave in enumerate(waves):
+        if number and end is not None and state.clock.now() >= end and state.best():
             break
         new = state.add(stage, wave)
         added |= dict.fromkeys(new)
         if new:
-            yield Request(stage, tuple(new), inner.first, _FIRST_SHARE)
+            yield Request(stage, tuple(new), inner.first, _FIRST_SHARE, first_look=number == 0)
     if added and not state.best():
         # Time was too short for any of them, but the search needs one.
         yield Request("last", tuple(added)[:1], inner.first)
@@ -154,11 +157,18 @@ def select(state: SearchState) -> Stage:
         return
     points = max(2, min(5, state.share("select") // (len(leaders) * len(selections))))
     grids = []
-    for selection in selections:
+    # If time is short the slow ones are left out, and not the last in the alphabet.
+    for selection in sorted(selections, key=lambda calls: any(entry(call.name).card.slow for call in calls)):
         # Recipes that share a selection stand together, so that it is computed once.
         covered = covering(Template((), selection, leaders[0].closed.classify), points, points)
-        grids.append([with_selection(leader, selection, one.closed.select) for one in covered for leader in leaders])
-    yield from race(state, "select", _limited(grids, state.share("select")))
+        middle_first = sorted(covered, key=lambda one: abs(covered.index(one) - len(covered) // 2))
+        grids.append(
+            [with_selection(leader, selection, one.closed.select) for one in middle_first for leader in leaders]
+        )
+    limited = _limited(grids, state.share("select"))
+    # One size of every selection first; then the other sizes, selection by selection.
+    looks = [own[: len(leaders)] for own in limited]
+    yield from race(state, "select", [list(chain(*looks)), *(own[len(leaders) :] for own in limited)])
 
 
 def classify(state: SearchState) -> Stage:
