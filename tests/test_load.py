@@ -27,7 +27,7 @@ def test_package_shows_the_function_whatever_was_imported_first() -> None:
     assert tamis.data.Dataset is Dataset
     assert tamis.data.add_probes.__module__ == "tamis.data.probes"
     assert not hasattr(tamis.data, "nothing")
-    assert dir(tamis.data) == ["Dataset", "add_probes", "load"]
+    assert dir(tamis.data) == ["Dataset", "add_probes", "load", "sense"]
 
 
 def test_importing_the_package_is_cheap() -> None:

@@ -82,7 +82,8 @@ def test_the_command_prints_every_table(tiny, tamis, monkeypatch, tmp_path):
     code, out, error = tamis("reproduce", "mrmr")
     assert code == 0
     assert [line.rsplit(" in ", 1)[0] for line in error.splitlines()] == ["1/3 own", "2/3 tiny: count"]
-    for text in ("A small study (Nobody 2005)", "A table", "tiny", "a remark", "Not available: absent (the UCI repository)."):
+    absent = "Not available: absent (the UCI repository)."
+    for text in ("A small study (Nobody 2005)", "A table", "tiny", "a remark", absent):
         assert text in out
     code, out, error = tamis("reproduce", "mrmr", "--markdown", "--data", "tiny")
     assert (code, error) == (0, "")

@@ -33,7 +33,8 @@ def describe(
     html: Annotated[Path | None, typer.Option("--html", help="Write a page instead.")] = None,
     json: Json = False,
 ) -> None:
-    """Show what is in DATA: rows, columns and their kinds, classes, missing values, oddities."""
+    """Show what is in DATA: rows, columns and their kinds, columns to leave out, classes, missing values, oddities."""
+    from tamis.data.column_words import lines_of
     from tamis.data.describe import describe as facts_of
 
     dataset = load_data(data, target)
@@ -49,9 +50,13 @@ def describe(
     if json:
         print_json(facts)
         return
-    name = facts.pop("name")
+    name, left_out, doubts = facts.pop("name"), facts.pop("left_out"), facts.pop("column_warnings")
     rows = [(key.replace("_", " "), _value(value)) for key, value in facts.items()]
     print_table(str(name), ["fact", "value"], [row for row in rows if row[1] != "-"])
+    for line in lines_of(left_out or {}):
+        print_line(line)
+    for column, doubt in (doubts or {}).items():
+        print_line(f"warning: {column} {doubt}")
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Data sets: reading files, making synthetic data, adding probes.
+"""Data sets: reading files, making sense of their columns, making synthetic data, adding probes.
 
 ``tamis.data.load`` means the function, so it is imported here at once; its file imports nothing heavy.
 """
@@ -8,9 +8,13 @@ from typing import Any
 
 from tamis.data.load import load
 
-__all__ = ["Dataset", "add_probes", "load"]
+__all__ = ["Dataset", "add_probes", "load", "sense"]
 
-_FILES = {"Dataset": "tamis.data.dataset", "add_probes": "tamis.data.probes"}
+_FILES = {
+    "Dataset": "tamis.data.dataset",
+    "add_probes": "tamis.data.probes",
+    "sense": "tamis.data.column_sense",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from tamis.base.errors import DataError, TamisError
 from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.base.validation import encode_labels
+from tamis.data.column_plan import ColumnPlan
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,8 @@ class Dataset:
         Rows of one group must stay together in validation.
     roles : array of str of shape (n_features,), optional
         What is known of each feature when the data was made: "informative", "redundant", "repeated", "probe".
+    plan : ColumnPlan
+        What was done to the columns of the table (:func:`tamis.data.column_sense.sense`); empty where nothing was.
     """
 
     X: Any
@@ -51,6 +54,7 @@ class Dataset:
     unlabelled: Mapping[str, Any] = field(default_factory=dict)
     groups: np.ndarray | None = None
     roles: np.ndarray | None = None
+    plan: ColumnPlan = field(default_factory=ColumnPlan)
 
     def __post_init__(self) -> None:
         if len(self.X.shape) != 2:
@@ -169,6 +173,16 @@ class Dataset:
     def probes(self) -> np.ndarray | None:
         """Mask of the features known to be useless, when it is known."""
         return None if self.roles is None else self.roles == "probe"
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """The columns of the table that are not features, each with the reason in words."""
+        return self.plan.left_out
+
+    @property
+    def column_warnings(self) -> Mapping[str, str]:
+        """What is suspicious about some of the features, in words."""
+        return self.plan.warnings
 
     def rows(self, index: Any) -> "Dataset":
         """The data set of some of the rows, by mask or by number."""

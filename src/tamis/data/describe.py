@@ -1,4 +1,4 @@
-"""Description of a data set: sizes, kinds, missing values, constants, duplicates, classes, parts."""
+"""Description of a data set: sizes, kinds, columns to leave out, missing values, duplicates, classes, parts."""
 
 from typing import Any
 
@@ -8,6 +8,8 @@ import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from tamis.base.types import FloatArray, Matrix
+from tamis.data.column_plan import ColumnPlan
+from tamis.data.column_sense import plan_of
 from tamis.data.dataset import Dataset
 from tamis.data.duplicates import clean, equal_columns, equal_rows, too_large
 
@@ -31,7 +33,10 @@ def describe(data: Dataset) -> dict[str, Any]:
     -------
     dict
         ``name``, ``target``, ``rows``, ``features``; ``kind`` ("dense", "sparse" or "table") and ``dtype`` (None
-        for a table); ``numeric`` and ``nominal`` (columns); ``density`` (share of non-zero values, None
+        for a table); ``numeric`` and ``nominal`` (columns, as they are stored); ``identifiers``, ``dates`` and
+        ``free_text`` (columns among them that :func:`tamis.data.column_sense.sense` recognises), ``left_out`` (column
+        to the reason for which it leaves it out) and ``column_warnings`` (column to what is suspicious about it), None
+        when there are none; ``density`` (share of non-zero values, None
         unless sparse); ``missing`` and ``infinite`` (values), ``columns_with_missing``; ``constant_columns``
         (at most one distinct known value); ``duplicate_columns`` and ``duplicate_rows`` (equal to an earlier
         one; None when the data is too large to compare them); ``range`` (lowest and highest finite number, or
@@ -69,6 +74,7 @@ def describe(data: Dataset) -> dict[str, Any]:
         "dtype": None if isinstance(X, pl.DataFrame) else str(X.dtype),
         "numeric": data.n_features - nominal,
         "nominal": nominal,
+        **_sensed(plan_of(data).after(data.plan)),
         "density": X.nnz / max(1, data.n_rows * data.n_features) if data.is_sparse else None,
         "missing": missing,
         "columns_with_missing": int(np.count_nonzero(columns[0])),
@@ -83,6 +89,17 @@ def describe(data: Dataset) -> dict[str, Any]:
         "groups": None if data.groups is None else len(np.unique(data.groups)),
         "roles": None if data.roles is None else _counts(data.roles),
         "notes": notes,
+    }
+
+
+def _sensed(plan: ColumnPlan) -> dict[str, Any]:
+    """The columns that are not features as they stand, and the suspicious ones."""
+    starts = {"identifiers": ("an identifier", "whole numbers"), "dates": ("a date",), "free_text": ("free text",)}
+    reasons = list(plan.left_out.values())
+    return {
+        **{kind: sum(reason.startswith(start) for reason in reasons) for kind, start in starts.items()},
+        "left_out": dict(plan.left_out) or None,
+        "column_warnings": dict(plan.warnings) or None,
     }
 
 
