@@ -87,7 +87,7 @@ _SVMLIGHT = [
     ("labels alone", b"1\n-1\n", "holds no index:value pair"),
     ("comments alone", b"# nothing\n", "holds no index:value pair"),
     ("NUL byte", b"1 1:2\n\x00 1:3\n", "line 2: contains a NUL byte"),
-    ("Latin-1 text", b"1 1:2 # caf\xe9\n", "line 1: is not UTF-8"),
+    ("no 8-bit text", b"1 1:2 # caf\x81\n", "line 1: is not UTF-8"),
     ("blank", b" \n\n", "is empty"),
 ]
 

@@ -404,7 +404,9 @@ def test_nothing_but_a_class(openml, tmp_path):
 
 def test_a_missing_label(openml, tmp_path):
     openml.add(1, "numbers", NUMBERS.replace("yes,4", "?,4"), openml.sets[1]["columns"])
-    assert fails(openml, 1, tmp_path) == "OpenML data set 1, row 1: the class 'class' is missing"
+    found = fetch(1, home=tmp_path, server=openml.url)
+    assert found.y.tolist() == ["no", "yes"]
+    assert found.notes == ("1 row without a class is left out",)
 
 
 def test_a_folder_that_cannot_be_written(openml, tmp_path):

@@ -27,7 +27,7 @@ def test_package_shows_the_function_whatever_was_imported_first() -> None:
     assert tamis.data.Dataset is Dataset
     assert tamis.data.add_probes.__module__ == "tamis.data.probes"
     assert not hasattr(tamis.data, "nothing")
-    assert dir(tamis.data) == ["Dataset", "add_probes", "load", "sense"]
+    assert dir(tamis.data) == ["Dataset", "Reading", "add_probes", "load", "sense"]
 
 
 def test_importing_the_package_is_cheap() -> None:
@@ -37,7 +37,8 @@ def test_importing_the_package_is_cheap() -> None:
 
 
 def test_every_reader_is_found() -> None:
-    assert [reader.name for reader in readers()] == ["arff", "challenge", "mat", "npz", "parquet", "svmlight", "csv"]
+    names = ["arff", "challenge", "gct", "geo", "h5ad", "mat", "npz", "parquet", "svmlight", "xlsx", "csv"]
+    assert [reader.name for reader in readers()] == names
     endings = [ending for reader in readers() for ending in reader.suffixes]
     assert len(endings) == len(set(endings))
     assert all("." in ending and ending == ending.lower() for ending in endings)
@@ -114,7 +115,7 @@ def test_malformed_text_is_told_by_the_reader_its_name_asks_for(tmp_path: Path) 
 def test_junk_of_no_format(tmp_path: Path) -> None:
     path = tmp_path / "toy.xyz"
     path.write_bytes(bytes(range(256)))
-    with pytest.raises(DataError, match=r"toy\.xyz: its 256 bytes are in no known format \(arff, challenge, mat"):
+    with pytest.raises(DataError, match=r"toy\.xyz: its 256 bytes are in no known format \(arff, challenge, gct"):
         load(path)
     path.write_bytes(b"")
     with pytest.raises(DataError, match=r"toy\.xyz: is empty"):

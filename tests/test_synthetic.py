@@ -11,7 +11,18 @@ from sklearn.svm import SVC
 
 from tamis.base.errors import TamisError
 from tamis.data.dataset import Dataset
-from tamis.data.synthetic import GENERATORS, friedman, friedman_participation, madelon, xor
+from tamis.data.load import load
+from tamis.data.synthetic import (
+    GENERATORS,
+    TEXT_GENERATORS,
+    friedman,
+    friedman_participation,
+    madelon,
+    messy,
+    xor,
+)
+from tamis.data.synthetic.messy import MISSING
+from tamis.data.write import write
 
 
 def part(data: Dataset, *roles: str) -> np.ndarray:
@@ -35,6 +46,7 @@ def ber(model, data: Dataset, columns: np.ndarray, n_train: int) -> float:
 
 def test_generators_by_name():
     assert set(GENERATORS) == {"madelon-like", "madelon-fresh", "friedman", "xor"}
+    assert {"messy": messy} == TEXT_GENERATORS
 
 
 @pytest.mark.parametrize("name", sorted(GENERATORS))
@@ -312,3 +324,63 @@ def test_xor_every_incomplete_subset_is_useless():
     for subset in ([0], [1], [2], [0, 1], [0, 2], [1, 2]):
         assert abs(np.corrcoef(signs[:, subset].prod(axis=1), data.y)[0, 1]) < 5 / np.sqrt(20_000)
     assert abs(np.corrcoef(signs.prod(axis=1), data.y)[0, 1]) == pytest.approx(1.0)
+
+
+# --- messy
+
+
+def test_messy_is_read_back_as_it_was_meant(tmp_path):
+    made = messy(seed=2)
+    write(made, tmp_path / "messy.csv")
+    read = load(tmp_path / "messy.csv", "outcome")
+    assert read.y.tolist() == made.y.tolist()
+    assert read.feature_names.tolist() == made.feature_names.tolist()
+    words = ["patient_id", "visit_date", "admitted", "site", "therapy", "ward", "smoker", "unit", "sex", "comment"]
+    assert read.feature_names[read.nominal].tolist() == words
+    texts = made.X.unpivot()["value"]
+    assert set(MISSING) <= set(texts)
+    assert read.n_missing == texts.is_in(MISSING).sum() > 100
+    laboratory = made.X["lab_01"].to_list()
+    assert read.X["lab_01"].to_list() == [None if text in MISSING else float(text) for text in laboratory]
+
+
+def test_messy_holds_what_it_promises():
+    made, other = messy(), messy(seed=1)
+    assert made.X.shape == (300, 60)
+    assert {word: (made.y == word).sum() for word in made.classes}["worse"] == 10
+    assert {role: (made.roles == role).sum() for role in np.unique(made.roles)} == {
+        "informative": 7,
+        "redundant": 3,
+        "repeated": 1,
+        "probe": 49,
+    }
+    assert made.X["patient_id"].n_unique() == 300
+    assert made.X["unit"].n_unique() == 1
+    repeated = made.feature_names[made.roles == "repeated"][0]
+    equal = [name for name in made.feature_names if made.X[name].equals(made.X[repeated], check_names=False)]
+    assert len(equal) == 2
+    assert made.roles[np.isin(made.feature_names, equal)].tolist() in (
+        ["informative", "repeated"],
+        ["repeated", "informative"],
+    )
+    assert made.X.equals(messy().X)
+    assert not made.X.equals(other.X)
+    with pytest.raises(TamisError, match="n_rows"):
+        messy(2)
+
+
+def test_messy_informs_about_its_class(tmp_path):
+    write(messy(2000), tmp_path / "messy.csv")
+    data, roles = load(tmp_path / "messy.csv", "outcome"), messy(2000).roles
+    rows = data.y != "worse"
+
+    def separation(name):
+        values = data.X[name].to_numpy()[rows]
+        known = ~np.isnan(values)
+        return stats.ttest_ind(*(values[known & (data.y[rows] == word)] for word in ("improved", "stable"))).pvalue
+
+    numeric = [name for name, nominal in zip(data.feature_names, data.nominal, strict=True) if not nominal]
+    found = {name: separation(name) for name in numeric}
+    role = dict(zip(data.feature_names, roles, strict=True))
+    assert all(found[name] < 1e-6 for name in numeric if role[name] == "informative")
+    assert np.mean([found[name] < 0.05 for name in numeric if role[name] == "probe"]) < 0.2

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tamis.base.errors import DataError, quoted
 from tamis.data.dataset import Dataset
+from tamis.data.load import Sought
 from tamis.data.parsing.reader import Source
 from tamis.data.parsing.table import Table, find_target, from_frame, labels, refuse_infinity
 
@@ -103,7 +104,7 @@ def test_the_class_column(names: list[str], target: str | None, at: int) -> None
 def test_the_class_column_is_asked_for_when_it_cannot_be_told() -> None:
     with pytest.raises(DataError, match=r"toy.csv: no column is called class, target, label or y, .* --target; .*'a'"):
         find_target(SOURCE, list("abcdefgh"), None)
-    with pytest.raises(DataError, match=r"no column is called 'CLASS'; the columns are 'class', 'b'$"):
+    with pytest.raises(DataError, match=r"called 'CLASS'; the nearest is 'class'; the columns are 'class', 'b'$"):
         find_target(SOURCE, ["class", "b"], "CLASS")
     with pytest.raises(DataError, match=r"'a', 'b', 'c', 'd', 'e' and 3 more$"):
         find_target(SOURCE, list("abcdefgh"), "z")
@@ -137,8 +138,8 @@ def test_one_class_is_left_to_others() -> None:
     [
         ({"a": [], "class": []}, "has no rows"),
         ({"class": ["x"]}, "has no feature column beside 'class'"),
-        ({"a": [1, 2], "class": ["x", None]}, "row 2: the class 'class' is missing"),
-        ({"a": [1, 2], "class": [1.0, float("nan")]}, "row 2: the class 'class' is missing"),
+        ({"a": [1, 2], "class": pl.Series([None, None], dtype=pl.String)}, "the class 'class' is missing in all rows"),
+        ({"a": [1, 2], "class": [float("nan")] * 2}, "the class 'class' is missing in all rows"),
         ({"a": [1, 2], "class": [1.0, float("inf")]}, "row 2, column 'class': holds an infinite number"),
         ({"a": [1, 2], "b": [0.0, float("-inf")], "class": ["x", "y"]}, "row 2, column 'b': holds an infinite number"),
         ({"a": [1, 2], "class": ["x", "y" * 2000]}, "row 2: the class 'class' is a text of 2000 characters"),
@@ -150,6 +151,34 @@ def test_refused(columns: dict[str, list[object]], piece: str) -> None:
     with pytest.raises(DataError, match=r"toy\.csv") as caught:
         dataset(columns)
     assert piece in str(caught.value)
+
+
+@pytest.mark.parametrize("classes", [["x", None, "y", None], [1.0, float("nan"), 2.0, float("nan")]])
+def test_rows_without_a_class_are_left_out_with_a_note(classes: list[object]) -> None:
+    source = Source(Path("toy.csv"))
+    data = from_frame(source, pl.DataFrame({"a": [1, 2, 3, 4], "b": list("pqrs"), "class": classes})).dataset(None)
+    assert data.X.rows() == [(1.0, "p"), (3.0, "r")]
+    assert data.y.tolist() == [classes[0], classes[2]]
+    assert source.notes == ["2 rows without a class are left out"]
+
+
+def test_the_line_of_an_odd_label_counts_the_rows_that_were_left_out() -> None:
+    with pytest.raises(DataError, match=r"row 3: the class 'class' is a text of 2000"):
+        dataset({"a": [1, 2, 3], "class": [None, "x", "y" * 2000]})
+
+
+def test_an_optional_class_that_some_rows_lack_is_not_used() -> None:
+    source = Source(Path("toy.csv"))
+    data = from_frame(source, pl.DataFrame({"a": [1, 2], "class": ["x", None]})).dataset(Sought("class"))
+    assert (data.n_rows, data.unlabelled[""].tolist()) == (0, [[1.0], [2.0]])
+    assert source.notes == ["1 of 2 rows have no class, so the classes are not used"]
+
+
+@pytest.mark.parametrize(("name", "near"), [("diagnosys", "'diagnosis'; "), ("DIAGNOSIS", "'diagnosis'; "), ("q", "")])
+def test_a_misspelt_target_suggests_the_nearest(name: str, near: str) -> None:
+    with pytest.raises(DataError, match="the columns are") as caught:
+        find_target(SOURCE, ["age", "diagnosis", "dose"], name)
+    assert ("the nearest is " + near in str(caught.value)) == bool(near)
 
 
 def test_two_columns_of_one_name_are_refused() -> None:

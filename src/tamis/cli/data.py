@@ -1,13 +1,45 @@
 """``tamis data``: list, describe, make and fetch data sets."""
 
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from tamis.cli.show import Data, Json, Seed, Target, load_data, print_json, print_line, print_table
+from tamis.cli.show import (
+    Data,
+    Json,
+    Seed,
+    Target,
+    load_data,
+    print_json,
+    print_line,
+    print_notes,
+    print_table,
+    reads_data,
+)
 
-app = typer.Typer(help="List, describe, make and fetch data sets.", no_args_is_help=True, rich_markup_mode=None)
+if TYPE_CHECKING:
+    from tamis.data.reading import Reading
+
+
+class _DescribesData(TyperGroup):
+    """A group in which a file or the name of a data set in place of a command means to describe it."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        commands = self.list_commands(ctx)
+        if args and args[0] not in commands and (Path(args[0]).exists() or not get_close_matches(args[0], commands)):
+            args = ["describe", *args]
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    cls=_DescribesData,
+    help="List, describe, make and fetch data sets; 'tamis data FILE' describes.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 
 @app.command("list")
@@ -27,17 +59,20 @@ def list_sets(json: Json = False) -> None:
 
 
 @app.command()
+@reads_data
 def describe(
     data: Data,
     target: Target = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write a page instead.")] = None,
     json: Json = False,
+    *,
+    reading: "Reading",
 ) -> None:
     """Show what is in DATA: rows, columns and their kinds, columns to leave out, classes, missing values, oddities."""
     from tamis.data.column_words import lines_of
     from tamis.data.describe import describe as facts_of
 
-    dataset = load_data(data, target)
+    dataset = load_data(data, target, reading)
     if html is not None:
         from tamis.cli.report import this_command
         from tamis.reporting.facts import data_facts
@@ -61,19 +96,25 @@ def describe(
 
 @app.command()
 def make(
-    generator: Annotated[str, typer.Argument(help="Which generator ('tamis data list' shows them).")],
+    generator: Annotated[str, typer.Argument(help="Which generator ('tamis data list' shows them), or messy.")],
     out: Annotated[Path, typer.Argument(help="File to write: .csv, .csv.gz, .parquet or .npz.")],
-    rows: Annotated[int, typer.Option("--rows", min=4, help="Number of rows.")] = 2000,
+    rows: Annotated[
+        int | None, typer.Option("--rows", min=4, help="Number of rows; 2000 by default, 300 of messy.")
+    ] = None,
     seed: Seed = 0,
 ) -> None:
-    """Make a data set with known relevant features and write it to a file."""
+    """Make a data set with known relevant features and write it to a file.
+
+    'messy' is a table as people have them: text with dates, comments, rare words and seven spellings of missing.
+    """
     from tamis.base.errors import TamisError
-    from tamis.data.synthetic import GENERATORS
+    from tamis.data.synthetic import GENERATORS, TEXT_GENERATORS
     from tamis.data.write import write
 
-    if generator not in GENERATORS:
-        raise TamisError(f"no generator is called {generator!r}; there are: {', '.join(GENERATORS)}")
-    made = GENERATORS[generator](rows, seed=seed)
+    known = GENERATORS | TEXT_GENERATORS
+    if generator not in known:
+        raise TamisError(f"no generator is called {generator!r}; there are: {', '.join(known)}")
+    made = known[generator](rows or (2000 if generator in GENERATORS else 300), seed=seed)
     write(made, out)
     print_line(f"{out}: {made.n_rows} rows, {made.n_features} features, class column {made.target!r}")
 
@@ -87,6 +128,7 @@ def fetch(
     from tamis.data.fetch import fetch as fetch_set
 
     found = fetch_set(name, server=server)
+    print_notes(found)
     print_line(f"{found.name}: {found.n_rows} rows, {found.n_features} features, {len(found.classes)} classes")
 
 

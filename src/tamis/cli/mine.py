@@ -21,11 +21,13 @@ from tamis.cli.show import (
     print_json,
     print_line,
     print_table,
+    reads_data,
 )
 from tamis.cli.validate import print_features
 
 if TYPE_CHECKING:
     from tamis.data.dataset import Dataset
+    from tamis.data.reading import Reading
     from tamis.mining.mined import Mined
 
 #: Rows of the table of models.
@@ -35,6 +37,7 @@ _SHOWN = 10
 _NAMED, _REPLACED = 30, 5
 
 
+@reads_data
 def mine(
     data: Data,
     target: Target = None,
@@ -100,6 +103,8 @@ def mine(
     memory: Memory = None,
     seed: Seed = 0,
     json: Json = False,
+    *,
+    reading: "Reading",
 ) -> None:
     """Search for the best chain of transforms, selection and classifier on DATA, with an honest estimate of its error.
 
@@ -108,7 +113,7 @@ def mine(
     from tamis.reporting.note_facts import mine as search
     from tamis.reporting.run_report import report as build
 
-    dataset = load_data(data, target)
+    dataset = load_data(data, target, reading)
     if group is not None:
         dataset = dataset.grouped_by(group)
     run = run or Path(f"{dataset.name}.tamis-run")

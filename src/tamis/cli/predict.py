@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tamis.cli.show import Data, Json, load_data, print_json, print_line, print_table, progress
+from tamis.cli.show import Data, Json, load_data, print_json, print_line, print_table, progress, reads_data
 
 if TYPE_CHECKING:
+    from tamis.data.reading import Reading
     from tamis.validation.predict import Predicted
 
 #: Rows that the table shows.
 _SHOWN = 20
 
 
+@reads_data
 def predict(
     model: Annotated[str, typer.Argument(help="A file written by 'tamis mine' or 'tamis select --save'.")],
     data: Data,
@@ -26,6 +28,8 @@ def predict(
         str | None, typer.Option("--target", help="The column of true classes, if it is called otherwise here.")
     ] = None,
     json: Json = False,
+    *,
+    reading: "Reading",
 ) -> None:
     """Predict the classes of the rows of DATA with a saved MODEL.
 
@@ -40,9 +44,9 @@ def predict(
         raise DataError(f"{output}: the name must end in .csv")
     with progress(f"reading {model}"):
         fitted, card = load_classifier(model)
-    dataset = load_data(data, Sought(target or card.target, card.nominal))
+    dataset = load_data(data, Sought(target or card.target, card.nominal), reading)
     if target is not None and not dataset.n_rows:
-        raise DataError(f"{data}: no column is called {target!r}, or nothing is in it")
+        raise DataError(f"{data}: no column is called {target!r}, or some rows have no class in it")
     found = predict_dataset(fitted, card, dataset)
     if output is not None:
         found.write_csv(output)

@@ -1,12 +1,16 @@
 """``tamis rank``: the features of a data set in order of a score."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tamis.cli.show import Data, Json, Target, load_data, print_json, print_line, print_table
+from tamis.cli.show import Data, Json, Target, load_data, print_json, print_line, print_table, reads_data
+
+if TYPE_CHECKING:
+    from tamis.data.reading import Reading
 
 
+@reads_data
 def rank(
     data: Data,
     score: Annotated[
@@ -15,6 +19,8 @@ def rank(
     target: Target = None,
     top: Annotated[int, typer.Option("--top", min=1, help="How many features to show.")] = 20,
     json: Json = False,
+    *,
+    reading: "Reading",
 ) -> None:
     """Rank the features of DATA, on all its labelled rows.
 
@@ -26,7 +32,7 @@ def rank(
     from tamis.compose.recipe import completed_for
 
     chain = check_selects(score)
-    dataset = load_data(data, target)
+    dataset = load_data(data, target, reading)
     chain = completed_for(dataset, chain)
     table = ranked(dataset, by=str(chain))
     selected, shown = int(table["selected"].sum()), table.head(top)

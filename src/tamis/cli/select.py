@@ -17,15 +17,18 @@ from tamis.cli.show import (
     print_line,
     print_table,
     progress,
+    reads_data,
 )
 
 if TYPE_CHECKING:
     from tamis.data.dataset import Dataset
+    from tamis.data.reading import Reading
 
 #: Features that the table shows.
 _SHOWN = 100
 
 
+@reads_data
 def select(
     data: Data,
     recipe: Annotated[
@@ -41,6 +44,8 @@ def select(
     ] = None,
     seed: Seed = 0,
     json: Json = False,
+    *,
+    reading: "Reading",
 ) -> None:
     """Fit RECIPE on all labelled rows of DATA and list the features that it selects.
 
@@ -63,13 +68,13 @@ def select(
         raise TamisError(f"--save takes a recipe that ends in a classifier; {last} is a {kind}")
     if output is not None:
         check_ending(output)
-    dataset = load_data(data, target)
+    dataset = load_data(data, target, reading)
     chain = completed_for(dataset, written)
     note_large_sizes(chain, dataset)
     with progress("fitting"):
         model = seeded(chain.build(), seed).fit(dataset.X, dataset.y)
     features = selected_features(model, dataset)
-    command = _command(data, recipe, target, kind == "classifier")
+    command = _command(data, recipe, target, kind == "classifier") + reading.words()
     if output is not None:
         import numpy as np
 

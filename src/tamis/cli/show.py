@@ -1,11 +1,14 @@
 """What commands share: options, tables for people, JSON for programs, progress bars."""
 
+import inspect
 import json
 import math
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -13,6 +16,7 @@ import typer
 if TYPE_CHECKING:
     from tamis.compose.chain import Chain
     from tamis.data.dataset import Dataset
+    from tamis.data.reading import Reading
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
@@ -34,6 +38,32 @@ Memory = Annotated[
     str | None,
     typer.Option("--memory", help="Memory for rows that recipes share, such as 500MB; half of all by default."),
 ]
+
+#: How a table is to be read, by the names of the attributes of `Reading`; all of it is found in the file otherwise.
+_READING: dict[str, tuple[Any, Any]] = {
+    "decimal": (Annotated[str | None, typer.Option("--decimal", help="The decimal mark of numbers: . or ,")], None),
+    "na": (
+        Annotated[list[str] | None, typer.Option("--na", help="One more spelling of missing; may be repeated.")],
+        None,
+    ),
+    "encoding": (
+        Annotated[str | None, typer.Option("--encoding", help="The encoding of a text, such as cp1252.")],
+        None,
+    ),
+    "delimiter": (
+        Annotated[str | None, typer.Option("--delimiter", help="What divides values: a character, tab or space.")],
+        None,
+    ),
+    "transpose": (
+        Annotated[bool, typer.Option("--transpose", help="Columns are rows, as where genes are rows.")],
+        False,
+    ),
+    "labels": (Annotated[Path | None, typer.Option("--labels", help="A second file, with the classes.")], None),
+    "on": (
+        Annotated[str | None, typer.Option("--on", help="The column that links DATA and the file of --labels.")],
+        None,
+    ),
+}
 
 _UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 
@@ -94,12 +124,45 @@ def progress(title: str) -> Iterator[Callable[[float, float], None]]:
             appear.cancel()
 
 
-def load_data(data: str, target: str | None) -> "Dataset":
-    """The data set of a path or a name, with a progress bar while a large file is read."""
+def reads_data(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of reading a table; it gets them as its argument `reading`."""
+    own = inspect.signature(command, eval_str=False)
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in _READING.items()
+    ]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        from tamis.data.reading import Reading
+
+        found = {name: given.pop(name) for name in _READING}
+        command(**given, reading=Reading(**{**found, "na": found["na"] or ()}))
+
+    kept = [each.replace(kind=each.KEYWORD_ONLY) for name, each in own.parameters.items() if name != "reading"]
+    run.__signature__ = own.replace(parameters=[*kept, *options])  # type: ignore[attr-defined]
+    run.__annotations__ = {name: kind for name, kind in command.__annotations__.items() if name != "reading"}
+    del run.__wrapped__
+    return run
+
+
+def load_data(data: str, target: str | None, reading: "Reading | None" = None) -> "Dataset":
+    """The data set of a path or a name, with a progress bar while a large file is read.
+
+    What was guessed or changed is printed.
+    """
     from tamis.data.load import load
 
     with progress(f"reading {data}"):
-        return load(data, target)
+        found = load(data, target, reading=reading)
+    print_notes(found)
+    return found
+
+
+def print_notes(dataset: "Dataset") -> None:
+    """What was guessed or changed while a data set was read, to standard error."""
+    for note in dataset.notes:
+        typer.echo(f"note: {note}", err=True)
 
 
 def note_large_sizes(chain: "Chain", dataset: "Dataset") -> None:

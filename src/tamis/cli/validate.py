@@ -24,11 +24,13 @@ from tamis.cli.show import (
     print_line,
     print_table,
     progress,
+    reads_data,
 )
 
 if TYPE_CHECKING:
     from tamis.compose.chain import Chain
     from tamis.data.dataset import Dataset
+    from tamis.data.reading import Reading
     from tamis.validation.learning import LearningCurve
     from tamis.validation.many import Validations
     from tamis.validation.nested import Nested
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 _SHOWN = 25
 
 
+@reads_data
 def validate(
     data: Data,
     recipes: Annotated[
@@ -91,6 +94,8 @@ def validate(
         typer.Option("--engine", help="Who computes, instead of --jobs: serial, local, local(2) or dask://host:port."),
     ] = None,
     json: Json = False,
+    *,
+    reading: "Reading",
 ) -> None:
     """Validate recipes on DATA as a whole: every step is fitted inside each fold, on the training rows alone.
 
@@ -116,7 +121,7 @@ def validate(
         check_place(report)
         if split == "bootstrap":
             raise TamisError("--report takes folds or test rows; --split bootstrap has none")
-    dataset = load_data(data, target)
+    dataset = load_data(data, target, reading)
     if group is not None:
         dataset = dataset.grouped_by(group)
     chains = [completed_for(dataset, chain) for chain in written]

@@ -8,10 +8,11 @@ from typing import Any
 
 from tamis.data.load import load
 
-__all__ = ["Dataset", "add_probes", "load", "sense"]
+__all__ = ["Dataset", "Reading", "add_probes", "load", "sense"]
 
 _FILES = {
     "Dataset": "tamis.data.dataset",
+    "Reading": "tamis.data.reading",
     "add_probes": "tamis.data.probes",
     "sense": "tamis.data.column_sense",
 }

@@ -43,6 +43,8 @@ class Dataset:
         What is known of each feature when the data was made: "informative", "redundant", "repeated", "probe".
     plan : ColumnPlan
         What was done to the columns of the table (:func:`tamis.data.column_sense.sense`); empty where nothing was.
+    notes : tuple of str
+        Sentences on what was guessed or changed while the data was read.
     """
 
     X: Any
@@ -55,6 +57,7 @@ class Dataset:
     groups: np.ndarray | None = None
     roles: np.ndarray | None = None
     plan: ColumnPlan = field(default_factory=ColumnPlan)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.X.shape) != 2:

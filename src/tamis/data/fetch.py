@@ -202,7 +202,7 @@ def _dataset(what: str, bunch: Any) -> Dataset:
     else:
         data = sparse_dataset(source, names, bunch.data, at, nominal.get(at), _place)
     name = re.sub(r"[^\w.-]+", "_", str(bunch.details["name"])).strip(".") or f"openml_{bunch.details['id']}"
-    return replace(data, name=name)
+    return replace(data, name=name, notes=tuple(source.notes))
 
 
 def _place(row: int) -> str:

@@ -5,6 +5,7 @@ Nothing heavy is imported before it is needed, so that ``import tamis.data`` sta
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -16,12 +17,17 @@ from tamis.base.errors import DataError
 
 if TYPE_CHECKING:
     from tamis.data.dataset import Dataset
-    from tamis.data.parsing.reader import Reader
+    from tamis.data.parsing.reader import Reader, Source
+    from tamis.data.reading import Reading
 
 #: Any text passes for delimited text, so this reader is tried last.
 _LAST = "csv"
 #: The one reader that reads a folder.
 _FOLDERS = "challenge"
+#: Endings of text that no other reader may know; delimited text is the likeliest.
+_TEXT = (".txt", ".dat", ".asc", ".prn")
+#: What can be ignored where a format or a generator has no use for it.
+_HARMLESS = frozenset({"decimal", "encoding", "delimiter"})
 
 
 class Sought(str):
@@ -45,7 +51,9 @@ class Sought(str):
         return made
 
 
-def load(data: "str | os.PathLike[str] | Dataset", target: str | None = None) -> "Dataset":
+def load(
+    data: "str | os.PathLike[str] | Dataset", target: str | None = None, *, reading: "Reading | None" = None
+) -> "Dataset":
     """Load a data set from a file, a folder or a name.
 
     Parameters
@@ -57,13 +65,18 @@ def load(data: "str | os.PathLike[str] | Dataset", target: str | None = None) ->
     target : str, optional
         The column that holds the classes; by default that of the format or of the named data set. A
         :class:`Sought` one is optional.
+    reading : Reading, optional
+        How a table is to be read where the file does not tell: decimal mark, spellings of missing, encoding,
+        delimiter, columns as rows, a second file of classes. By default all of it is found in the file.
 
     Returns
     -------
     Dataset
+        Its `notes` tell what was guessed or changed.
 
     See Also
     --------
+    tamis.data.reading.Reading : The options of reading; commands have them under the same names.
     tamis.data.fetch.fetch : Download a data set from OpenML.
     tamis.data.describe.describe : Sizes, kinds of columns, missing values and classes of a data set.
 
@@ -72,21 +85,32 @@ def load(data: "str | os.PathLike[str] | Dataset", target: str | None = None) ->
     >>> from tamis.data import load
     >>> load("xor").classes.size
     2
+
+    A table from Excel in a country of decimal commas, with a spelling of missing of its own:
+
+    >>> from tamis.data import Reading
+    >>> path = getfixture("tmp_path") / "lab.csv"
+    >>> _ = path.write_text("wbc;class\\n4,5;a\\nlost;b\\n7,25;a\\n")
+    >>> lab = load(path, reading=Reading(na=["lost"]))
+    >>> lab.X.ravel().tolist(), lab.notes
+    ([4.5, nan, 7.25], ('numbers have decimal commas, such as 4,5',))
     """
     from tamis.data import named
     from tamis.data.dataset import Dataset
+    from tamis.data.reading import Reading
 
     if isinstance(data, Dataset):
         return data
     if not isinstance(data, str | os.PathLike):
         raise DataError(f"load takes a path, a name or a Dataset; got {type(data).__name__}")
+    reading = reading or Reading()
     path = Path(data)
     is_folder = os.path.isdir(path)
     if is_folder:
         from tamis.data.readers.challenge import name_of
     if os.path.exists(path) and (not is_folder or name_of(path) is not None):
-        return read(path, target)
-    if isinstance(data, str) and (found := named.find(data, target)) is not None:
+        return read(path, target, reading)
+    if isinstance(data, str) and (found := named.find(data, target, reading)) is not None:
         return found
     if is_folder:
         raise DataError(f"{path}: is a folder without challenge files (NAME_train.data); name a file in it")
@@ -95,13 +119,28 @@ def load(data: "str | os.PathLike[str] | Dataset", target: str | None = None) ->
     raise DataError(_unknown(data, list(named.names())))
 
 
-def read(path: Path, target: str | None = None) -> "Dataset":
+def read(path: Path, target: str | None = None, reading: "Reading | None" = None) -> "Dataset":
     """The data set of a file, or of a folder of challenge files."""
     from tamis.data.parsing.reader import Source
+    from tamis.data.reading import Reading
 
-    source = Source(path)
+    source = Source(path, reading or Reading())
+    reader = reader_of(source)
+    check_heeds(str(path), f"{reader.name} files", source.reading, reader.takes)
+    if source.reading.labels is None:
+        found = reader.read(source, target)
+    else:
+        from tamis.data.labels_file import read_with_labels
+
+        found = read_with_labels(reader, source, target)
+    return replace(found, notes=tuple(source.notes)) if source.notes else found
+
+
+def reader_of(source: "Source") -> "Reader":
+    """The reader for a file: by its content, then by its name."""
+    path = source.path
     if os.path.isdir(path):
-        return next(reader for reader in readers() if reader.name == _FOLDERS).read(source, target)
+        return next(reader for reader in readers() if reader.name == _FOLDERS)
     own = by_ending(path.name)
     others = [reader for reader in readers() if reader not in own]
     if own:
@@ -109,11 +148,18 @@ def read(path: Path, target: str | None = None) -> "Dataset":
         others = [reader for reader in others if reader.name != _LAST]
     for reader in own + others:
         if reader.looks_right(source):
-            return reader.read(source, target)
-    if own:
-        return own[0].read(source, target)
+            return reader
+    if own or source.suffix in _TEXT:
+        return own[0] if own else readers()[-1]
     formats = ", ".join(reader.name for reader in readers())
     raise DataError(f"{path}: its {len(source.content)} bytes are in no known format ({formats})")
+
+
+def check_heeds(where: str, what: str, reading: "Reading", takes: frozenset[str] = frozenset()) -> None:
+    """Refuse ways of reading that would change the data and are not known to `what`."""
+    lost = [name for name in reading.given() if name not in takes | _HARMLESS]
+    if lost:
+        raise DataError(f"{where}: --{lost[0]} is not for {what}")
 
 
 @cache

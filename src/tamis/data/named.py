@@ -19,10 +19,11 @@ import polars as pl
 
 from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
-from tamis.data.load import Sought, by_ending, read
+from tamis.data.load import Sought, by_ending, check_heeds, read
 from tamis.data.parsing.matrices import PARTS, assemble
 from tamis.data.parsing.reader import Source
 from tamis.data.readers import challenge
+from tamis.data.reading import Reading
 
 _PART = re.compile(rf"(?P<name>.+)[._-](?P<part>{'|'.join(PARTS)})")
 
@@ -96,19 +97,20 @@ def names() -> dict[str, str]:
     return {name: entry.about for name, entry in sorted(_entries(folder).items() if folder else ())} | made
 
 
-def find(name: str, target: str | None = None) -> Dataset | None:
+def find(name: str, target: str | None = None, reading: Reading | None = None) -> Dataset | None:
     """The data set of that name, or None."""
     from tamis.data.synthetic import GENERATORS
 
     if name in GENERATORS:
         if target is not None and not isinstance(target, Sought):
             raise DataError(f"{name}: is generated with its classes, so no target {target!r} can be chosen")
+        check_heeds(name, "generated data", reading or Reading())
         return GENERATORS[name]()
     folder = _folder()
     entry = _entries(folder).get(name) if folder else None
     if entry is None or folder is None:
         return None
-    parts = {part: read(_file(folder, file), target or entry.target) for part, file in entry.files.items()}
+    parts = {part: read(_file(folder, file), target or entry.target, reading) for part, file in entry.files.items()}
     data = parts[""] if "" in parts else _joined(parts, name)
     return replace(data.without(*entry.drop) if entry.drop else data, name=name)
 
@@ -178,6 +180,7 @@ def _joined(parts: dict[str, Dataset], name: str) -> Dataset:
         if (data.y.dtype.kind == "U") != (first.y.dtype.kind == "U"):
             raise DataError(f"{name}: the labels are words in one part and numbers in another")
     known: dict[str, Any] = {"name": name, "target": first.target, "feature_names": first.feature_names}
+    known["notes"] = tuple(dict.fromkeys(note for data in parts.values() for note in data.notes))
     if not isinstance(first.X, pl.DataFrame):
         return assemble({part: (data.X, data.y) for part, data in parts.items()}, name, **known)
     rows = pl.concat([data.X for data in parts.values()])

@@ -93,7 +93,7 @@ def predict(
     if isinstance(data, str | PathLike):
         data = load(data, Sought(target or card.target, card.nominal))
         if target is not None and not data.n_rows:
-            raise DataError(f"{data.name}: no column is called {target!r}, or nothing is in it")
+            raise DataError(f"{data.name}: no column is called {target!r}, or some rows have no class in it")
     elif not isinstance(data, Dataset):
         data = _rows_alone(data)
     return predict_dataset(fitted, card, data)

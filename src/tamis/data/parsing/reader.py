@@ -4,25 +4,35 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
+from tamis.data.parsing.encodings import read_text
+from tamis.data.reading import Reading
+
+if TYPE_CHECKING:
+    from tamis.data.parsing.cells import Cells
 
 _GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file to read; messages name its path as the user gave it.
+    """A file to read and how to read it; messages name its path as the user gave it.
+
+    `notes` collects sentences on what was guessed or changed; the loader hands them to the data set.
 
     >>> Source(Path("x/y.csv.gz")).suffix
     '.csv'
     """
 
     path: Path
+    reading: Reading = field(default_factory=Reading)
+    notes: list[str] = field(default_factory=list, compare=False)
 
     @property
     def _unzipped(self) -> Path:
@@ -55,12 +65,13 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        """The content as text: UTF-8 without a byte-order mark, line ends as ``\\n``."""
-        raw = self.content
-        if b"\x00" in raw:
-            line = raw[: raw.index(b"\x00")].count(b"\n") + 1
-            raise DataError(f"{self.path}, line {line}: contains a NUL byte, so it is not a text file")
-        return decode(raw, self.path)
+        """The content as text without a byte-order mark, line ends as ``\\n``."""
+        text, encoding = read_text(self.content, self.path, self.reading.encoding)
+        if not text.strip():
+            raise DataError(f"{self.path}: is empty")
+        if self.reading.encoding is None and not encoding.startswith("utf-8"):
+            self.notes.append(f"the text is {encoding.upper() if 'utf' in encoding else encoding}, not UTF-8")
+        return text
 
     @property
     def head(self) -> bytes:
@@ -83,12 +94,18 @@ class Reader:
     read : callable
         ``read(source, target) -> Dataset``; `target` is the class column's name or None for the format's default.
         Whatever is wrong with the file is a DataError that names file, line or column.
+    takes : frozenset of str
+        The attributes of :class:`~tamis.data.reading.Reading` that it heeds beside the encoding.
+    cells : callable, optional
+        ``cells(source) -> Cells`` of a format that is a table of text, so that it can hold labels for another.
     """
 
     name: str
     suffixes: tuple[str, ...]
     recognizes: Callable[[Source], bool]
     read: Callable[[Source, str | None], Dataset]
+    takes: frozenset[str] = frozenset()
+    cells: "Callable[[Source], Cells] | None" = None
 
     def looks_right(self, source: Source) -> bool:
         """Whether the content may be of this format; False for a file that cannot be read."""

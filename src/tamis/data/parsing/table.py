@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from tamis.data.parsing.reader import Source
 CLASS_NAMES = ("class", "target", "label", "y")
 #: Longer class labels mean that a column of free text was taken for the class.
 _LONGEST_LABEL = 1000
+#: Names that are compared with a misspelt one, and how much longer or shorter they may be.
+_COMPARED, _LONGER = 20_000, 3
 
 
 @dataclass(frozen=True)
@@ -33,22 +36,26 @@ class Table:
     numbers: FloatArray
     nominal: Mapping[int, pl.Series]  # by position, as strings with null where missing
     place: Callable[[int], str]  # how a message names a row: `place(0)` is "line 2" or "row 1"
+    text: bool = False  # whether the values were text, so that a spelling can be declared missing
 
     def dataset(self, target: str | None) -> Dataset:
         """The data set whose class is the column `target`, by default one of `CLASS_NAMES`.
 
         Features of true and false alone become 1 and 0, and those without values become numbers. `X` is an array
-        when every feature is a number, and a polars data frame otherwise. When the class is optional
-        (:class:`~tamis.data.load.Sought`) and absent, the rows are unlabelled.
+        when every feature is a number, and a polars data frame otherwise. Rows without a class are left out, with a
+        note. When the class is optional (:class:`~tamis.data.load.Sought`) and absent, or absent in some rows, all
+        rows are unlabelled.
         """
         check_names(self.source, self.names)
         if len(self.numbers) == 0:
             raise DataError(f"{self.source.path}: has no rows")
         at = find_target(self.source, self.names, target)
         drop = [] if at is None else [at]
-        y = None
-        if at is not None and not (isinstance(target, Sought) and self._is_empty(at)):
-            y = labels(self.source, self.names[at], self.nominal.get(at, self.numbers[:, at]), self.place)
+        y, rows = None, None
+        if at is not None:
+            column = self.nominal.get(at, self.numbers[:, at])
+            if not (isinstance(target, Sought) and self._lacks(column)):
+                y, rows = labelled(self.source, self.names[at], column, self.place)
         numbers, nominal = self._kinds(at, target.words if isinstance(target, Sought) else frozenset())
         self._refuse_infinity(numbers, [*nominal, *drop])
         features = np.delete(np.array(self.names, dtype=str), drop)
@@ -59,6 +66,8 @@ class Table:
             X = pl.DataFrame([column.alias(str(name)) for name, column in zip(features, columns, strict=True)])
         else:
             X = np.delete(numbers, drop, axis=1)
+        if rows is not None:
+            X = X[rows]
         known: dict[str, Any] = {
             "feature_names": features,
             "name": self.source.stem,
@@ -79,16 +88,19 @@ class Table:
             del nominal[int(column.name)]
         return numbers, nominal
 
-    def _is_empty(self, at: int) -> bool:
-        column = self.nominal.get(at)
-        return bool(np.isnan(self.numbers[:, at]).all() if column is None else column.null_count() == len(column))
+    def _lacks(self, column: Any) -> bool:
+        """Whether some rows have no class; a note says so when others have one."""
+        count = int(_missing(column).sum())
+        if 0 < count < len(column):
+            self.source.notes.append(f"{count} of {len(column)} rows have no class, so the classes are not used")
+        return count > 0
 
     def _refuse_infinity(self, numbers: FloatArray, others: list[int]) -> None:
         infinite = np.isinf(numbers)
         infinite[:, others] = False
         if infinite.any():
             row, column = np.argwhere(infinite)[0]
-            raise infinity(self.source, self.place(int(row)), self.names[column])
+            raise infinity(self.source, self.place(int(row)), self.names[column], text=self.text)
 
 
 def from_frame(source: Source, frame: pl.DataFrame) -> Table:
@@ -142,23 +154,49 @@ def find_target(source: Source, names: Sequence[str], target: str | None) -> int
     elif isinstance(target, Sought):
         return None
     else:
-        raise DataError(f"{source.path}: no column is called {quoted(target)}; the columns are {_listed(names)}")
+        near = nearest(target, names)
+        raise DataError(f"{source.path}: no column is called {quoted(target)}; {near}the columns are {_listed(names)}")
     if len(names) == 1:
         raise DataError(f"{source.path}: has no feature column beside {quoted(names[at])}")
     return at
 
 
+def nearest(name: str, names: Sequence[str]) -> str:
+    """A hint at the name that is spelt most like another; empty when there is none."""
+    near = [one for one in names if abs(len(one) - len(name)) <= _LONGER][:_COMPARED]
+    lower = dict(zip([one.lower() for one in near], near, strict=True))
+    found = get_close_matches(name.lower(), list(lower), n=1)
+    return f"the nearest is {quoted(lower[found[0]])}; " if found else ""
+
+
+def labelled(
+    source: Source, name: str, column: Any, place: Callable[[int], str]
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The labels, and the rows that have one where some have none, which a note says."""
+    missing = _missing(column)
+    count = int(missing.sum())
+    if count == 0:
+        return labels(source, name, column, place), None
+    if count == missing.size:
+        raise DataError(f"{source.path}: the class {quoted(name)} is missing in all rows")
+    what = f"{count} rows without a class are" if count > 1 else "1 row without a class is"
+    source.notes.append(f"{what} left out")
+    rows = np.flatnonzero(~missing)
+    return labels(source, name, column[rows], lambda row: place(int(rows[row]))), rows
+
+
+def _missing(column: Any) -> np.ndarray:
+    found: np.ndarray = column.is_null().to_numpy() if isinstance(column, pl.Series) else np.isnan(column)
+    return found
+
+
 def labels(source: Source, name: str, column: Any, place: Callable[[int], str]) -> np.ndarray:
     """Class labels: whole numbers become int, other numbers stay float, words stay str.
 
-    `column` is an array with NaN where missing or a series of strings with null where missing. Words that are all
+    `column` is an array or a series of strings, and nothing is missing. Words that are all
     whole numbers become int, unless two of them are one number ("1" and "01").
     """
-    words = isinstance(column, pl.Series)
-    missing = column.is_null().to_numpy() if words else np.isnan(column)
-    if missing.any():
-        raise DataError(f"{source.path}, {place(int(missing.argmax()))}: the class {quoted(name)} is missing")
-    if words:
+    if isinstance(column, pl.Series):
         return _word_labels(source, name, column, place)
     if np.isinf(column).any():
         raise infinity(source, place(int(np.isinf(column).argmax())), name)
@@ -178,9 +216,10 @@ def _word_labels(source: Source, name: str, column: pl.Series, place: Callable[[
     return np.array(column.to_list(), dtype=str)
 
 
-def infinity(source: Source, place: str, name: str) -> DataError:
-    """The error for an infinite number."""
-    return DataError(f"{source.path}, {place}, column {quoted(name)}: holds an infinite number")
+def infinity(source: Source, place: str, name: str, *, text: bool = False) -> DataError:
+    """The error for an infinite number; in a `text` its spelling can be declared missing."""
+    hint = "; --na inf reads inf as missing" if text else ""
+    return DataError(f"{source.path}, {place}, column {quoted(name)}: holds an infinite number{hint}")
 
 
 def refuse_infinity(source: Source, X: sp.csr_array, names: Sequence[str], place: Callable[[int], str]) -> None:
@@ -195,9 +234,11 @@ def sparse_dataset(
     source: Source, names: Sequence[str], X: Any, at: int, words: pl.Series | None, place: Callable[[int], str]
 ) -> Dataset:
     """The data set of a sparse matrix whose column `at` is the class; `words` are its labels where it is nominal."""
-    y = labels(source, names[at], X[:, [at]].toarray().ravel() if words is None else words, place)
+    column = X[:, [at]].toarray().ravel() if words is None else words
+    y, rows = labelled(source, names[at], column, place)
     X, features = X[:, np.delete(np.arange(len(names)), at)], [*names[:at], *names[at + 1 :]]
     refuse_infinity(source, X, features, place)
+    X = X if rows is None else X[rows]
     return Dataset(X, y, np.array(features, dtype=str), name=source.stem, target=names[at])
 
 

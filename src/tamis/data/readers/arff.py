@@ -278,4 +278,4 @@ def _check_words(
             )
 
 
-reader = Reader("arff", (".arff",), _recognizes, _read)
+reader = Reader("arff", (".arff",), _recognizes, _read, frozenset({"labels", "on"}))

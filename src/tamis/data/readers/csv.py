@@ -3,63 +3,76 @@
 The delimiter is the one of tab, semicolon, bar, comma and runs of blanks that splits the first lines into rows of
 one width. The first row is a header when it differs in kind from the rows below it; without a header the columns are
 called x1, x2, ..., and a target of such a name means that there is no header. Quotes follow RFC 4180: a quoted value
-may hold delimiters, line ends and doubled quotes. Blanks around values, blank lines, a byte-order mark and any kind
-of line end are allowed. A first column without a name in the header and with distinct values, as R and pandas write
-it, holds row names and is dropped.
+may hold delimiters, line ends and doubled quotes. Blanks around values, blank lines, a byte-order mark, comment lines
+at the top (# or !) and any kind of line end are allowed. A first column without a name in the header and with distinct
+values, as pandas writes it, holds row names and is dropped; where the header is one name short, as R writes it, it is
+the column "row name".
 
-In a column of numbers any of `MARKS` is a missing value. In a column of words "None", "-" and "." are words.
-A column in which at least nine in ten of the known values are numbers and the rest are not is an error; with fewer
-numbers it is nominal. The class column is exempt: its words are labels. A decimal comma is not supported: values
-like 1,5 are words.
+What is a number and what is missing is decided in :mod:`tamis.data.parsing.number_text`. A column in which at least
+nine in ten of the known values are numbers and the rest are not is an error; with fewer numbers it is nominal. The
+class column is exempt: its words are labels.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from tamis.base.errors import DataError, quoted
-from tamis.base.types import Mask
+from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
-from tamis.data.load import Sought
-from tamis.data.parsing.delimited_text import Layout, line_of, take_columns
+from tamis.data.parsing.cells import Cells
+from tamis.data.parsing.delimited_text import Layout, line_of
 from tamis.data.parsing.reader import Reader, Source
-from tamis.data.parsing.table import CLASS_NAMES, Table, find_target
+from tamis.data.parsing.text_table import ROW_NAME, text_dataset
 
-#: Missing values in a column of numbers; the first seven also in a column of words.
-MARKS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "None", "-", ".")
-_WORD_MARKS = MARKS[:7]
 _DELIMITERS = ("\t", ";", "|", ",")
-_MOSTLY_NUMBERS = 0.9
 _SAMPLE_BYTES = 1 << 18
+_COMMENT = re.compile(rb"(?:[#!][^\n]*\n|[ \t]*\n)*")
+#: What Excel writes, and reads, in the first line to tell the delimiter.
+_STATED = re.compile(rb'"?sep=([!-~\t])"?[ \t]*\n')
+_VALUES = re.compile(rb'(?:^|[\t;|,]) *"?[+-]?[.,]?\d')
+_DECIMAL_COMMA = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 
 
 def _read(source: Source, target: str | None) -> Dataset:
-    data = _content(source)
-    delimiter = _delimiter(_sample(data))
+    return text_dataset(source, read_cells(source), target)
+
+
+def read_cells(source: Source) -> Cells:
+    """The cells of a text file."""
+    data, delimiter = _without_comments(source, _content(source))
+    delimiter = source.reading.delimiter or delimiter or _delimiter(_sample(data))
     if delimiter is None:
-        raise DataError(f"{source.path}: no comma, tab, semicolon, bar or blank splits its lines into columns")
+        raise DataError(
+            f"{source.path}: no comma, tab, semicolon, bar or blank splits its lines into columns; "
+            "--delimiter names another"
+        )
+    written = delimiter
     if delimiter == " ":
         data, delimiter = _tabbed(data), "\t"
-    rows = _split(source, data, delimiter)
-    names = [f"x{number}" for number in range(1, rows.width + 1)]
-    row_names = False
-    if _has_header(rows, target):
-        first = rows.cells[: rows.width].fill_null("").to_list()
-        names = [name or own for name, own in zip(first, names, strict=True)]
-        rows = replace(rows, cells=rows.cells[rows.width :], starts=rows.starts[1:])
-        row_names = first[0] == "" and rows.cells.gather_every(rows.width).n_unique() == len(rows.starts)
-    found = _table(source, names, rows, target).dataset(target)
-    return found.without(names[0]) if row_names and found.target != names[0] else found
+    short = _short_header(_sample(data), delimiter)
+    rows = _split(source, data, delimiter, short=short is not None)
+    if short is None:
+        return Cells(rows.cells, rows.width, rows.place, written)
+    # The header lacks the name of the row names, or the delimiter that ends the other lines.
+    ends = short == "end" and (rows.cells[2 * rows.width - 2 :].gather_every(rows.width).fill_null("") == "").all()
+    name = pl.Series("cell", [None if ends else ROW_NAME], dtype=pl.String)
+    split = rows.width - 1 if ends else 0
+    texts = pl.concat([rows.cells[:split], name, rows.cells[split:]])
+    return Cells(texts, rows.width, rows.place, written, short_header=not ends)
 
 
 def _recognizes(source: Source) -> bool:
-    """Whether the first lines are rows of one width, two values or more."""
-    sample = _sample(_content(source))
-    return any(_agreement(sample, delimiter) == 1.0 for delimiter in (*_DELIMITERS, " "))
+    """Whether the first lines are rows of one width, two values or more, perhaps below a header that is one short."""
+    data, delimiter = _without_comments(source, _content(source), note=False)
+    sample = _sample(data)
+    if delimiter or source.reading.delimiter:
+        return True
+    return any(
+        _agreement(sample, delimiter) == 1.0 or _short_header(sample, delimiter) is not None
+        for delimiter in (*_DELIMITERS, " ")
+    )
 
 
 @dataclass(frozen=True)
@@ -75,16 +88,19 @@ class _Rows:
         return line_of(self.data, int(self.starts[row]))
 
 
-def _split(source: Source, data: bytes, delimiter: str) -> _Rows:
-    """Split text into rows of one width."""
+def _split(source: Source, data: bytes, delimiter: str, *, short: bool = False) -> _Rows:
+    """Split text into rows of one width; with `short`, the first row has one value fewer."""
     quotes = _opens_quotes(data, delimiter)
     layout = Layout.of(data, delimiter, quotes=quotes)
-    odd = np.flatnonzero(layout.widths != layout.widths[:1])
+    widths = layout.widths
+    if short:
+        widths = widths + (np.arange(len(widths)) == 0)
+    odd = np.flatnonzero(widths != widths[:1])
     if quotes and (not layout.closed or len(odd)):
-        return _scan(source, layout.data, delimiter)
-    width = int(layout.widths[0])
+        return _scan(source, layout.data, delimiter, short=short)
+    width = int(widths[0])
     if len(odd):
-        raise _ragged(source, layout.place(odd[0]), int(layout.widths[odd[0]]), layout.place(0), width)
+        raise _ragged(source, delimiter, layout.place(odd[0]), int(widths[odd[0]]), layout.place(int(short)), width)
     cells = layout.cells()
     if quotes:
         at = cells.str.starts_with('"').arg_true()
@@ -92,13 +108,13 @@ def _split(source: Source, data: bytes, delimiter: str) -> _Rows:
         # The layout misreads a quote inside a value that does not begin with one.
         stray = data.count(b'"') - quoted.str.count_matches('"', literal=True).sum()
         if stray or not quoted.str.contains(r'^"(?:[^"]|"")*"$').all():
-            return _scan(source, layout.data, delimiter)
+            return _scan(source, layout.data, delimiter, short=short)
         inner = quoted.str.slice(1, quoted.str.len_chars() - 2).str.replace_all('""', '"', literal=True)
         cells = cells.scatter(at, inner)
     return _Rows(cells, width, layout.data, layout.starts)
 
 
-def _scan(source: Source, data: bytes, delimiter: str) -> _Rows:
+def _scan(source: Source, data: bytes, delimiter: str, *, short: bool = False) -> _Rows:
     """Split text with quotes value by value; a message names the place of the first error."""
     blanks = " " if delimiter == "\t" else " \t"
     stop = f"[{re.escape(delimiter)}\n]"
@@ -119,26 +135,68 @@ def _scan(source: Source, data: bytes, delimiter: str) -> _Rows:
         if data[match.end()] != ord("\n"):
             continue
         if len(row) > 1 or data[begin:at].strip():
-            width = width or len(row)
-            if len(row) != width:
-                raise _ragged(source, line_of(data, begin), len(row), line_of(data, starts[0]), width)
+            width = width or len(row) + short
+            if len(row) + (short and not starts) != width:
+                raise _ragged(source, delimiter, line_of(data, begin), len(row), line_of(data, starts[short]), width)
             cells += row
             starts.append(begin)
         row, begin = [], at
     return _Rows(pl.Series("cell", cells, dtype=pl.String), width, data, np.array(starts))
 
 
-def _ragged(source: Source, place: str, got: int, first: str, width: int) -> DataError:
+def _ragged(source: Source, delimiter: str, place: str, got: int, first: str, width: int) -> DataError:
     values = "value" if got == 1 else "values"
-    return DataError(f"{source.path}, {place}: has {got} {values} where {first} has {width}")
+    return DataError(
+        f"{source.path}, {place}: has {got} {values} where {first} has {width}; "
+        f"--delimiter names another delimiter than {delimiter!r}"
+    )
 
 
 def _content(source: Source) -> bytes:
     """The text as UTF-8 bytes with plain line ends, without a copy where the file has them already."""
     raw = source.content
-    if raw.isascii() and b"\x00" not in raw and b"\r" not in raw:
+    if source.reading.encoding is None and raw.isascii() and b"\x00" not in raw and b"\r" not in raw:
         return raw
     return source.text.encode()
+
+
+def _without_comments(source: Source, data: bytes, *, note: bool = True) -> tuple[bytes, str | None]:
+    """The text without comment lines at its top, and the delimiter that its first line states, if it does.
+
+    Blank lines replace them, so that line numbers stay right. A last one that is as wide as the line below it is a
+    header.
+    """
+    if stated := _STATED.match(data):
+        return b"\n" + data[stated.end() :], stated[1].decode("latin-1")
+    if data[:1] not in (b"#", b"!"):
+        return data, None
+    end = _COMMENT.match(data).end()  # type: ignore[union-attr]
+    comments, rest = data[:end], data[end:]
+    last = comments.rstrip(b"\n").rpartition(b"\n")[2]
+    below = rest.partition(b"\n")[0]
+    as_wide = any(last.count(mark) == below.count(mark) > 0 for mark in (b"\t", b";", b"|", b","))
+    if not rest.strip() or (as_wide and _VALUES.search(below)):
+        comments = comments[: comments.rindex(last)]
+        rest = last.lstrip(b"#! \t") + data[len(comments) + len(last) :]
+    count = sum(line[:1] in (b"#", b"!") for line in comments.split(b"\n"))
+    if note and count:
+        what = f"{count} comment lines at the top are" if count > 1 else "1 comment line at the top is"
+        source.notes.append(f"{what} left out")
+    return b"\n" * comments.count(b"\n") + rest, None
+
+
+def _short_header(sample: bytes, delimiter: str) -> str | None:
+    """Whether the first line has one value fewer than all others: "end" when they all end in the delimiter."""
+    if delimiter == " ":
+        sample, delimiter = _tabbed(sample), "\t"
+    lines = [line for line in sample.split(b"\n", 3) if line.strip()]
+    if len(lines) > 1 and lines[0].count(delimiter.encode()) == lines[1].count(delimiter.encode()):
+        return None
+    widths = Layout.of(sample, delimiter, quotes=_opens_quotes(sample, delimiter)).widths
+    if len(widths) < 2 or widths[0] < 2 or (widths[1:] != widths[0] + 1).any():
+        return None
+    lines = [line for line in sample.split(b"\n") if line.strip()]
+    return "end" if all(line.rstrip(b" ").endswith(delimiter.encode()) for line in lines[1:]) else "start"
 
 
 def _sample(data: bytes) -> bytes:
@@ -159,6 +217,10 @@ def _delimiter(sample: bytes) -> str | None:
     # come in runs with others.
     if agreement[best] < (1.0 if best == "\t" and agreement[" "] == 1.0 else min(0.5, agreement[" "])):
         best = " "
+    if best == "," and agreement[" "] == 1.0:
+        # Blanks between numbers with decimal commas.
+        words = [word for word in sample.split() if b"," in word]
+        best = " " if all(map(_DECIMAL_COMMA.fullmatch, words)) else best
     return best if agreement[best] else None
 
 
@@ -186,57 +248,6 @@ def _opens_quotes(data: bytes, delimiter: str) -> bool:
     return b'"' in data and (data.startswith(b'"') or any(b + b'"' in data for b in before))
 
 
-def _has_header(rows: _Rows, target: str | None) -> bool:
-    """Whether the first row names the columns.
+_TAKES = frozenset({"decimal", "na", "encoding", "delimiter", "transpose", "labels", "on"})
 
-    It does when it holds the target, or counts the columns, or has a class's name among numbers, or is all words
-    above a column of numbers, or is all words that do not occur below.
-    """
-    height = min(len(rows.starts), max(3, min(100, 10**6 // rows.width)))
-    sample = rows.cells[: height * rows.width].fill_null("")
-    first = sample[: rows.width].to_list()
-    if target is not None and target in first:
-        return True
-    if target is not None and re.fullmatch(r"x[1-9]\d{0,8}", target) and int(target[1:]) <= rows.width:
-        return False
-    if rows.width > 3 and first in ([str(j + start) for j in range(rows.width)] for start in (0, 1)):
-        return True
-    missing = _grid(sample.is_in(MARKS), rows.width)
-    number = _grid(sample.cast(pl.Float64, strict=False).is_not_null(), rows.width) & ~missing
-    word = ~number[0] & ~missing[0]
-    below = np.array(sample.to_list(), dtype=object).reshape(-1, rows.width)[1:]
-    new = ~(below == np.array(first, dtype=object)).any(axis=0)
-    if number[0].any():
-        return any(new[j] and first[j].lower() in CLASS_NAMES for j in np.flatnonzero(word))
-    if (word & (number | missing)[1:].all(axis=0) & number[1:].any(axis=0)).any():
-        return True
-    return bool(word.any() and new[word].all()) and all(first[j] == "" for j in np.flatnonzero(missing[0]))
-
-
-def _grid(series: pl.Series, width: int) -> Mask:
-    return np.asarray(series.to_numpy()).reshape(-1, width)
-
-
-def _table(source: Source, names: Sequence[str], rows: _Rows, target: str | None) -> Table:
-    """Classify each column as numeric or nominal."""
-    values = rows.cells.cast(pl.Float64, strict=False)
-    unread = values.is_null().arg_true()
-    words = unread.filter(~rows.cells.gather(unread).fill_null("").is_in(MARKS)).to_numpy()
-    count = np.bincount(words % rows.width, minlength=rows.width)
-    numbers: Any = values.to_numpy().reshape(-1, rows.width)
-    as_words = np.isin(names, list(target.words) if isinstance(target, Sought) else [])
-    for j in np.flatnonzero((count > 0) & ~as_words).tolist():
-        known = int(np.count_nonzero(~np.isnan(numbers[:, j])))
-        if known >= _MOSTLY_NUMBERS * (known + count[j]) and j != find_target(source, names, target):
-            first = int(words[words % rows.width == j][0])
-            raise DataError(
-                f"{source.path}, {rows.place(first // rows.width)}, column {quoted(names[j])}: "
-                f"{quoted(rows.cells[first])} is not a number as nearly all of the column is"
-            )
-    nominal = take_columns(rows.cells, rows.width, np.flatnonzero((count > 0) | as_words).tolist())
-    if nominal.width:
-        nominal = nominal.select(pl.when(~pl.all().is_in(_WORD_MARKS)).then(pl.all()))
-    return Table(source, names, numbers, {int(j): nominal.get_column(j) for j in nominal.columns}, rows.place)
-
-
-reader = Reader("csv", (".csv", ".tsv", ".tab"), _recognizes, _read)
+reader = Reader("csv", (".csv", ".tsv", ".tab"), _recognizes, _read, _TAKES, read_cells)

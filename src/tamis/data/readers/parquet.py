@@ -42,4 +42,10 @@ def _is_readable(content: bytes) -> bool:
     return trial.returncode == 0
 
 
-reader = Reader("parquet", (".parquet", ".pq"), lambda source: source.head.startswith(_MAGIC), _read)
+reader = Reader(
+    "parquet",
+    (".parquet", ".pq"),
+    lambda source: source.head.startswith(_MAGIC),
+    _read,
+    frozenset({"labels", "on"}),
+)

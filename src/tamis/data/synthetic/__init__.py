@@ -5,9 +5,19 @@ from collections.abc import Callable
 from tamis.data.dataset import Dataset
 from tamis.data.synthetic.friedman import friedman, friedman_participation
 from tamis.data.synthetic.madelon import madelon, madelon_fresh
+from tamis.data.synthetic.messy import messy
 from tamis.data.synthetic.xor import xor
 
-__all__ = ["GENERATORS", "friedman", "friedman_participation", "madelon", "madelon_fresh", "xor"]
+__all__ = [
+    "GENERATORS",
+    "TEXT_GENERATORS",
+    "friedman",
+    "friedman_participation",
+    "madelon",
+    "madelon_fresh",
+    "messy",
+    "xor",
+]
 
 #: The generators by the name of their data set; each takes `n_rows`, `seed` and sizes of its own.
 GENERATORS: dict[str, Callable[..., Dataset]] = {
@@ -16,3 +26,6 @@ GENERATORS: dict[str, Callable[..., Dataset]] = {
     "friedman": friedman,
     "xor": xor,
 }
+
+#: Generators of tables whose values are text, to be written to a file and read from it.
+TEXT_GENERATORS: dict[str, Callable[..., Dataset]] = {"messy": messy}

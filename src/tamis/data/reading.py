@@ -1,0 +1,89 @@
+"""How a table is to be read, where the file does not tell or tells it wrong."""
+
+import codecs
+import os
+import shlex
+from dataclasses import dataclass, fields
+from typing import Any
+
+from tamis.base.errors import TamisError
+
+#: Words for delimiters that are hard to type.
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "blank": " ", "comma": ",", "semicolon": ";", "bar": "|"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is to be read; what is left out is found in the file.
+
+    The options of the command line have the same names.
+
+    Attributes
+    ----------
+    decimal : {".", ","}, optional
+        The decimal mark of numbers.
+    na : tuple of str
+        Spellings of a missing value beside the usual ones. A number means every value equal to it.
+    encoding : str, optional
+        A codec of Python, such as "cp1252" or "mac-roman".
+    delimiter : str, optional
+        One character, or "tab", "space", "comma", "semicolon" or "bar". A space means a run of blanks.
+    transpose : bool
+        Whether the columns of the file are the rows of the table, as where genes are rows.
+    labels : path, optional
+        A second file with the classes.
+    on : str, optional
+        The column that links the rows of both files; it is not a feature.
+
+    Examples
+    --------
+    >>> from tamis.data import Reading
+    >>> Reading(decimal=",", na=["unknown"]).na
+    ('unknown',)
+    >>> Reading(decimal=";")
+    Traceback (most recent call last):
+    ...
+    tamis.base.errors.TamisError: decimal must be '.' or ','; got ';'
+    """
+
+    decimal: str | None = None
+    na: tuple[str, ...] = ()
+    encoding: str | None = None
+    delimiter: str | None = None
+    transpose: bool = False
+    labels: str | os.PathLike[str] | None = None
+    on: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "na", (self.na,) if isinstance(self.na, str) else tuple(map(str, self.na)))
+        if self.decimal not in (None, ".", ","):
+            raise TamisError(f"decimal must be '.' or ','; got {self.decimal!r}")
+        if self.delimiter is not None:
+            object.__setattr__(self, "delimiter", _DELIMITERS.get(self.delimiter, self.delimiter))
+            if len(str(self.delimiter)) != 1 or not self.delimiter.isascii() or self.delimiter in '"\n\r\x00':
+                raise TamisError(f"delimiter must be one character or a word such as tab; got {self.delimiter!r}")
+            if self.delimiter == self.decimal:
+                raise TamisError(f"delimiter and decimal cannot both be {self.decimal!r}")
+        if self.encoding is not None:
+            try:
+                "".encode(self.encoding)
+                codecs.lookup(self.encoding)
+            except (LookupError, UnicodeError, ValueError):
+                raise TamisError(
+                    f"encoding {self.encoding!r} is unknown; cp1252, utf-16 and mac-roman are examples"
+                ) from None
+        if self.on is not None and self.labels is None:
+            raise TamisError("on names the column that links a file of labels, so it goes with labels")
+
+    def given(self) -> list[str]:
+        """The names of the attributes that were set."""
+        return [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+
+    def words(self) -> str:
+        """The same as options of a command, with a blank in front; empty when nothing was set."""
+        options: list[Any] = []
+        for name in self.given():
+            value = getattr(self, name)
+            for each in value if name == "na" else [value]:
+                options += [f"--{name}"] if each is True else [f"--{name}", str(each)]
+        return "".join(f" {shlex.quote(word)}" for word in options)
