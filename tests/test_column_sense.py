@@ -648,11 +648,13 @@ def test_describe_tells_what_would_be_left_out() -> None:
 
 def test_describe_on_the_command_line(tamis: Any, tmp_path: Path) -> None:
     FULL.X.with_columns(pl.Series("class", HALVES)).write_csv(tmp_path / "full.csv")
-    code, out, _ = tamis("data", "describe", tmp_path / "full.csv")
+    code, out, error = tamis("data", "describe", tmp_path / "full.csv")
     assert code == 0
-    assert "left out: patient_id (an identifier: 60 values in 60 rows)" in out
-    assert "left out: unit (constant)" in out
-    assert f"warning: after {TELLS}" in out
+    # Said once, before the table.
+    assert "note: left out: patient_id (an identifier: 60 values in 60 rows)" in error
+    assert "note: left out: unit (constant)" in error
+    assert f"note: after {TELLS}" in error
+    assert "left out: " not in out
     found = json.loads(tamis("data", "describe", tmp_path / "full.csv", "--json")[1])
     assert found["left_out"] == sense(FULL).left_out
 

@@ -12,7 +12,7 @@ import pytest
 from expression_files import GCT2, GCT3, GEO
 from reading import put, rows_of
 from tamis.base.errors import DataError
-from tamis.data.load import load
+from tamis.data.load import read
 from tamis.data.reading import Reading
 from workbooks import workbook
 
@@ -393,7 +393,7 @@ def _load(folder: Path, layout: Read | Refused) -> Any:
     options = dict(layout.options)
     if "labels" in options:
         options["labels"] = folder / options["labels"]
-    return load(folder / layout.file, layout.target, reading=Reading(**options))
+    return read(folder / layout.file, layout.target, Reading(**options))
 
 
 @pytest.mark.parametrize("case", [case for case, layout in LAYOUTS.items() if isinstance(layout, Read)])

@@ -107,5 +107,6 @@ def test_make_messy(tamis, tmp_path: Path) -> None:
     assert (code, text) == (0, f"{out}: 300 rows, 60 features, class column 'outcome'\n")
     assert tamis("data", "make", "messy", tmp_path / "few.csv", "--rows", 20)[1].split()[1] == "20"
     code, text, error = tamis("data", "describe", out, "--target", "outcome", "--json")
-    assert (code, json.loads(text)["nominal"], error) == (0, 10, "")
+    assert (code, json.loads(text)["nominal"], json.loads(text)["identifiers"]) == (0, 6, 2)
+    assert "note: left out: patient_id (an identifier: 300 values in 300 rows)" in error.splitlines()
     assert "messy" in tamis("data", "make", "mesy", out)[2]

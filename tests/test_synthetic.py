@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from tamis.base.errors import TamisError
 from tamis.data.dataset import Dataset
-from tamis.data.load import load
+from tamis.data.load import read as read_file
 from tamis.data.synthetic import (
     GENERATORS,
     TEXT_GENERATORS,
@@ -332,7 +332,7 @@ def test_xor_every_incomplete_subset_is_useless():
 def test_messy_is_read_back_as_it_was_meant(tmp_path):
     made = messy(seed=2)
     write(made, tmp_path / "messy.csv")
-    read = load(tmp_path / "messy.csv", "outcome")
+    read = read_file(tmp_path / "messy.csv", "outcome")
     assert read.y.tolist() == made.y.tolist()
     assert read.feature_names.tolist() == made.feature_names.tolist()
     words = ["patient_id", "visit_date", "admitted", "site", "therapy", "ward", "smoker", "unit", "sex", "comment"]
@@ -371,7 +371,7 @@ def test_messy_holds_what_it_promises():
 
 def test_messy_informs_about_its_class(tmp_path):
     write(messy(2000), tmp_path / "messy.csv")
-    data, roles = load(tmp_path / "messy.csv", "outcome"), messy(2000).roles
+    data, roles = read_file(tmp_path / "messy.csv", "outcome"), messy(2000).roles
     rows = data.y != "worse"
 
     def separation(name):

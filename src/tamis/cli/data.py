@@ -88,10 +88,11 @@ def describe(
     name, left_out, doubts = facts.pop("name"), facts.pop("left_out"), facts.pop("column_warnings")
     rows = [(key.replace("_", " "), _value(value)) for key, value in facts.items()]
     print_table(str(name), ["fact", "value"], [row for row in rows if row[1] != "-"])
-    for line in lines_of(left_out or {}):
-        print_line(line)
-    for column, doubt in (doubts or {}).items():
-        print_line(f"warning: {column} {doubt}")
+    # What was left out of a file has been said.
+    doubtful = [f"{column} {doubt}" for column, doubt in (doubts or {}).items()]
+    for line in [*lines_of(left_out or {}), *doubtful]:
+        if line not in dataset.notes:
+            print_line(line)
 
 
 @app.command()

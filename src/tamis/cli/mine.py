@@ -113,9 +113,7 @@ def mine(
     from tamis.reporting.note_facts import mine as search
     from tamis.reporting.run_report import report as build
 
-    dataset = load_data(data, target, reading)
-    if group is not None:
-        dataset = dataset.grouped_by(group)
+    dataset = load_data(data, target, reading, group)
     run = run or Path(f"{dataset.name}.tamis-run")
     model = model or Path(f"{dataset.name}.tamis-model")
     report = report or Path(f"{dataset.name}.tamis-report.html")

@@ -63,6 +63,24 @@ _READING: dict[str, tuple[Any, Any]] = {
         Annotated[str | None, typer.Option("--on", help="The column that links DATA and the file of --labels.")],
         None,
     ),
+    "drop": (
+        Annotated[
+            list[str] | None, typer.Option("--drop", help="A column, or a pattern such as 'date_*', to leave out.")
+        ],
+        None,
+    ),
+    "keep": (
+        Annotated[list[str] | None, typer.Option("--keep", help="A column to keep, whatever it looks like.")],
+        None,
+    ),
+    "id": (Annotated[list[str] | None, typer.Option("--id", help="A column that identifies the rows.")], None),
+    "kinds": (
+        Annotated[
+            list[str] | None,
+            typer.Option("--kinds", help="What columns are: COLUMN=numeric, nominal, date, id or text; with commas."),
+        ],
+        None,
+    ),
 }
 
 _UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
@@ -137,7 +155,8 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
         from tamis.data.reading import Reading
 
         found = {name: given.pop(name) for name in _READING}
-        command(**given, reading=Reading(**{**found, "na": found["na"] or ()}))
+        lists = {name: found[name] or () for name in ("na", "drop", "keep", "id")}
+        command(**given, reading=Reading(**{**found, **lists, "kinds": _kinds(found["kinds"] or ())}))
 
     kept = [each.replace(kind=each.KEYWORD_ONLY) for name, each in own.parameters.items() if name != "reading"]
     run.__signature__ = own.replace(parameters=[*kept, *options])  # type: ignore[attr-defined]
@@ -146,15 +165,28 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def load_data(data: str, target: str | None, reading: "Reading | None" = None) -> "Dataset":
+def _kinds(texts: Sequence[str]) -> dict[str, str]:
+    """The value of the option ``--kinds``."""
+    from tamis.base.errors import TamisError
+
+    found = {}
+    for text in ",".join(texts).split(",") if texts else ():
+        column, equals, kind = text.rpartition("=")
+        if not equals or not column.strip():
+            raise TamisError(f"--kinds takes COLUMN=KIND, such as grade=nominal; got {text!r}")
+        found[column.strip()] = kind.strip()
+    return found
+
+
+def load_data(data: str, target: str | None, reading: "Reading | None" = None, group: str | None = None) -> "Dataset":
     """The data set of a path or a name, with a progress bar while a large file is read.
 
-    What was guessed or changed is printed.
+    What was guessed, changed or left out is printed.
     """
     from tamis.data.load import load
 
     with progress(f"reading {data}"):
-        found = load(data, target, reading=reading)
+        found = load(data, target, reading=reading, group=group)
     print_notes(found)
     return found
 

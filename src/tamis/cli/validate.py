@@ -121,9 +121,7 @@ def validate(
         check_place(report)
         if split == "bootstrap":
             raise TamisError("--report takes folds or test rows; --split bootstrap has none")
-    dataset = load_data(data, target, reading)
-    if group is not None:
-        dataset = dataset.grouped_by(group)
+    dataset = load_data(data, target, reading, group)
     chains = [completed_for(dataset, chain) for chain in written]
     if len(chains) == 1:
         note_large_sizes(chains[0], dataset)

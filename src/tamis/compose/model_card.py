@@ -18,6 +18,7 @@ from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.base.part import Part
 from tamis.compose.chain import to_text
 from tamis.compose.versions import made_with
+from tamis.data.column_plan import ColumnPlan
 from tamis.data.dataset import Dataset
 from tamis.data.fingerprint import fingerprint
 from tamis.data.parsing.matrices import numbered
@@ -57,6 +58,8 @@ class Card:
         Of the training data (:func:`tamis.data.fingerprint.fingerprint`).
     error : dict, or None
         The honest error: metric, estimate, standard error and the splits. None when there is none.
+    plan : mapping
+        What is done to the columns of a table before (:class:`tamis.data.column_plan.ColumnPlan`, as a dict).
     versions : mapping of str to str
         Of tamis, Python and the libraries.
     created : str
@@ -74,6 +77,7 @@ class Card:
     rows: int
     fingerprint: str
     error: Mapping[str, Any] | None = None
+    plan: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=made_with)
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -108,6 +112,8 @@ class Card:
             raise CardError(
                 f"its card has another layout than {LAYOUT}, the one read here; use the tamis that wrote it"
             )
+        # A card of before had no plan.
+        found.setdefault("plan", {})
         for name, accepts in _FIELDS.items():
             if name not in found or not accepts(found[name]):
                 raise CardError(f"its card has no usable {name!r}")
@@ -151,6 +157,7 @@ def card_of(
     tamis.compose.model_file.save_model : Writes the model with its card.
     """
     data_fingerprint = fingerprint(X, y, feature_names=feature_names)
+    plan = X.plan.to_dict() if isinstance(X, Dataset) and X.plan != ColumnPlan() else {}
     if isinstance(X, Dataset):
         feature_names, target, data, X = X.feature_names, X.target, X.name, X.X
     X = X if hasattr(X, "shape") else np.asarray(X)
@@ -174,6 +181,7 @@ def card_of(
         rows=int(X.shape[0]),
         fingerprint=data_fingerprint,
         error=error,
+        plan=plan,
     )
 
 
@@ -226,6 +234,14 @@ def _is_mapping_of_text(value: Any) -> bool:
     return isinstance(value, dict) and all(map(_is_text, value.values()))
 
 
+def _is_plan(value: Any) -> bool:
+    try:
+        ColumnPlan.from_dict(value)
+    except TamisError:
+        return False
+    return True
+
+
 #: Which values each entry accepts.
 _FIELDS: dict[str, Callable[[Any], bool]] = {
     "recipe": _is_text,
@@ -238,6 +254,7 @@ _FIELDS: dict[str, Callable[[Any], bool]] = {
     "data": _is_text,
     "rows": lambda value: isinstance(value, int),
     "fingerprint": _is_text,
+    "plan": lambda value: value == {} or _is_plan(value),
     "error": lambda value: value is None or isinstance(value, dict),
     "versions": _is_mapping_of_text,
     "created": _is_text,

@@ -28,6 +28,8 @@ _FOLDERS = "challenge"
 _TEXT = (".txt", ".dat", ".asc", ".prn")
 #: What can be ignored where a format or a generator has no use for it.
 _HARMLESS = frozenset({"decimal", "encoding", "delimiter"})
+#: These are heeded behind every reader.
+_OF_COLUMNS = frozenset({"drop", "keep", "id", "kinds"})
 
 
 class Sought(str):
@@ -52,7 +54,11 @@ class Sought(str):
 
 
 def load(
-    data: "str | os.PathLike[str] | Dataset", target: str | None = None, *, reading: "Reading | None" = None
+    data: "str | os.PathLike[str] | Dataset",
+    target: str | None = None,
+    *,
+    reading: "Reading | None" = None,
+    group: str | None = None,
 ) -> "Dataset":
     """Load a data set from a file, a folder or a name.
 
@@ -67,12 +73,17 @@ def load(
         :class:`Sought` one is optional.
     reading : Reading, optional
         How a table is to be read where the file does not tell: decimal mark, spellings of missing, encoding,
-        delimiter, columns as rows, a second file of classes. By default all of it is found in the file.
+        delimiter, columns as rows, a second file of classes. By default all of it is found in the file. It also says
+        which columns are no features, where :func:`tamis.data.column_sense.sense` is to decide otherwise.
+    group : str, optional
+        A column of groups, whose rows stay together in validation; it is no feature.
 
     Returns
     -------
     Dataset
-        Its `notes` tell what was guessed or changed.
+        Its `notes` tell what was guessed or changed. Of a file, columns that are no features (identifiers, dates that
+        number the rows, free text, constants, copies) are in `left_out`. Rows to predict (:class:`Sought`) and sets
+        with a name keep all columns.
 
     See Also
     --------
@@ -100,7 +111,7 @@ def load(
     from tamis.data.reading import Reading
 
     if isinstance(data, Dataset):
-        return data
+        return data if group is None else data.grouped_by(group)
     if not isinstance(data, str | os.PathLike):
         raise DataError(f"load takes a path, a name or a Dataset; got {type(data).__name__}")
     reading = reading or Reading()
@@ -109,14 +120,26 @@ def load(
     if is_folder:
         from tamis.data.readers.challenge import name_of
     if os.path.exists(path) and (not is_folder or name_of(path) is not None):
-        return read(path, target, reading)
-    if isinstance(data, str) and (found := named.find(data, target, reading)) is not None:
-        return found
+        found = read(path, target, reading)
+        found = found if group is None else found.grouped_by(group)
+        return found if isinstance(target, Sought) or is_folder else _with_sense(found, reading)
+    if isinstance(data, str) and (known := named.find(data, target, reading)) is not None:
+        known = known if group is None else known.grouped_by(group)
+        return _with_sense(known, reading) if reading.chooses_columns else known
     if is_folder:
         raise DataError(f"{path}: is a folder without challenge files (NAME_train.data); name a file in it")
     if not isinstance(data, str) or len(path.parts) > 1 or by_ending(path.name):
         raise DataError(f"{path}: no such file")
     raise DataError(_unknown(data, list(named.names())))
+
+
+def _with_sense(data: "Dataset", reading: "Reading") -> "Dataset":
+    """The data set with its features alone, and notes on what was left out."""
+    from tamis.data.column_sense import sense
+    from tamis.data.column_words import column_warning_lines, left_out_lines
+
+    found = sense(data, drop=reading.drop, keep=reading.keep, ids=reading.id, kinds=reading.kinds)
+    return replace(found, notes=(*found.notes, *left_out_lines(found), *column_warning_lines(found)))
 
 
 def read(path: Path, target: str | None = None, reading: "Reading | None" = None) -> "Dataset":
@@ -157,7 +180,7 @@ def reader_of(source: "Source") -> "Reader":
 
 def check_heeds(where: str, what: str, reading: "Reading", takes: frozenset[str] = frozenset()) -> None:
     """Refuse ways of reading that would change the data and are not known to `what`."""
-    lost = [name for name in reading.given() if name not in takes | _HARMLESS]
+    lost = [name for name in reading.given() if name not in takes | _HARMLESS | _OF_COLUMNS]
     if lost:
         raise DataError(f"{where}: --{lost[0]} is not for {what}")
 

@@ -3,13 +3,17 @@
 import codecs
 import os
 import shlex
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from tamis.base.errors import TamisError
 
 #: Words for delimiters that are hard to type.
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "blank": " ", "comma": ",", "semicolon": ";", "bar": "|"}
+
+#: The attributes that are lists.
+_LISTS = ("na", "drop", "keep", "id")
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,11 @@ class Reading:
         A second file with the classes.
     on : str, optional
         The column that links the rows of both files; it is not a feature.
+    drop, keep, id : tuple of str
+        Columns, by name or pattern (``date_*``), to leave out, to keep whatever the rules say, and to leave out as
+        identifiers (:func:`tamis.data.column_sense.sense`).
+    kinds : mapping of str to str
+        What columns are, by name or pattern: "numeric", "nominal", "date", "id" or "text".
 
     Examples
     --------
@@ -53,9 +62,15 @@ class Reading:
     transpose: bool = False
     labels: str | os.PathLike[str] | None = None
     on: str | None = None
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    id: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "na", (self.na,) if isinstance(self.na, str) else tuple(map(str, self.na)))
+        for name in _LISTS:
+            given = getattr(self, name)
+            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(map(str, given)))
         if self.decimal not in (None, ".", ","):
             raise TamisError(f"decimal must be '.' or ','; got {self.decimal!r}")
         if self.delimiter is not None:
@@ -77,13 +92,20 @@ class Reading:
 
     def given(self) -> list[str]:
         """The names of the attributes that were set."""
-        return [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        return [one.name for one in fields(self) if getattr(self, one.name) not in (one.default, {})]
+
+    @property
+    def chooses_columns(self) -> bool:
+        """Whether it says which columns are features, or what they are."""
+        return bool(self.drop or self.keep or self.id or self.kinds)
 
     def words(self) -> str:
         """The same as options of a command, with a blank in front; empty when nothing was set."""
         options: list[Any] = []
         for name in self.given():
             value = getattr(self, name)
-            for each in value if name == "na" else [value]:
+            if name == "kinds":
+                value = [f"{column}={kind}" for column, kind in value.items()]
+            for each in value if name in (*_LISTS, "kinds") else [value]:
                 options += [f"--{name}"] if each is True else [f"--{name}", str(each)]
         return "".join(f" {shlex.quote(word)}" for word in options)

@@ -15,6 +15,8 @@ from tamis.base.predictions import predict_rows
 from tamis.compose.align_columns import align_columns
 from tamis.compose.model_card import Card
 from tamis.compose.model_file import load_model
+from tamis.data.column_plan import ColumnPlan
+from tamis.data.column_sense import as_planned
 from tamis.data.dataset import Dataset, as_read, unlabelled
 from tamis.data.fingerprint import fingerprint
 from tamis.data.load import Sought, load
@@ -109,6 +111,8 @@ def load_classifier(path: str | PathLike[str]) -> tuple[Any, Card]:
 
 def predict_dataset(fitted: Any, card: Card, data: Dataset) -> Predicted:
     """Predict the rows of a data set, labelled or not, with a fitted model and its card."""
+    if card.plan:
+        data = as_planned(data, ColumnPlan.from_dict(card.plan))
     tables: list[pl.DataFrame] = []
     notes: list[str] = []
     error = None
