@@ -17,7 +17,7 @@ import pytest
 import scipy.sparse as sp
 from numba.core import caching
 
-from tamis.cli.mine_progress import _Lines, _picture
+from tamis.cli.mine_progress import _Lines
 from tamis.compose.catalog import catalog
 from tamis.compose.needed_kernels import needed_kernels
 from tamis.engines.ready import compile_seconds, ready
@@ -27,6 +27,7 @@ from tamis.kernels.disk_cache import compiled, lock_path, stored
 from tamis.kernels.lock import Lock, LockedError
 from tamis.mining import runner
 from tamis.mining.budget import Budget, Clock
+from tamis.mining.progress_display import _picture
 from tamis.mining.search import mine
 
 TINY = """

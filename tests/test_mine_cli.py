@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.cli import mine_progress
+from tamis.mining import progress_display
 
 QUICK = ("--target", "kind", "--trials", 6, "--folds", 2, "--inner-folds", 2, "--engine", "serial")
 FORM = ("--try", "cc | knn(metric=minkowski)", "--without", "committee")
@@ -122,8 +122,8 @@ def test_a_terminal_gets_a_live_table(tamis, garden, monkeypatch):
     """The picture is drawn for every state that a search goes through."""
     drawn = []
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    real = mine_progress._picture
-    monkeypatch.setattr(mine_progress, "_picture", lambda *given: drawn.append(real(*given)) or drawn[-1])
+    real = progress_display._picture
+    monkeypatch.setattr(progress_display, "_picture", lambda *given: drawn.append(real(*given)) or drawn[-1])
     code, _, _ = tamis("mine", "flowers.csv", *QUICK, *FORM)
     assert code == 0
     assert drawn
@@ -132,11 +132,6 @@ def test_a_terminal_gets_a_live_table(tamis, garden, monkeypatch):
     assert drawn[-1].renderables[1].row_count > 0
 
 
-def test_clocks_are_read_by_people():
-    assert mine_progress._clock(61) == "1:01"
-    assert mine_progress._clock(3725.9) == "1:02:05"
-
-
 def test_the_table_is_made_once_in_a_round():
-    best = mine_progress._Best()
+    best = progress_display.Best()
     assert best(SimpleNamespace(searches=[], number=1)) == []

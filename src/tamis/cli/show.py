@@ -4,7 +4,6 @@ import inspect
 import json
 import math
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -85,9 +84,6 @@ _READING: dict[str, tuple[Any, Any]] = {
 
 _UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 
-#: Seconds before a progress bar appears.
-_PATIENCE = 1.0
-
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
@@ -124,22 +120,10 @@ def print_line(text: str = "") -> None:
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[float, float], None]]:
     """A bar that appears on a terminal after a second; yields a function of (done, total) that moves it."""
-    from rich.console import Console
-    from rich.progress import Progress
+    from tamis.engines.progress import progress_bar
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda done, total: None
-        return
-    with Progress(console=console, transient=True) as bar:
-        task = bar.add_task(title, total=None, visible=False)
-        appear = threading.Timer(_PATIENCE, bar.update, (task,), {"visible": True})
-        appear.daemon = True
-        appear.start()
-        try:
-            yield lambda done, total: bar.update(task, completed=done, total=total)
-        finally:
-            appear.cancel()
+    with progress_bar(title) as step:
+        yield step or (lambda done, total: None)
 
 
 def reads_data(command: Callable[..., None]) -> Callable[..., None]:

@@ -1,5 +1,6 @@
 """The result of a search: a fitted model, its honest estimate, and all trials."""
 
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from tamis.base.types import FloatArray
 from tamis.mining.substitutes import Substitutes
 from tamis.mining.trials import Trial, Trials
+from tamis.validation.display import Displayed, Reported
 from tamis.validation.estimates import over_folds
 from tamis.validation.result import Estimate, Validation
+
+#: Names of features that are printed.
+_NAMED = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +50,7 @@ class Run:
     failed: Mapping[str, str]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Offered:
     """One of the models that a search offers.
 
@@ -68,6 +73,10 @@ class Offered:
     validation: Validation
     inner_estimate: Estimate
 
+    def __repr__(self) -> str:
+        title, size = self.validation.metrics[0].title, self.selected_features.size
+        return _cut(f"Offered: {title} {_error(self.validation)}, {size} features: {self.recipe}")
+
     def summary(self) -> dict[str, Any]:
         """As lists, numbers and text, ready for JSON."""
         metric = self.validation.metrics[0].name
@@ -84,10 +93,11 @@ def _available(name: str) -> Any:
     return available_if(lambda self: hasattr(self.model, name))
 
 
-class Mined(ClassifierMixin, BaseEstimator):
+class Mined(Reported, ClassifierMixin, BaseEstimator):
     """The model that a search chose, fitted on all rows, with the honest estimate of the search.
 
-    Made by :func:`tamis.mine`; it predicts like any classifier.
+    Made by :func:`tamis.mine`; it predicts like any classifier. A notebook shows its answer; :meth:`plot` draws the
+    figures of its report, and :meth:`report` writes the page.
 
     Parameters
     ----------
@@ -123,16 +133,57 @@ class Mined(ClassifierMixin, BaseEstimator):
 
     substitutes_: Substitutes
 
+    #: What the report needs besides; None for a result that was pickled or not made by :func:`tamis.mine`.
+    _notes: Any = None
+
     def __init__(self, model: Any) -> None:
         self.model = model
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "recipe_")
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The notes hold the data.
+        return {name: value for name, value in super().__getstate__().items() if name != "_notes"}
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        if not self.__sklearn_is_fitted__():
+            return str(super().__repr__(N_CHAR_MAX))
+        offers = ", ".join(
+            f"{name} {_error(one.validation)} ({one.selected_features.size} features)"
+            for name, one in self.models_.items()
+        )
+        return "\n".join(_cut(line) for line in (f"Mined: {self._answer()}", f"  {self.recipe_}", f"  {offers}"))
+
+    def __str__(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            return repr(self)
+        metric, used = self.validation_.metrics[0], self.features
+        inner = f"{metric.title} {self.inner_estimate_.mean:.4f}, optimism {self.optimism_:.4f}"
+        lines = [self._answer(), f"recipe: {self.recipe_}", f"inner estimate: {inner}"]
+        lines += [
+            f"{name}: {metric.title} {_error(one.validation)}, {one.selected_features.size} features: {one.recipe}"
+            for name, one in self.models_.items()
+        ]
+        lines.append(f"features: {', '.join(map(str, used[:_NAMED]))}{', ...' if len(used) > _NAMED else ''}")
+        return "\n".join(lines)
+
+    def _html_repr(self) -> str:
+        return super()._html_repr() if self.__sklearn_is_fitted__() else str(super(Displayed, self)._html_repr())
+
+    def _answer(self) -> str:
+        validation = self.validation_
+        return (
+            f"{validation.metrics[0].title} {_error(validation)} on unseen rows (chance {validation.chance:.4g}), "
+            f"{len(self.features)} of {self.n_features_in_} features"
+        )
+
     def fit(self, X: Any, y: Any) -> "Mined":
         """Fit the chosen model on other rows; the search is not repeated, so the estimates do not hold for it."""
         self.model.fit(X, y)
         self.classes_ = self.model.classes_
+        # A report of the search is not one of this model.
+        self._notes = None
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -151,6 +202,11 @@ class Mined(ClassifierMixin, BaseEstimator):
         """Evidence for the classes."""
         check_is_fitted(self)
         return self.model.decision_function(X)
+
+    @property
+    def features(self) -> list[Any]:
+        """The features that the model uses: their names, or numbers if they have none."""
+        return list(np.asarray(self.selected_features_).tolist())
 
     @property
     def optimism_(self) -> float:
@@ -183,6 +239,18 @@ class Mined(ClassifierMixin, BaseEstimator):
             "failed": dict(self.run_.failed),
             "leaderboard": self.leaderboard_.to_dicts(),
         }
+
+
+def _error(validation: Validation) -> str:
+    """The honest estimate of the main metric."""
+    one = validation.estimates[validation.metrics[0].name]
+    return f"{one.mean:.4f} +- {one.se:.4f}"
+
+
+def _cut(line: str) -> str:
+    """A line as long as the terminal is wide."""
+    width = max(40, shutil.get_terminal_size((100, 24)).columns)
+    return line if len(line) <= width else f"{line[: width - 3]}..."
 
 
 def inner_estimate(trials: Trials, trial: Trial) -> Estimate:

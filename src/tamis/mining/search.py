@@ -11,11 +11,13 @@ import numpy as np
 from tamis.base.errors import TamisError
 from tamis.base.validation import check_number, check_whole
 from tamis.data.fingerprint import fingerprint
+from tamis.engines.progress import check_progress
 from tamis.mining.budget import Budget, Clock
 from tamis.mining.budget import budget as read_budget
 from tamis.mining.edits import Edits, read_edits
 from tamis.mining.mined import Mined
 from tamis.mining.offers import Prefer, Rule, Wishes
+from tamis.mining.progress_display import watching
 from tamis.mining.run.store import Store
 from tamis.mining.runner import SPENT, Progress
 from tamis.mining.session import Session
@@ -51,7 +53,7 @@ def mine(
     edits: "str | Path | Edits | None" = None,
     seed: int = 0,
     memory: float | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
     finish: "Callable[[Mined, Experiment, Store], None] | None" = None,
 ) -> Mined:
     """Search for the complex model, and estimate honestly how well the search does on new data.
@@ -117,11 +119,12 @@ def mine(
     seed : int, default=0
     memory : float, optional
         Bytes that shared intermediate rows may take in all workers together.
-    progress : callable, optional
-        Called with a :class:`~tamis.mining.runner.Progress` whenever something was computed.
+    progress : callable or bool, optional
+        Called with a :class:`~tamis.mining.runner.Progress` whenever something was computed. By default the progress
+        is shown on a terminal and in a notebook; False shows nothing.
     finish : callable, optional
-        Called with the result, the experiment and the store when the search is over and its `run` file is still open.
-        ``tamis.mine`` stores there what ``tamis.report`` needs (:func:`tamis.reporting.note_facts.note_facts`).
+        Called with the result, the experiment and the store when the search is over and its run file is still open.
+        ``tamis.mine`` collects there what a report needs (:func:`tamis.reporting.note_facts.note_facts`).
 
     Returns
     -------
@@ -143,6 +146,7 @@ def mine(
     >>> 7 in found.selected_features_, found.validation_.summary()["ber"].mean < 0.15
     (True, True)
     """
+    check_progress(progress)
     check_whole("inner_folds", inner_folds, 2)
     check_number("caution", caution, 0, np.inf)
     limit = read_budget(DEFAULT_BUDGET if budget is None and trials is None else budget, trials)
@@ -163,11 +167,12 @@ def mine(
         identity = _identity(experiment, inner_folds, edited, nested=nested)
         with Store.open(path, identity) as store, experiment.driver(engine=engine, memory=memory) as driver:
             clock = Clock(limit, store.noted(SPENT, 0.0))
-            session = Session(experiment, store, driver, clock, inner_folds, edited, wishes, progress, nested=nested)
-            found = session.run()
+            with watching(progress) as watch:
+                session = Session(experiment, store, driver, clock, inner_folds, edited, wishes, watch, nested=nested)
+                found = session.run()
             store.note(SPENT, clock.spent)
             found.run_ = replace(found.run_, path=None if run is None else str(run), seconds=clock.spent)
-            if run is not None and finish is not None:
+            if finish is not None:
                 finish(found, experiment, store)
     return found
 

@@ -40,7 +40,7 @@ def mined_answer(
     """
     size = None if used is None else used.size
     inner = {"mean": found.inner_estimate_.mean, "se": found.inner_estimate_.se}
-    more: dict[str, Any] = {"inner_estimate": inner, "optimism": found.optimism_, "offers": _offers(found)}
+    more: dict[str, Any] = {"inner_estimate": inner, "optimism": found.optimism_, "offers": offers(found)}
     # Without searches of other rows the folds that chose the model are corrected for the choice.
     corrected = not found.run_.choices
     return _answer(found.recipe_, found.validation_, data, size, commands, corrected=corrected, **more)
@@ -104,7 +104,7 @@ def _honest(validation: Validation) -> dict[str, float]:
     return {"mean": estimate.mean, "se": estimate.se, "low": low, "high": high}
 
 
-def _offers(found: Mined) -> list[dict[str, Any]]:
+def offers(found: Mined) -> list[dict[str, Any]]:
     """What a search offers: the name, the size and the honest estimate of each model."""
     return [
         {

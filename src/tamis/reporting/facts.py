@@ -40,6 +40,7 @@ from tamis.validation.fold_result import FoldResult
 from tamis.validation.json_values import plain
 from tamis.validation.permutation import PermutationTest
 from tamis.validation.result import Validation
+from tamis.validation.stability import most_often
 
 #: Version of the layout of the facts.
 VERSION = 2
@@ -78,16 +79,36 @@ def mined_facts(
     commands : sequence of mappings with "what" and "command"
         Commands to run next.
     """
+    tried = tried_facts(found, results)
+    return facts_of_search(found, data, tried, stages=stages, leak=leak, command=command, commands=commands)
+
+
+def tried_facts(found: Mined, results: Callable[[str], Sequence[FoldResult]]) -> dict[str, Any]:
+    """The facts that need the results of the folds: the entry "models", and what selectors select ("sets")."""
+    tried = models(found, results)
+    return {"models": tried, "sets": _selected_by_selectors(tried["rows"], results)}
+
+
+def facts_of_search(
+    found: Mined,
+    data: Dataset,
+    tried: Mapping[str, Any],
+    *,
+    stages: Sequence[Mapping[str, Any]],
+    leak: Validation | None = None,
+    command: str | None = None,
+    commands: Commands = (),
+) -> dict[str, Any]:
+    """The facts of a search from its :func:`tried_facts`; the other parameters as for :func:`mined_facts`."""
     validation = found.validation_
     mask = used_features(found.model, found.n_features_in_)
     used = None if mask is None else np.flatnonzero(mask)
-    tried = models(found, results)
-    sets = _selected_by_selectors(tried["rows"], results)
+    chosen: dict[str, Any] = {"kept": validation.selected, "sets": tried["sets"], "substitutes": found.substitutes_}
     return {
         **_head("mine", data, validation.seed, command),
         "answer": mined_answer(found, data, used=used, commands=commands),
-        "models": tried,
-        "features": features(data, used=used, kept=validation.selected, sets=sets, substitutes=found.substitutes_),
+        "models": tried["models"],
+        "features": features(data, used=used, **chosen),
         "rows": rows(data, validation.predictions, validation.classes, used=used),
         "honesty": honesty(data, validation=validation, inner_estimate=found.inner_estimate_, leak=leak, used=used),
         "story": story(found, stages),
@@ -127,19 +148,6 @@ def data_facts(data: Dataset, *, command: str | None = None) -> dict[str, Any]:
         "honesty": honesty(data),
         "story": None,
     }
-
-
-def most_often(sets: Sequence[np.ndarray]) -> np.ndarray:
-    """The columns that are in most of the sets, as many as the sets have on average.
-
-    Examples
-    --------
-    >>> most_often([np.array([3, 5]), np.array([5, 9]), np.array([5, 9])]).tolist()
-    [5, 9]
-    """
-    columns, counts = np.unique(np.concatenate(sets), return_counts=True)
-    order = np.lexsort((columns, -counts))
-    return np.sort(columns[order[: round(float(np.mean([one.size for one in sets])))]])
 
 
 def _head(kind: str, data: Dataset, seed: int | None, command: str | None) -> dict[str, Any]:

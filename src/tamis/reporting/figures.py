@@ -8,7 +8,7 @@ from typing import Any
 from tamis.base.errors import TamisError
 from tamis.reporting.figure_description import Figure
 from tamis.reporting.figures_features import chosen, redundancy, selectors
-from tamis.reporting.figures_models import error_features, stability, stages
+from tamis.reporting.figures_models import error_features, learning, stability, stages
 from tamis.reporting.figures_rows import calibration, confusion, permutation, projection, roc, threshold
 from tamis.reporting.matplotlib_drawing import drawn, style
 
@@ -23,7 +23,7 @@ FORMATS = tuple(_METADATA)
 
 _FIGURES: tuple[Callable[[dict[str, Any]], Figure | None], ...]
 _FIGURES = (error_features, stability, chosen, redundancy, selectors, projection)
-_FIGURES += (confusion, roc, threshold, calibration, permutation, stages)
+_FIGURES += (confusion, roc, threshold, calibration, permutation, learning, stages)
 
 
 def figures(facts: dict[str, Any]) -> dict[str, Figure]:
@@ -47,7 +47,7 @@ def draw(facts: dict[str, Any], folder: Path, *, format: str = "svg") -> list[Pa
     -------
     list of Path
         The files: error_features, stability, features, redundancy, selectors, projection, confusion, roc, threshold,
-        calibration, permutation and stages.
+        calibration, permutation, learning and stages.
     """
     if format not in FORMATS:
         raise TamisError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")

@@ -1,4 +1,4 @@
-"""Figures of the models: error against number of features, stability, and the stages of the search."""
+"""Figures of the models: error against number of features or of rows, stability, and the stages of the search."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -101,6 +101,29 @@ def _rings(models: dict[str, Any]) -> list[Series]:
             hover = f"<b>{label}</b><br>{escaped(row['recipe'], 70)}"
             found.append(Series([row["features"]], [row["mean"]], points=True, hover=hover, **look))
     return found
+
+
+def learning(facts: dict[str, Any]) -> Figure | None:
+    """The error of a model against the number of its training rows, with one standard error."""
+    known = facts.get("learning")
+    if known is None:
+        return None
+    metric, points = known["metric"]["title"], [one for one in known["points"] if one["mean"] is not None]
+    x, y, reach = [one["rows"] for one in points], [one["mean"] for one in points], [one["se"] or 0.0 for one in points]
+    hover = f"{metric} %{{y:.3f}}, %{{x:,}} training rows"
+    return Figure(
+        "learning",
+        f"{metric} against the number of training rows",
+        "The same test rows for every size; the band is one standard error to either side.",
+        (4.6, 3.0),
+        [
+            Panel(
+                Axis("training rows", "count"),
+                Axis(f"{metric} (mean over folds, \N{PLUS-MINUS SIGN} 1 s.e.)"),
+                [Series(x, y, line=True, points=True, reach=reach, colour=0, hover=hover)],
+            )
+        ],
+    )
 
 
 def stages(facts: dict[str, Any]) -> Figure | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: The tones of the page, for white paper.
-_TONES = {"ink": "#222222", "muted": "#6E6E6E", "faint": "#B8B8B8", "grid": "#D9D9D9", "accent": COLOURS[0]}
+TONES = {"ink": "#222222", "muted": "#6E6E6E", "faint": "#B8B8B8", "grid": "#D9D9D9", "accent": COLOURS[0]}
 
 #: The colour that is hardly visible as a line on white.
 _BRIGHT = "#F0E442"
@@ -47,15 +47,15 @@ _STYLE = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.7,
-    "axes.edgecolor": _TONES["muted"],
-    "axes.labelcolor": _TONES["ink"],
-    "text.color": _TONES["ink"],
-    "xtick.color": _TONES["muted"],
-    "ytick.color": _TONES["muted"],
-    "xtick.labelcolor": _TONES["ink"],
-    "ytick.labelcolor": _TONES["ink"],
+    "axes.edgecolor": TONES["muted"],
+    "axes.labelcolor": TONES["ink"],
+    "text.color": TONES["ink"],
+    "xtick.color": TONES["muted"],
+    "ytick.color": TONES["muted"],
+    "xtick.labelcolor": TONES["ink"],
+    "ytick.labelcolor": TONES["ink"],
     "axes.axisbelow": True,
-    "grid.color": _TONES["grid"],
+    "grid.color": TONES["grid"],
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.3,
     "savefig.dpi": 200,
@@ -92,7 +92,7 @@ def drawn(figure: Description) -> "Figure":
         for mark in panel.marks:
             _DRAW[type(mark)](mark, axes)
         if hidden := sum(isinstance(mark, Series) and mark.hidden for mark in panel.marks):
-            axes.plot([], [], color=_TONES["grid"], label=f"{hidden} others")
+            axes.plot([], [], color=TONES["grid"], label=f"{hidden} others")
         for axis, known in ((axes.xaxis, panel.x), (axes.yaxis, panel.y)):
             _axis(axis, known, crowded=max(len(panel.x.names), len(panel.y.names)))
         if panel.square:
@@ -101,7 +101,18 @@ def drawn(figure: Description) -> "Figure":
             axes.spines[:].set_visible(False)
         _legend(axes, len(panel.y.names) > _CROWD)
     if figure.note:
-        sheet.axes[0].set_title(label(figure.note, 80), loc="right", fontsize=7.5, color=_TONES["muted"])
+        sheet.axes[0].set_title(label(figure.note, 80), loc="right", fontsize=7.5, color=TONES["muted"])
+    return sheet
+
+
+def framed(sheet: "Figure") -> "Figure":
+    """Enlarge a figure by what stands around its axes, so that it is whole however it is saved; in place."""
+    (width, height), box = sheet.get_size_inches(), sheet.get_tightbbox().padded(0.06)
+    places = [(axes, axes.get_position(original=True)) for axes in sheet.axes]
+    sheet.set_size_inches(box.width, box.height)
+    for axes, place in places:
+        left, low = (place.x0 * width - box.x0) / box.width, (place.y0 * height - box.y0) / box.height
+        axes.set_position((left, low, place.width * width / box.width, place.height * height / box.height))
     return sheet
 
 
@@ -159,7 +170,7 @@ def _legend(axes: "Axes", above: bool) -> None:
 
 
 def _colour(colour: Colour) -> str:
-    return COLOURS[colour % len(COLOURS)] if isinstance(colour, int) else _TONES[colour]
+    return COLOURS[colour % len(COLOURS)] if isinstance(colour, int) else TONES[colour]
 
 
 def _named(mark: Mark) -> dict[str, Any]:
@@ -172,23 +183,23 @@ def _series(mark: Series, axes: "Axes") -> None:
     x, y = (np.array(values, dtype=float) for values in (mark.x, mark.y))
     colour, shape = _colour(mark.colour), mark.shape or SHAPES[mark.number % len(SHAPES)]
     if mark.hidden:
-        axes.plot(x, y, color=_TONES["grid"], linewidth=0.9, zorder=1)
+        axes.plot(x, y, color=TONES["grid"], linewidth=0.9, zorder=1)
         return
     if mark.values is not None:
-        dots = axes.scatter(x, y, c=mark.values, s=36, cmap="cividis", vmin=0, vmax=1, edgecolors=_TONES["muted"])
+        dots = axes.scatter(x, y, c=mark.values, s=36, cmap="cividis", vmin=0, vmax=1, edgecolors=TONES["muted"])
         _shade_bar(axes, dots, mark.scale)
         return
     look: dict[str, Any] = {"color": colour, "zorder": 3, "linestyle": "none", **_named(mark)}
     if mark.points:
         hollow = shape.endswith("-open")
         look |= {"marker": _MARKERS[shape.removesuffix("-open")], "markersize": 0.6 * mark.size}
-        look |= {"markerfacecolor": "none"} if hollow else {"markeredgecolor": _TONES["ink"], "markeredgewidth": 0.25}
+        look |= {"markerfacecolor": "none"} if hollow else {"markeredgecolor": TONES["ink"], "markeredgewidth": 0.25}
     if mark.line:
         look["linestyle"] = (0, (1, 2)) if mark.dotted else _DASHES[mark.number // len(COLOURS) % len(_DASHES)]
     elif not mark.shape:
         look["alpha"] = 0.75
     if mark.line and colour == _BRIGHT:
-        look["path_effects"] = [withStroke(linewidth=2.0, foreground=_TONES["muted"])]
+        look["path_effects"] = [withStroke(linewidth=2.0, foreground=TONES["muted"])]
     axes.plot(x, y, drawstyle="steps-post" if mark.steps else "default", **look)
     if mark.fill:
         axes.fill_between(x, y, step="post", color=colour, alpha=mark.fill, linewidth=0)
@@ -217,7 +228,7 @@ def _heat(mark: Heat, axes: "Axes") -> None:
     middle: dict[str, Any] = {"horizontalalignment": "center", "verticalalignment": "center"}
     for i, texts in enumerate(mark.text):
         for j, text in enumerate(texts):
-            ink = "white" if mark.values[i][j] > _DARK else _TONES["ink"]
+            ink = "white" if mark.values[i][j] > _DARK else TONES["ink"]
             axes.text(j, i, text, color=ink, fontsize=8.5 if n <= 8 else 6.5, **middle)
     for begin, end in mark.frames:
         low, high = begin - 0.5, end - 0.5

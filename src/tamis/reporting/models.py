@@ -1,6 +1,7 @@
-"""The models that a search tried: their order, which are as good as the best, and error against number of features."""
+"""The models that were tried: their order, which are as good as the best, and error against number of features."""
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -67,6 +68,26 @@ def models(found: Mined, results: Callable[[str], Sequence[FoldResult]]) -> dict
         }
     )
     return facts
+
+
+def compared_models(metric: Metric, rows: Sequence[Mapping[str, Any]], chosen: int | None = None) -> dict[str, Any]:
+    """The same of models that were not searched: their error against their number of features.
+
+    A row has "recipe", "family", "mean", "se", "features" and "stability"; the best comes first. `chosen` is the number
+    of a row.
+    """
+    curves: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["features"] is not None and not np.isnan(row["mean"]):
+            curves.setdefault(row["family"], []).append(row)
+    shown: list[dict[str, Any]] = [
+        {"family": name, "points": sorted(own, key=itemgetter("features"))}
+        for name, own in list(curves.items())[:_FAMILIES]
+    ]
+    found: dict[str, Any] = plain(
+        {"metric": metric_facts(metric), "rows": rows, "best": 0, "smallest": None, "chosen": chosen, "curves": shown}
+    )
+    return found
 
 
 def family(recipe: str) -> str:

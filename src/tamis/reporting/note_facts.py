@@ -1,15 +1,16 @@
 """``tamis.mine``: the search of :mod:`tamis.mining.search`, which notes the facts of its report in the run file.
 
 A report needs the data and the fitted model, and a run file holds neither. So the facts are collected at the end of the
-search; from then on :func:`tamis.report` needs the file alone. The search may not import this room, so it takes
-:func:`note_facts` as its argument `finish`.
+search; from then on :func:`tamis.report` needs the file alone. Without a run file the result keeps what its report
+needs (:class:`Notes`), and the facts are collected when they are first needed. The search may not import this room, so
+it takes :func:`note_facts` as its argument `finish`.
 """
 
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from tamis.mining.mined import Mined
 from tamis.mining.run.store import Store
 from tamis.mining.runner import STAGES
 from tamis.mining.search import mine as search
-from tamis.reporting.facts import mined_facts
+from tamis.reporting.facts import facts_of_search, tried_facts
 from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.leak import leaky_twin
@@ -36,22 +37,40 @@ _LEAK_SECONDS = 10.0
 P = ParamSpec("P")
 
 
+class Notes:
+    """What the report of a search needs besides its result.
+
+    Attributes
+    ----------
+    tried : dict
+        The facts of the models that were tried (:func:`tamis.reporting.facts.tried_facts`).
+    """
+
+    def __init__(self, experiment: Experiment, store: Store, found: Mined) -> None:
+        self._experiment, self._stages = experiment, store.noted(STAGES, [])
+        self._facts: dict[str, Any] | None = None
+
+        def results(text: str) -> list[FoldResult]:
+            return [one for one in store.of(found.run_.search, text).values() if isinstance(one, FoldResult)]
+
+        self.tried = tried_facts(found, results)
+
+    def facts(self, found: Mined) -> dict[str, Any]:
+        """All facts, collected once."""
+        if self._facts is None:
+            run, data = found.run_.path, as_named(self._experiment.data)
+            again = [] if run is None else [shlex.join(["tamis", "report", run])]
+            commands = [{"what": "make the report again", "command": command} for command in again]
+            more: dict[str, Any] = {"stages": self._stages, "leak": _leak(found, self._experiment)}
+            self._facts = facts_of_search(found, data, self.tried, commands=commands, **more)
+        return self._facts
+
+
 def note_facts(found: Mined, experiment: Experiment, store: Store) -> None:
-    """Collect the facts of a finished search and note them in its run, which is open for writing."""
-
-    def results(text: str) -> list[FoldResult]:
-        return [one for one in store.of(found.run_.search, text).values() if isinstance(one, FoldResult)]
-
-    again = {"what": "make the report again", "command": shlex.join(["tamis", "report", str(store.path)])}
-    facts = mined_facts(
-        found,
-        _dataset(experiment.data),
-        results=results,
-        stages=store.noted(STAGES, []),
-        leak=_leak(found, experiment),
-        commands=[again],
-    )
-    store.note(FACTS, facts)
+    """Keep with a finished search what its report needs, and note the facts in its run, which is open for writing."""
+    found._notes = notes = Notes(experiment, store, found)
+    if found.run_.path is not None:
+        store.note(FACTS, notes.facts(found))
 
 
 def _noting_facts(search: Callable[P, Mined]) -> Callable[P, Mined]:
@@ -68,7 +87,7 @@ def _noting_facts(search: Callable[P, Mined]) -> Callable[P, Mined]:
 mine = _noting_facts(search)
 
 
-def _dataset(data: Dataset) -> Dataset:
+def as_named(data: Dataset) -> Dataset:
     """The data as a file would give it, with names of columns."""
     prefix = "" if data.has_names else "x"
     names = np.array([f"{prefix}{name}" for name in data.feature_names])

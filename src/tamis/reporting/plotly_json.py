@@ -108,7 +108,8 @@ def _traces(mark: Mark, layout: dict[str, Any]) -> list[dict[str, Any]]:
         ends = {"x0": low - 0.5, "x1": high - 0.5, "y0": low - 0.5, "y1": high - 0.5}
         layout["shapes"].append({"type": "rect", **ends, "line": {"color": "ink", "width": 1.5}})
     scale = {"zmin": 0, "zmax": 1, "colorscale": [[0, "panel"], [1, "accent"]], "colorbar": _scale(mark.scale)}
-    return [{"type": "heatmap", "z": mark.values, **scale, **_labels(mark)}]
+    text = {"text": mark.text, "texttemplate": "%{text}"} if mark.text else {}
+    return [{"type": "heatmap", "z": mark.values, **scale, **text, **_labels(mark)}]
 
 
 def _series(mark: Series) -> list[dict[str, Any]]:

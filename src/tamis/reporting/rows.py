@@ -49,8 +49,15 @@ def rows(data: Dataset, predictions: Predictions | None, classes: Any, *, used: 
     [1.0, 0.0]
     """
     words = [str(label) for label in np.asarray(classes).tolist()]
+    place = _projection(data, _codes(data.y, words), best(data, _COLUMNS) if used is None else used)
+    return {**predicted_rows(predictions, words), "projection": place}
+
+
+def predicted_rows(predictions: Predictions | None, classes: Any) -> dict[str, Any]:
+    """The part of :func:`rows` that needs no data: the predictions against the truth."""
+    words = [str(label) for label in np.asarray(classes).tolist()]
     found: dict[str, Any] = {
-        "projection": _projection(data, _codes(data.y, words), best(data, _COLUMNS) if used is None else used),
+        "projection": None,
         "classes": words,
         **dict.fromkeys(("confusion", "roc", "threshold", "calibration")),
     }

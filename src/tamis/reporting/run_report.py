@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from tamis.base.errors import TamisError
+from tamis.engines.progress import progress_bar
 from tamis.mining.run.store import Store
 from tamis.reporting.comparison import comparison
 from tamis.reporting.facts import VERSION
 from tamis.reporting.note_facts import COMMANDS, FACTS
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """The report of a run.
 
@@ -28,6 +29,12 @@ class Report:
 
     facts: dict[str, Any]
     run: Path
+
+    def __repr__(self) -> str:
+        answer = self.facts["answer"]
+        estimate = f"{answer['metric']['title']} {answer['honest']['mean']:.4f} +- {answer['honest']['se']:.4f}"
+        used = "" if answer["n_used"] is None else f", {answer['n_used']} of {answer['n_features']} features"
+        return f"Report of {self.run}: {estimate} on unseen rows{used}; to_html, to_markdown and to_figures write it"
 
     def to_html(self, path: str | PathLike[str]) -> Path:
         """Write the report as one HTML file that works offline, whole or not at all."""
@@ -56,6 +63,7 @@ def report(
     *,
     out: str | PathLike[str] | None = None,
     compare: str | PathLike[str] | None = None,
+    progress: bool | None = None,
 ) -> Report:
     """Report on a finished search, from its run file alone.
 
@@ -67,6 +75,8 @@ def report(
         HTML file to write the report to.
     compare : path, optional
         The file of another run, shown beside this one.
+    progress : bool, optional
+        By default a bar is shown on a terminal and in a notebook, if it takes longer than a second; False shows none.
 
     Returns
     -------
@@ -93,16 +103,19 @@ def report(
     >>> made.facts["answer"]["recipe"] == found.recipe_, made.facts["features"]["table"]["name"][0]
     (True, 'x7')
     """
-    found = Report(_facts(Path(run)), Path(run))
-    if compare is not None:
-        with _errors_naming(Path(compare)):
-            found.facts["comparison"] = comparison(found.facts, _facts(Path(compare)))
-    if out is not None:
-        found.to_html(out)
+    with progress_bar("writing the report", progress) as step:
+        found = Report(facts_in(Path(run)), Path(run))
+        if compare is not None:
+            with _errors_naming(Path(compare)):
+                found.facts["comparison"] = comparison(found.facts, facts_in(Path(compare)))
+        if step is not None:
+            step(1, 2)
+        if out is not None:
+            found.to_html(out)
     return found
 
 
-def _facts(run: Path) -> dict[str, Any]:
+def facts_in(run: Path) -> dict[str, Any]:
     """The facts in a run, with the commands that were noted after the search."""
     with Store.read(run) as store:
         facts, commands = store.noted(FACTS), store.noted(COMMANDS)

@@ -25,13 +25,17 @@ from tamis.validation.stability import stability
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """A data set and its splits, on which models are validated; `metrics` None means all that predictions allow."""
+    """A data set and its splits, on which models are validated; `metrics` None means all that predictions allow.
+
+    `given` is the data without probes, if some were added.
+    """
 
     data: Dataset
     scheme: Scheme
     splits: tuple[Split, ...]
     metrics: tuple[Metric, ...] | None
     seed: int
+    given: Dataset | None = None
 
     @classmethod
     def of(
@@ -53,10 +57,11 @@ class Experiment:
         splitter = scheme(split, folds=folds, repeats=repeats)
         if probes < 0:
             raise TamisError(f"probes must be a share of 0 or more; got {probes}")
-        data = Dataset.of(X, y, groups=groups)
+        data, given = Dataset.of(X, y, groups=groups), None
         if probes:
+            given = data
             data, _ = add_probes(data, probes, seed=seed)
-        return cls(data, splitter, (), checked, seed)._split()
+        return cls(data, splitter, (), checked, seed, given)._split()
 
     def relabelled(self, labels: np.ndarray) -> "Experiment":
         """The same with other classes and new splits for them."""
@@ -130,6 +135,7 @@ class Experiment:
             probe_share=probe_share,
             fit_seconds=np.array([r.fit_seconds for r in folds]),
             predict_seconds=np.array([r.predict_seconds for r in folds]),
+            source=self.data if self.given is None else self.given,
         )
 
 

@@ -1,6 +1,6 @@
 """The learning curve: how well a whole model does with fewer training rows, and whether more would help."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral, Real
@@ -12,6 +12,7 @@ from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.types import Codes
 from tamis.data.dataset import Dataset
+from tamis.engines.progress import Wanted, progress_bar
 from tamis.validation.bootstrap import strata
 from tamis.validation.estimates import over_folds
 from tamis.validation.execute.driver import expect_results, warn_again
@@ -136,7 +137,7 @@ def learning_curve(
     n_jobs: int = 1,
     engine: str | None = None,
     memory: float | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Wanted = None,
 ) -> LearningCurve | list[LearningCurve]:
     """Estimate how well whole models do with fewer training rows.
 
@@ -154,8 +155,8 @@ def learning_curve(
         Shares of the training rows (0.5, 1.0) or numbers of rows (20).
     memory : float, optional
         Most bytes of rows that models share; see :class:`tamis.validation.execute.driver.Driver`.
-    progress : callable, optional
-        Called with the number of fits done and their total.
+    progress : callable or bool, optional
+        Called with the number of fits done and their total; see :func:`tamis.validation.whole.validate`.
 
     Returns
     -------
@@ -185,10 +186,13 @@ def learning_curve(
     curves: list[list[Validation]] = [[] for _ in estimators]
 
     def tick(own: int, _: int) -> None:
-        if progress is not None:
-            progress(done + own, total)
+        if step is not None:
+            step(done + own, total)
 
-    with experiment.driver(engine=engine, n_jobs=n_jobs, memory=memory) as driver:
+    with (
+        progress_bar("fitting on fewer rows", progress) as step,
+        experiment.driver(engine=engine, n_jobs=n_jobs, memory=memory) as driver,
+    ):
         for size, smaller in steps:
             try:
                 results = expect_results(

@@ -1,6 +1,6 @@
 """Many models validated on the same splits; the work that they share is done once."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -8,12 +8,16 @@ from tamis.base.errors import TamisError
 from tamis.compose.catalog import entry
 from tamis.compose.chain import Call, Chain
 from tamis.compose.recipe import parse, to_text
+from tamis.engines.progress import Wanted, progress_bar
 from tamis.validation.comparison.verdict import Comparison, compare
 from tamis.validation.execute.driver import warn_again
 from tamis.validation.experiment import Experiment
 from tamis.validation.metrics import Metric
 from tamis.validation.models import as_estimators
 from tamis.validation.result import Result, Validation
+
+#: Models that the short form shows.
+_SHOWN = 10
 
 #: Parameters that set the number of selected features.
 _SIZES = ("k", "fraction")
@@ -76,7 +80,7 @@ class Validations(Result, Sequence[Validation]):
         found: dict[str, list[Validation]] = {}
         for one in self.validations:
             if one.mean_selected is not None:
-                found.setdefault(_family(one.recipe), []).append(one)
+                found.setdefault(size_family(one.recipe), []).append(one)
         return {name: sorted(own, key=lambda v: v.mean_selected or 0.0) for name, own in found.items() if len(own) > 1}
 
     def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
@@ -88,13 +92,21 @@ class Validations(Result, Sequence[Validation]):
         }
 
     def __str__(self) -> str:
-        width = max(len(one.recipe) for one in self.validations)
+        return "\n".join(self._lines(len(self)))
+
+    def __repr__(self) -> str:
+        left = len(self) - _SHOWN
+        return "\n".join([*self._lines(_SHOWN), *([f"  ... and {left} more; print() shows all"] if left > 0 else [])])
+
+    def _lines(self, most: int) -> list[str]:
+        shown = self.ordered()[:most]
+        width = max(len(one.recipe) for one in shown)
         lines = [f"{self.validations[0].data}: {self.validations[0].split}, {self.metric.title}"]
-        for one in self.ordered():
+        for one in shown:
             e = one.estimates[self.metric.name]
             uses = "" if one.mean_selected is None else f"  {one.mean_selected:g} features"
             lines.append(f"  {one.recipe:<{width}}  {e.mean:.4f} +- {e.se:.4f}{uses}")
-        return "\n".join([*lines, *(f"  {recipe}: {why}" for recipe, why in self.failed.items())])
+        return [*lines, *(f"  {recipe}: {why}" for recipe, why in list(self.failed.items())[:most])]
 
 
 def validate_many(
@@ -112,7 +124,7 @@ def validate_many(
     n_jobs: int = 1,
     engine: str | None = None,
     memory: float | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Wanted = None,
 ) -> Validations:
     """Estimate how well each of many whole models will do on new data, on the same splits.
 
@@ -128,8 +140,8 @@ def validate_many(
         As for :func:`tamis.validation.whole.validate`.
     memory : float, optional
         Most bytes of rows that models share; see :class:`tamis.validation.execute.driver.Driver`.
-    progress : callable, optional
-        Called with the number of results and their total.
+    progress : callable or bool, optional
+        Called with the number of results and their total; see :func:`tamis.validation.whole.validate`.
 
     Returns
     -------
@@ -156,7 +168,8 @@ def validate_many(
     )
     estimators = as_estimators(models, experiment.data)
     validations, failed = [], {}
-    outcomes = experiment.outcomes(estimators, engine=engine, n_jobs=n_jobs, memory=memory, progress=progress)
+    with progress_bar(f"validating {len(estimators)} models", progress) as step:
+        outcomes = experiment.outcomes(estimators, engine=engine, n_jobs=n_jobs, memory=memory, progress=step)
     for model, outcome in zip(estimators, outcomes, strict=True):
         if isinstance(outcome, TamisError):
             failed[to_text(model)] = str(outcome)
@@ -168,8 +181,8 @@ def validate_many(
     return Validations(tuple(validations), failed)
 
 
-def _family(text: str) -> str:
-    """The recipe with a star for every number of features; other text as it is."""
+def size_family(text: str) -> str:
+    """The recipe with a star for every number of features; other text as it is: what models of a curve share."""
     try:
         chain = parse(text)
     except TamisError:

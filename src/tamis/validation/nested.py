@@ -1,6 +1,6 @@
 """Nested validation: inner folds choose among models, outer folds evaluate the choice."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Literal, TypeAlias, get_args
@@ -12,6 +12,7 @@ from tamis.base.seeds import spawn
 from tamis.base.types import FloatArray
 from tamis.base.validation import check_number, check_whole
 from tamis.compose.recipe import to_text
+from tamis.engines.progress import Wanted, progress_bar
 from tamis.validation.estimates import over_folds
 from tamis.validation.execute.driver import Driver, Outcome, warn_again
 from tamis.validation.experiment import Experiment
@@ -132,7 +133,7 @@ def validate_nested(
     n_jobs: int = 1,
     engine: str | None = None,
     memory: float | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Wanted = None,
 ) -> Nested:
     """Estimate how well a model chosen among many will do on new data.
 
@@ -186,12 +187,15 @@ def validate_nested(
     within = _inner_splits(experiment, inner_folds)
     flat = [one for splits in within for one in splits]
     total = len(estimators) * len(flat) + len(experiment.splits)
-    with experiment.driver(engine=engine, n_jobs=n_jobs, memory=memory) as driver:
+    with (
+        progress_bar(f"choosing among {len(estimators)} models", progress) as step,
+        experiment.driver(engine=engine, n_jobs=n_jobs, memory=memory) as driver,
+    ):
         outcomes = driver.outcomes(
             estimators,
             flat,
             metrics=experiment.metrics,
-            progress=None if progress is None else lambda done, _: progress(done, total),
+            progress=None if step is None else lambda done, _: step(done, total),
         )
         failed = {to_text(estimators[i]): str(o) for i, o in enumerate(outcomes) if isinstance(o, TamisError)}
         if len(failed) == len(estimators):
@@ -200,8 +204,8 @@ def validate_nested(
             _found(outcomes, number, inner_folds, experiment, rule, float(caution)) for number in range(len(within))
         )
         results = _outer(estimators, experiment, inner, driver)
-    if progress is not None:
-        progress(total, total)
+        if step is not None:
+            step(total, total)
     warn_again(results)
     validation = replace(
         experiment.validation(estimators[0], results),

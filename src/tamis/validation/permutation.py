@@ -1,7 +1,7 @@
 """The permutation test: whether a whole model does better than on permuted classes."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -13,6 +13,7 @@ from tamis.base.types import FloatArray
 from tamis.base.validation import check_whole
 from tamis.compose.recipe import to_text
 from tamis.engines.engine import Lost, open_engine
+from tamis.engines.progress import Wanted, progress_bar
 from tamis.validation.execute.driver import expect_results, memory_limit
 from tamis.validation.experiment import Experiment
 from tamis.validation.folds import SmallClass
@@ -118,7 +119,7 @@ def permutation_test(
     n_jobs: int = 1,
     engine: str | None = None,
     memory: float | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Wanted = None,
 ) -> PermutationTest | list[PermutationTest]:
     """Test whether a whole model finds a relation between the data and the classes.
 
@@ -147,8 +148,9 @@ def permutation_test(
         Processes, each of which computes whole relabelings. The result does not depend on it.
     memory : float, optional
         Most bytes of rows that models share; see :class:`tamis.validation.execute.driver.Driver`.
-    progress : callable, optional
-        Called with the number of labelings done, the true one included, and their total.
+    progress : callable or bool, optional
+        Called with the number of labelings done, the true one included, and their total; see
+        :func:`tamis.validation.whole.validate`.
 
     Returns
     -------
@@ -179,7 +181,10 @@ def permutation_test(
     estimators = as_estimators(models, experiment.data)
     limit = memory_limit(memory)
     found: dict[int, _Relabeled] = {}
-    with open_engine(engine, (estimators, experiment), n_jobs=n_jobs) as workers:
+    with (
+        progress_bar("permuting the classes", progress) as step,
+        open_engine(engine, (estimators, experiment), n_jobs=n_jobs) as workers,
+    ):
         tasks = [(number, limit / workers.workers) for number in range(n + 1)]
         for number, result in workers.run(_evaluated, tasks):
             if isinstance(result, Lost):
@@ -188,8 +193,8 @@ def permutation_test(
                 name = experiment.data.name
                 raise TamisError(f"{name}: metric {main.name} is undefined for these splits; choose another")
             found[number] = result
-            if progress is not None:
-                progress(len(found), n + 1)
+            if step is not None:
+                step(len(found), n + 1)
     ordered = [found[number] for number in range(n + 1)]
     for category, text in dict.fromkeys(warning for _, warned in ordered for warning in warned):
         warnings.warn(text, category, stacklevel=2)

@@ -7,16 +7,21 @@ from typing import Any
 import numpy as np
 
 from tamis.base.types import FloatArray
+from tamis.data.dataset import Dataset
+from tamis.validation.display import Displayed, Reported
 from tamis.validation.json_values import plain
-from tamis.validation.metrics import Metric
-from tamis.validation.stability import Stability
+from tamis.validation.metrics import FoldPredictions, Metric
+from tamis.validation.stability import Stability, most_often
 
 #: Version of the layout of `Validation.to_dict`.
 _LAYOUT = 2
 
 
-class Result:
+class Result(Displayed):
     """A result that prints as text, and equals another one when everything but the times is equal."""
+
+    def _repr_html_(self) -> str:
+        return self._html_repr()
 
     def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
         """Everything, ready for JSON; without the times when `seconds` is False."""
@@ -66,7 +71,7 @@ class Predictions:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Validation(Result):
+class Validation(Result, Reported):
     """The honest estimate of a whole model.
 
     Attributes
@@ -97,6 +102,8 @@ class Validation(Result):
     leak : Validation or None
         The same with every step before the classifier fitted on all rows; None without a leak check, or when there is
         no such step and nothing can leak.
+    source : Dataset or None
+        The data, for the report; not copied, and left out when the validation is pickled.
 
     See Also
     --------
@@ -122,6 +129,10 @@ class Validation(Result):
     predict_seconds: FloatArray
     leak_checked: bool = False
     leak: "Validation | None" = None
+    source: Dataset | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "source": None}
 
     def summary(self) -> dict[str, Estimate]:
         """Mean, deviation and standard error of every metric."""
@@ -146,6 +157,29 @@ class Validation(Result):
     def mean_selected(self) -> float | None:
         """Mean number of selected columns."""
         return None if self.selected is None else float(np.mean([k.size for k in self.selected]))
+
+    @property
+    def features(self) -> list[Any] | None:
+        """The features that most folds select, as many as a fold selects on average.
+
+        Their names, or numbers if they have none or if the data is not known any more. None when they cannot be traced.
+        """
+        if self.selected is None:
+            return None
+        often, data = most_often(self.selected), self.source
+        if data is None:
+            return list(often.tolist())
+        return list(data.feature_names[often[often < data.n_features]].tolist())
+
+    @property
+    def chance(self) -> float:
+        """The main metric of a model that knows the sizes of the classes and nothing else."""
+        truth = np.searchsorted(self.classes, self.predictions.truth)
+        k, n = len(self.classes), truth.size
+        shares = np.bincount(truth, minlength=k) / n
+        labels = np.full(n, int(shares.argmax()))
+        scores = np.zeros(n if k == 2 else (n, k))
+        return self.metrics[0](FoldPredictions(truth, labels, k, scores, np.tile(shares, (n, 1))))
 
     def __str__(self) -> str:
         folds = self.n_test.size

@@ -21,6 +21,19 @@ class Stability:
         return self.index - reach, self.index + reach
 
 
+def most_often(sets: Sequence[np.ndarray]) -> np.ndarray:
+    """The columns that are in most of the sets, as many as the sets have on average.
+
+    Examples
+    --------
+    >>> most_often([np.array([3, 5]), np.array([5, 9]), np.array([5, 9])]).tolist()
+    [5, 9]
+    """
+    columns, counts = np.unique(np.concatenate(sets), return_counts=True)
+    order = np.lexsort((columns, -counts))
+    return np.sort(columns[order[: round(float(np.mean([one.size for one in sets])))]])
+
+
 def stability(sets: Sequence[np.ndarray], n_features: int) -> Stability:
     """Measure how much sets of features agree, beyond what sets of their sizes would by chance.
 

@@ -1,10 +1,11 @@
 """Whole-model validation: every step of the model is fitted inside each fold, on the training rows alone."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from tamis.base._sklearn import _safe_indexing
+from tamis.engines.progress import Wanted, progress_bar
 from tamis.validation.execute.driver import expect_results, warn_again
 from tamis.validation.experiment import Experiment
 from tamis.validation.leak import leaky_twin
@@ -28,7 +29,7 @@ def validate(
     seed: int = 0,
     n_jobs: int = 1,
     engine: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Wanted = None,
 ) -> Validation:
     """Estimate how well a whole model will do on new data.
 
@@ -72,8 +73,9 @@ def validate(
     engine : str, optional
         What computes, instead of `n_jobs`: "serial", "local", "local(3)" or "dask://host:port"
         (:func:`tamis.engines.engine.open_engine`).
-    progress : callable, optional
-        Called with the number of folds done and their total.
+    progress : callable or bool, optional
+        Called with the number of folds done and their total. By default a bar is shown on a terminal and in a notebook,
+        if it takes longer than a second; False shows nothing.
 
     Returns
     -------
@@ -109,7 +111,8 @@ def validate(
         rows, data = experiment.rows, experiment.data
         twin = leaky_twin(estimator, _safe_indexing(data.X, rows), data.y[rows], seed=seed)
     models = [estimator] if twin is None else [estimator, twin]
-    outcomes = experiment.outcomes(models, engine=engine, n_jobs=n_jobs, progress=progress)
+    with progress_bar("validating", progress) as step:
+        outcomes = experiment.outcomes(models, engine=engine, n_jobs=n_jobs, progress=step)
     results = expect_results(outcomes)
     for own in results:
         warn_again(own)
