@@ -3,11 +3,14 @@
 import json
 import warnings
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
 import tamis as library
 from tamis.compose.catalog import catalog
+from tamis.data.column_sense import LeftOut
 from tamis.data.load import load
 from tamis.data.reading import Reading
 from tamis.data.synthetic import messy
@@ -109,3 +112,47 @@ def test_every_classifier_runs_on_it(name, table):
         warnings.simplefilter("ignore")
         found = library.validate(f"cc(12) | {name}", data, folds=2)
     assert 0 <= found.estimates["ber"].mean < 1
+
+
+@pytest.fixture
+def clinic():
+    """A pandas frame with an identifier, a date and a few numbers; the second number tells the class."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["ill", "well"], 40)
+    frame = pd.DataFrame(
+        {
+            "patient_id": [f"P{i:04}" for i in range(80)],
+            "seen": pd.to_datetime("2021-01-01") + pd.to_timedelta(rng.integers(0, 30, 80), unit="D"),
+            "noise": rng.normal(size=80),
+            "signal": rng.normal(size=80) + 2 * (y == "ill"),
+            "ward": rng.choice(["a", "b"], 80),
+        }
+    )
+    return frame, y
+
+
+def test_a_search_on_a_data_frame_leaves_them_out_too(clinic):
+    frame, y = clinic
+    quick = {"trials": 4, "only": ["cc | nb"], "engine": "serial", "folds": 2, "inner_folds": 2, "progress": False}
+    with pytest.warns(LeftOut, match=r"patient_id \(an identifier: 80 values in 80 rows\)"):
+        found = library.mine(frame, y, **quick)
+    assert "signal" in found.features
+    assert not {"patient_id", "seen"} & set(found.features)
+    assert found.plan_.left_out.keys() >= {"patient_id"}
+    # New rows may come as they are, in another order, or without what is no feature.
+    expected = found.predict(frame)
+    assert np.mean(expected == y) > 0.7
+    assert found.predict(frame[frame.columns[::-1]]).tolist() == expected.tolist()
+    assert found.predict_proba(frame.drop(columns="patient_id")).shape == (80, 2)
+
+
+def test_a_recipe_on_a_data_frame_leaves_them_out_and_an_estimator_does_not(clinic):
+    frame, y = clinic
+    with pytest.warns(LeftOut):
+        found = library.validate("cc(1) | nb", frame, y, folds=2)
+    assert found.recipe == "encode | cc(1) | nb"
+    with pytest.warns(LeftOut):
+        ranked = library.rank(frame, y, by="ssv")
+    assert ranked["feature"][0] == "signal"
+    plain = frame[["noise", "signal"]]
+    assert library.validate(library.recipe("cc(1) | nb"), plain, y, folds=2).n_features == 2

@@ -11,6 +11,7 @@ from tamis.base.feature_tracking import steps_of
 from tamis.compose.catalog import entry
 from tamis.compose.chain import Chain
 from tamis.compose.recipe import completed_for, parse
+from tamis.data.column_sense import sensed
 from tamis.data.dataset import Dataset
 from tamis.data.load import load
 
@@ -53,7 +54,7 @@ def rank(
     """
     chain = check_selects(by)
     known = y is None and isinstance(data, str | PathLike | Dataset)
-    dataset = load(data, target) if known else Dataset.of(data, y)
+    dataset = load(data, target) if known else sensed(data, y)
     chain = completed_for(dataset, chain)
     *front, selector = steps_of(chain.build().fit(dataset.X, dataset.y))
     names: Any = dataset.feature_names

@@ -6,6 +6,7 @@ them all, so that published sets keep their number of columns; what looks like a
 """
 
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -29,6 +30,8 @@ _COMPACT = (18000101, 22001231)
 _FEWEST_ROWS = 10
 #: Rows that are read of every column before any column is read in full.
 _HEAD = 16
+#: Columns that a warning names.
+_NAMED = 8
 #: Dates that describe a row even when all of them differ.
 _BIRTH = re.compile(r"birth|born|(^|[^a-z])dob([^a-z]|$)", re.IGNORECASE)
 
@@ -82,6 +85,34 @@ def sense(
     return data if plan == ColumnPlan() else as_planned(data, plan)
 
 
+class LeftOut(UserWarning):
+    """Columns of a data frame that are no features."""
+
+
+def sensed(X: Any, y: Any = None, *, groups: Any = None) -> Dataset:
+    """Labelled rows as a data set; of a data frame the features alone, with a warning that names the other columns.
+
+    Parameters
+    ----------
+    X : Dataset, array, sparse matrix or data frame
+        A data set was looked at when it was loaded, and an array has no names that tell anything: both stay as they
+        are.
+    y, groups : arrays of shape (n_rows,), optional
+    """
+    if isinstance(X, Dataset) or not hasattr(X, "columns"):
+        return Dataset.of(X, y, groups=groups)
+    names = [str(name) for name in X.columns]
+    data = Dataset.of(_narrow(as_frame(X, names)), y, groups=groups)
+    found = sense(replace(data, feature_names=np.array(names, dtype=str)))
+    if found.plan == ColumnPlan():
+        return Dataset.of(X, y, groups=groups)
+    if found.left_out:
+        named = ", ".join(f"{name} ({reason})" for name, reason in list(found.left_out.items())[:_NAMED])
+        more = f" and {len(found.left_out) - _NAMED} more" if len(found.left_out) > _NAMED else ""
+        warnings.warn(f"left out: {named}{more}", LeftOut, stacklevel=3)
+    return found
+
+
 def plan_of(
     data: Dataset,
     *,
@@ -110,8 +141,8 @@ def plan_of(
         idle = _idle(data, table, kept | plan.left_out.keys())
         plan, table = replace(plan, left_out={**plan.left_out, **idle}), table.planned(ColumnPlan(idle))
     doubts = {name: f"looks like {reason}; it stays, for the columns have no names" for name, reason in found.items()}
-    warnings = doubts | dict.fromkeys(_leaks(data, table, plan), WARNING)
-    return replace(plan, left_out=_in_order(plan.left_out, names_of(data)), warnings=warnings)
+    doubts |= dict.fromkeys(_leaks(data, table, plan), WARNING)
+    return replace(plan, left_out=_in_order(plan.left_out, names_of(data)), warnings=doubts)
 
 
 def as_planned(data: Dataset, plan: ColumnPlan) -> Dataset:
@@ -146,6 +177,20 @@ def as_planned(data: Dataset, plan: ColumnPlan) -> Dataset:
         roles=None if roles is None else np.array([roles[_source(name, plan)] for name in X.columns]),
         plan=done,
     )
+
+
+def planned_rows(X: Any, plan: ColumnPlan, features: Iterable[str]) -> Any:
+    """New rows with a plan applied to the columns of a data frame, in the order of the features.
+
+    Anything else has no names, and stays as it is; so does a frame where there is no plan.
+    """
+    if plan == ColumnPlan() or not hasattr(X, "columns"):
+        return X
+    frame = plan.apply(as_frame(X, [str(name) for name in X.columns]))
+    wanted = list(features)
+    if absent := [name for name in wanted if name not in frame.columns]:
+        raise DataError(f"the rows have no column {quoted(absent[0])}, which is a feature of the model")
+    return _narrow(frame.select(wanted))
 
 
 def has_own_names(data: Dataset) -> bool:

@@ -85,7 +85,10 @@ def as_frame(X: Any, names: list[str]) -> pl.DataFrame:
     if isinstance(X, pl.DataFrame):
         columns = [column if column.dtype.is_temporal() else _plain(column) for column in X]
     else:
-        columns = columns_of(X, "a table")
+        dates = {j for j, dtype in enumerate(X.dtypes) if dtype.kind == "M"} if hasattr(X, "iloc") else set()
+        plain = [j for j in range(X.shape[1]) if j not in dates]
+        rest = iter(columns_of(X.iloc[:, plain] if dates else X, "a table") if plain else [])
+        columns = [pl.Series(X.iloc[:, j].to_numpy()) if j in dates else next(rest) for j in range(X.shape[1])]
     return pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
 
 

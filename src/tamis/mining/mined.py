@@ -12,6 +12,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.types import FloatArray
+from tamis.data.column_plan import ColumnPlan
+from tamis.data.column_sense import planned_rows
 from tamis.mining.substitutes import Substitutes
 from tamis.mining.trials import Trial, Trials
 from tamis.validation.display import Displayed, Reported
@@ -124,6 +126,8 @@ class Mined(Reported, ClassifierMixin, BaseEstimator):
     leaderboard_ : polars.DataFrame
         All recipes that the search on all rows tried, best first.
     run_ : Run
+    plan_ : ColumnPlan
+        Which columns of a data frame are no features, and how its dates are read: new rows may have all columns.
 
     See Also
     --------
@@ -132,6 +136,7 @@ class Mined(Reported, ClassifierMixin, BaseEstimator):
     """
 
     substitutes_: Substitutes
+    plan_: ColumnPlan
 
     #: What the report needs besides; None for a result that was pickled or not made by :func:`tamis.mine`.
     _notes: Any = None
@@ -180,7 +185,7 @@ class Mined(Reported, ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> "Mined":
         """Fit the chosen model on other rows; the search is not repeated, so the estimates do not hold for it."""
-        self.model.fit(X, y)
+        self.model.fit(self._planned(X), y)
         self.classes_ = self.model.classes_
         # A report of the search is not one of this model.
         self._notes = None
@@ -189,19 +194,23 @@ class Mined(Reported, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row."""
         check_is_fitted(self)
-        return self.model.predict(X)
+        return self.model.predict(self._planned(X))
 
     @_available("predict_proba")
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each class."""
         check_is_fitted(self)
-        return self.model.predict_proba(X)
+        return self.model.predict_proba(self._planned(X))
 
     @_available("decision_function")
     def decision_function(self, X: Any) -> FloatArray:
         """Evidence for the classes."""
         check_is_fitted(self)
-        return self.model.decision_function(X)
+        return self.model.decision_function(self._planned(X))
+
+    def _planned(self, X: Any) -> Any:
+        """The features among the columns of a data frame, as in the search."""
+        return planned_rows(X, self.plan_, getattr(self, "feature_names_in_", ()))
 
     @property
     def features(self) -> list[Any]:

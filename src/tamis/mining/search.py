@@ -10,6 +10,7 @@ import numpy as np
 
 from tamis.base.errors import TamisError
 from tamis.base.validation import check_number, check_whole
+from tamis.data.column_sense import sensed
 from tamis.data.fingerprint import fingerprint
 from tamis.engines.progress import check_progress
 from tamis.mining.budget import Budget, Clock
@@ -72,7 +73,8 @@ def mine(
     Parameters
     ----------
     X : Dataset, array, sparse matrix or data frame
-        A Dataset brings its classes, groups and official split.
+        A Dataset brings its classes, groups and official split. Columns of a data frame that are no features, such as
+        identifiers, are left out with a warning (:func:`tamis.data.column_sense.sense`).
     y : array of shape (n_rows,), optional
         Class labels, if `X` is not a Dataset.
     budget : str, float or Budget, optional
@@ -160,7 +162,8 @@ def mine(
     if max_features is not None:
         check_whole("max_features", max_features, 1)
     wishes = Wishes(prefer, rule, float(caution), max_features)
-    experiment = Experiment.of(X, y, split=split, folds=folds, groups=groups, metrics=metric, seed=seed)
+    data = sensed(X, y, groups=groups)
+    experiment = Experiment.of(data, split=split, folds=folds, metrics=metric, seed=seed)
     with tempfile.TemporaryDirectory(prefix="tamis-") as folder:
         path = Path(run) if run is not None else Path(folder, "run.tamis")
         nested = estimate == "nested" or split == "official"

@@ -168,7 +168,7 @@ class Session:
         found.models_ = offered
         found.recipe_, found.selected_features_ = chosen.recipe, chosen.selected_features
         found.validation_, found.inner_estimate_ = chosen.validation, chosen.inner_estimate
-        found.classes_ = data.classes
+        found.classes_, found.plan_ = data.classes, data.plan
         found.n_features_in_ = data.n_features
         if data.has_names:
             found.feature_names_in_ = data.feature_names

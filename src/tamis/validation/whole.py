@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from tamis.base._sklearn import _safe_indexing
+from tamis.data.column_sense import sensed
 from tamis.engines.progress import Wanted, progress_bar
 from tamis.validation.execute.driver import expect_results, warn_again
 from tamis.validation.experiment import Experiment
@@ -102,6 +103,9 @@ def validate(
     >>> round(found.summary()["accuracy"].mean, 3), [k.tolist() for k in found.selected]
     (1.0, [[7], [7], [7], [7], [7]])
     """
+    if isinstance(model, str):
+        # A recipe is prepared for the data, as on the command line; an estimator of the user's own gets all columns.
+        X, y, groups = sensed(X, y, groups=groups), None, None
     experiment = Experiment.of(
         X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
     )
