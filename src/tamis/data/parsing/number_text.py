@@ -27,8 +27,8 @@ MARKS = (*WORD_MARKS, "None", "-", "--", ".", "..", "n.a.")
 
 _LOWER_MARKS = sorted({mark.lower() for mark in MARKS})
 _MOSTLY_NUMBERS = 0.9
-#: Rows in which a column of words must show something like a number to be looked at again.
-_LOOKED_AT = 200
+#: Cells among which a column of words must show something like a number to be looked at again.
+_LOOKED_AT = 100_000
 _LIKE_A_NUMBER = r"^[<>=≤≥]{0,2}\s*[+\-\x{2212}]?\s*[$€£¥]?\s*[.,]?\d"
 _SPACES = "[\u00a0\u2007\u2009\u202f]"
 _MONEY = r"^[+-]?\s*[$€£¥]\s*[+-]?\d[\d.,' ]*$|^[+-]?\d[\d.,' ]*\s*[$€£¥]$"
@@ -60,9 +60,16 @@ def read_columns(
     """
     values = cells.texts.cast(pl.Float64, strict=False)
     unread = values.is_null().arg_true()
-    at = unread.filter(~is_missing(cells.texts.gather(unread))).to_numpy()
-    count = np.bincount(at % cells.width, minlength=cells.width)
+    at = unread.filter(~cells.texts.gather(unread).fill_null("").is_in(MARKS)).to_numpy()
     numbers: Any = values.to_numpy().reshape(-1, cells.width)
+    column = at % cells.width
+    some = _has_numbers(column, numbers)
+    if some.any():
+        # Only columns with numbers may have missing values in an odd letter case.
+        doubtful = np.flatnonzero(some[column])
+        lost = doubtful[is_missing(cells.texts.gather(at[doubtful])).to_numpy()]
+        at, column = np.delete(at, lost), np.delete(column, lost)
+    count = np.bincount(column, minlength=cells.width)
     for number in filter(np.isfinite, map(_as_number, source.reading.na)):
         numbers = np.where(numbers == number, np.nan, numbers)
     open_ = np.ones(cells.width, dtype=bool)
@@ -70,20 +77,26 @@ def read_columns(
     wordy = np.flatnonzero((count > 0) & open_)
     nominal = set(np.flatnonzero(count > 0).tolist()) | set(words)
     clean = np.flatnonzero((count == 0) & open_)
-    if wordy.size:
-        hopeful = _hopeful(cells, at, wordy, numbers)
-        if hopeful.size:
-            table = _Columns.of(source, names, cells, hopeful, clean, numbers)
-            read, values_read = table.read()
-            numbers = numbers if numbers.flags.writeable else numbers.copy()
-            numbers[:, read] = values_read
-            nominal -= set(read.tolist())
-            if table.decimal == ",":
-                numbers = _without_points(source, names, cells, clean, numbers)
-            return numbers, sorted(nominal)
-    if source.reading.decimal == ",":
+    decimal = source.reading.decimal
+    hopeful = _hopeful(cells, at, column, wordy, some) if wordy.size else wordy
+    if hopeful.size:
+        table = _Columns.of(source, names, cells, hopeful, clean, numbers)
+        read, found = table.read()
+        numbers = numbers if numbers.flags.writeable else numbers.copy()
+        numbers[:, read] = found
+        nominal -= set(read.tolist())
+        decimal = table.decimal
+    if decimal == ",":
         numbers = _without_points(source, names, cells, clean, numbers)
     return numbers, sorted(nominal)
+
+
+def _has_numbers(column: np.ndarray, numbers: FloatArray) -> Mask:
+    """Which of the columns with words have plain numbers too."""
+    found = np.bincount(column, minlength=numbers.shape[1]) > 0
+    wordy = np.flatnonzero(found)
+    found[wordy] = ~np.isnan(numbers[:, wordy]).all(axis=0)
+    return found
 
 
 def _as_number(text: str) -> float:
@@ -93,16 +106,15 @@ def _as_number(text: str) -> float:
         return float("nan")
 
 
-def _hopeful(cells: Cells, at: np.ndarray, wordy: np.ndarray, numbers: FloatArray) -> np.ndarray:
+def _hopeful(cells: Cells, at: np.ndarray, column: np.ndarray, wordy: np.ndarray, some: Mask) -> np.ndarray:
     """Those of the columns with words that have numbers too, or words that look like numbers."""
     first = np.zeros(cells.width, dtype=np.int64)
-    first[at[::-1] % cells.width] = at[::-1]
-    shown = np.unique(np.concatenate([first[wordy], at[: np.searchsorted(at, _LOOKED_AT * cells.width)]]))
+    first[column[::-1]] = at[::-1]
+    shown = np.concatenate([first[wordy], at[: np.searchsorted(at, _LOOKED_AT)]])
     like = cells.texts.gather(shown).str.contains(_LIKE_A_NUMBER).to_numpy()
     found = np.zeros(cells.width, dtype=bool)
     found[shown[like] % cells.width] = True
-    some = ~np.isnan(numbers[:, wordy]).all(axis=0)
-    return wordy[found[wordy] | some]
+    return wordy[found[wordy] | some[wordy]]
 
 
 @dataclass(frozen=True)
@@ -136,33 +148,29 @@ class _Guess:
     @classmethod
     def of(cls, texts: pl.Series, count: int, decimal: str) -> "_Guess":
         """Read the texts of `count` columns, column after column, null where missing."""
-        parts = texts.str.extract_groups(_pattern(decimal)).struct.unnest()
-        pieces = [
-            pl.col("sign").fill_null(""),
-            pl.col("whole").fill_null("").str.replace_all("[ .,']", ""),
-            pl.col("fraction").fill_null("").str.replace(",", ".", literal=True),
-            pl.col("exponent").fill_null(""),
-        ]
-        found = parts.select(
-            value=pl.concat_str(pieces).cast(pl.Float64, strict=False),
-            limit=pl.col("limit").is_not_null(),
-            grouped=pl.col("whole").str.contains("[ .,']").fill_null(False),
-            unit=pl.col("unit").is_not_null(),
-        )
         plain = texts.cast(pl.Float64, strict=False)
         if decimal == ",":
-            plain = plain.set(texts.str.contains(".", literal=True).fill_null(False), None)
-        value = found.get_column("value").fill_null(plain)
+            pointed = texts.str.contains(".", literal=True).fill_null(False)
+            plain = texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).set(pointed, None)
+        # Taking a number apart costs much more than to see that it is one.
+        odd = (texts.is_not_null() & plain.is_null()).arg_true().to_numpy()
+        odd = odd[texts.gather(odd).str.contains(_pattern(decimal)).to_numpy()]
+        parts = _parts(texts.gather(odd), decimal)
+        owner = odd // (len(texts) // count)
 
-        def shaped(series: pl.Series) -> Any:
-            return series.to_numpy().reshape(count, -1)
+        def spread(name: str) -> Any:
+            flat = np.zeros(len(texts), dtype=bool)
+            flat[odd] = parts[name].to_numpy()
+            return flat.reshape(count, -1)
 
-        values, known = shaped(value), shaped(texts.is_not_null())
-        unit, limit = shaped(found.get_column("unit")), shaped(found.get_column("limit"))
+        values: Any = np.array(plain.to_numpy())
+        values[odd] = parts["value"].to_numpy()
+        values, known = values.reshape(count, -1), texts.is_not_null().to_numpy().reshape(count, -1)
+        limit, grouped, unit = spread("limit"), spread("grouped"), spread("has_unit")
         read = known & ~np.isnan(values)
         units = {}
         for j in np.flatnonzero(unit.any(axis=1)).tolist():
-            own = parts.get_column("unit")[j * values.shape[1] : (j + 1) * values.shape[1]]
+            own = parts["unit"].filter(owner == j)
             if (one := _one_unit(own, unit[j], known[j])) is None:
                 read[j] &= ~unit[j]
             else:
@@ -172,8 +180,28 @@ class _Guess:
             beside = values[j][read[j] & ~limits[j]]
             if np.unique(beside).size < _FEWEST_BESIDE_LIMITS and 2 * beside.size < read[j].sum():
                 read[j] &= ~limits[j]
-        grouped = shaped(found.get_column("grouped"))
         return cls(decimal, values, known, read, limits & read, grouped & read, units)
+
+
+def _parts(texts: pl.Series, decimal: str) -> pl.DataFrame:
+    """Value, limit, thousands marks and unit of texts that are numbers with this decimal mark."""
+    pieces = [
+        pl.col("sign").fill_null(""),
+        pl.col("whole").fill_null("").str.replace_all("[ .,']", ""),
+        pl.col("fraction").fill_null("").str.replace(",", ".", literal=True),
+        pl.col("exponent").fill_null(""),
+    ]
+    return (
+        texts.str.extract_groups(_pattern(decimal))
+        .struct.unnest()
+        .select(
+            "unit",
+            value=pl.concat_str(pieces).cast(pl.Float64, strict=False),
+            limit=pl.col("limit").is_not_null(),
+            grouped=pl.col("whole").str.contains("[ .,']").fill_null(False),
+            has_unit=pl.col("unit").is_not_null(),
+        )
+    )
 
 
 def _pattern(decimal: str) -> str:
