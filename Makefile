@@ -57,8 +57,14 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
-docs: $(READY)
+# The table of parts, and the site in docs/_build.
+docs: $(VENV)/.docs
 	$(BIN)/python docs/make_tables.py
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
+
+$(VENV)/.docs: $(READY)
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	touch $@
 
 screenshots: $(READY)
 	$(BIN)/python docs/make_screenshots.py demo/report.html docs/images
@@ -70,4 +76,4 @@ $(READY): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST) .venv-flaml .venv-autogluon demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) .venv-flaml .venv-autogluon demo docs/_build docs/reference docs/gallery .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reading import put
 from tamis.base.errors import TamisError
 from tamis.data.dataset import Dataset
-from tamis.data.load import load
+from tamis.data.load import read as load
 from tamis.data.reading import Reading
 
 #: Decimal mark and thousands mark.

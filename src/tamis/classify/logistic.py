@@ -48,12 +48,12 @@ _BALANCE = 0.05
 class Logistic(LibraryClassifier, WeightedClassifier):
     """Linear evidence for the classes, of maximal likelihood less a penalty on the weights.
 
-    With l2 it minimises, over weights W and intercepts b of all classes,
+    With l2 it minimises, over weights W and intercepts b of all classes::
 
         sum_c |W_c|^2 / 2 + C sum_i -log softmax(W x_i + b)[y_i],
 
-    for two classes with one vector w of weights. With l1 the penalty is |w|_1, which sets most weights to 0; several
-    classes are then fitted one against the rest, and their probabilities divided by their sum.
+    for two classes with one vector w of weights. With l1 the penalty is ``|w|_1``, which sets most weights to 0;
+    several classes are then fitted one against the rest, and their probabilities divided by their sum.
 
     Parameters
     ----------

@@ -62,11 +62,11 @@ class PCA(SharedFit, ClassNamePrefixFeaturesOutMixin, Transformer):
 
     Attributes
     ----------
-    components_ : float array of shape (n_components_, n_features)
+    components_ : float array of shape (n_components, n_features)
         Orthogonal directions of length 1.
-    explained_variance_ : float array of shape (n_components_,)
+    explained_variance_ : float array of shape (n_components,)
         Variance of the training rows along each component, with n - 1 in the denominator.
-    explained_variance_ratio_ : float array of shape (n_components_,)
+    explained_variance_ratio_ : float array of shape (n_components,)
         Share of the total variance along each component.
     mean_ : float array of shape (n_features,)
     n_components_ : int

@@ -79,7 +79,7 @@ class FRSVM(SharedFit, Classifier):
         Components that a round of the elimination drops: a whole number, or a share of those that remain, rounded
         down but at least one.
     ranking : {"kernel", "linear"}, default="kernel"
-        Weights of the elimination: "kernel" takes a machine with the same kernel, and the change of |w|^2 without a
+        Weights of the elimination: "kernel" takes a machine with the same kernel, and the change of ``|w|^2`` without a
         component; "linear" the squared weights of a linear machine, which is faster but drops components that a
         Gaussian machine could use.
     kernel : {"gaussian", "linear"}, default="gaussian"
@@ -97,12 +97,12 @@ class FRSVM(SharedFit, Classifier):
     ----------
     classes_ : array
     mean_ : array of shape (n_features,)
-    components_ : array of shape (n_components_, n_features)
-    explained_variance_ : array of shape (n_components_,)
+    components_ : array of shape (n_components, n_features)
+    explained_variance_ : array of shape (n_components,)
     n_components_ : int
         Mean, directions, variances and number of the components; without a projection only the last, the number of
         columns.
-    centres_ : array of shape (n_classes, n_components_)
+    centres_ : array of shape (n_classes, n_components)
         The projected means of the classes.
     features_ : list of int arrays
         For each pair (0, 1), (0, 2), ..., (1, 2), ... of classes the components it uses, in ascending order.
@@ -110,7 +110,7 @@ class FRSVM(SharedFit, Classifier):
         Support vectors of each machine; not where liblinear solved a pair, because of its many rows.
     intercept_ : array of shape (n_pairs,)
         A decision above zero is for the second class of the pair.
-    coef_ : array of shape (n_pairs, n_components_)
+    coef_ : array of shape (n_pairs, n_components)
         Linear kernel only.
     support_vectors_ : list of arrays of shape (n_support, n_used)
     dual_coef_ : list of arrays of shape (n_support,)

@@ -34,23 +34,23 @@ class KNN(SharedFit, TakesNominal, Classifier):
 
     The distances, of rows x and x':
 
-    ========= =================================================================
-    minkowski (sum_i |x_i - x'_i|^alpha)^(1/alpha); Euclidean for alpha = 2
-    canberra  sum_i |x_i - x'_i| / (|x_i| + |x'_i|), with 0/0 = 0
-    chebyshev max_i |x_i - x'_i|
-    ========= =================================================================
+    ========= =====================================================================
+    minkowski ``(sum_i |x_i - x'_i|^alpha)^(1/alpha)``; Euclidean for alpha = 2
+    canberra  ``sum_i |x_i - x'_i| / (|x_i| + |x'_i|)``, with 0/0 = 0
+    chebyshev ``max_i |x_i - x'_i|``
+    ========= =====================================================================
 
     Nominal columns may come as they are, in data frames and arrays of objects. With `alpha` of the metric (infinite
     for Chebyshev's), the difference of two symbols v and v' in such a column is
 
     ======= =========================================================================
-    vdm     (1/2 sum_c |P(c | v) - P(c | v')|^alpha)^(1/alpha), with P(c | v) the share of class c
+    vdm     ``(1/2 sum_c |P(c | v) - P(c | v')|^alpha)^(1/alpha)``, with P(c | v) the share of class c
             among the training rows that have v; a symbol they do not have counts with the overall shares
     overlap 1 for different symbols and 0 for equal ones
     ======= =========================================================================
 
-    which lies between 0 and 1; for Chebyshev's metric vdm is max_c |P(c | v) - P(c | v')|. Beside nominal columns
-    the numeric ones are divided by their range in the training rows, so that they count as much. Data without
+    which lies between 0 and 1; for Chebyshev's metric vdm is ``max_c |P(c | v) - P(c | v')|``. Beside nominal
+    columns the numeric ones are divided by their range in the training rows, so that they count as much. Data without
     nominal columns is not scaled.
 
     Parameters
@@ -88,8 +88,9 @@ class KNN(SharedFit, TakesNominal, Classifier):
     Notes
     -----
     Of training rows at the same distance the earlier ones are nearer; of classes with equal votes the first in
-    ``classes_`` wins. Grabczewski and Jankowski print |x_i + x'_i| in the denominator of Canberra's distance (eq. 20):
-    the same for non-negative data, and undefined for x_i = -x'_i otherwise. Sparse rows stay sparse with every metric.
+    ``classes_`` wins. Grabczewski and Jankowski print ``|x_i + x'_i|`` in the denominator of Canberra's distance (eq.
+    20): the same for non-negative data, and undefined for x_i = -x'_i otherwise. Sparse rows stay sparse with every
+    metric.
 
     Symbols are replaced by vectors whose Minkowski distance is the one above
     (:class:`~tamis.classify.knn.symbols.MixedSpace`), in the internal folds from their training parts alone.

@@ -36,7 +36,7 @@ _DEEP = 600.0
 class NRBF(SharedFit, WeightedClassifier):
     """Let every training row vote for its class, weighted by a Gaussian of its distance.
 
-    The probability of class c at x, with the sum over the training rows i of class c and that over all rows j, is
+    The probability of class c at x, with the sum over the training rows i of class c and that over all rows j, is::
 
         P(c | x) = sum_i G(x, x_i) / sum_j G(x, x_j),   G(x, x') = exp(-|x - x'|^2 / sigma).
 

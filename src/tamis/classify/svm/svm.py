@@ -37,7 +37,7 @@ def _phrase(a: Arguments) -> str:
 class SVM(SharedFit, WeightedClassifier):
     """Separate classes by the widest margin; several classes pair by pair, each pair one vote.
 
-    For two classes, with signs s of +1 and -1 and the kernel's image phi of a row, it minimises
+    For two classes, with signs s of +1 and -1 and the kernel's image phi of a row, it minimises::
 
         |w|^2 / 2 + C sum_i max(0, 1 - s_i (w.phi(x_i) + b)).
 

@@ -35,12 +35,12 @@ class Importance(SharedFit, Selector):
     """Select the columns whose values change the predictions of a classifier most, removing the others step by step.
 
     Lemaire and Clerot's importance of a variable. The importance of column j to a fitted classifier f is the mean
-    change of its prediction when the column alone takes the values V_kj that it has in the training rows:
+    change of its prediction when the column alone takes the values V_kj that it has in the training rows::
 
         S(j) = mean over rows i and values k of |f(x_i) - f(x_i with column j := V_kj)|
 
     A round fits the classifier on the remaining columns and drops those of the smallest S(j); of equals the later ones.
-    A linear f has S(j) = |w_j| times the mean difference of two values of the column.
+    A linear f has ``S(j) = |w_j|`` times the mean difference of two values of the column.
 
     Parameters
     ----------
