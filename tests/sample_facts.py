@@ -115,6 +115,7 @@ def sample(
         facts["answer"] = facts["models"] = facts["story"] = None
         facts["honesty"] |= {"leak": None, "permutation": None, "search": None}
         facts["rows"] |= {"confusion": None, "roc": None, "threshold": None, "calibration": None}
+        facts["rows"] |= {"rates": None, "precision_recall": None, "heat": None, "pairs": None}
         _forget_folds(facts["features"])
     return json.loads(json.dumps(facts, allow_nan=False))
 
@@ -124,7 +125,7 @@ def _forget_folds(features: dict[str, Any]) -> None:
     table = features["table"]
     table["chosen"], table["used"] = [None] * len(table["name"]), [False] * len(table["name"])
     features["score_name"], features["stability"], features["selectors"] = "cc", None, None
-    features["substitutes"] = None
+    features["substitutes"] = features["permutation_importance"] = None
 
 
 def _names(n: int, hostile: bool) -> list[str]:
@@ -181,7 +182,10 @@ def _data(title: str, rows: dict[str, Any], classes: list[str], n_features: int)
         "smallest_class": min(counts),
         "split": None,
         "unlabelled": None,
-        "groups": None,
+        "groups": 40,
+        "group_sizes": [1, 6.5, 12],
+        "not_features": [{"name": name, "why": "every row has a value of its own"} for name in classes[:2]],
+        "reading": ["'?' was read as missing"],
         "roles": {"feature": n_features - n_features // 20, "probe": n_features // 20},
         "notes": ["duplicates were not looked for among more than 200,000,000 values"] if n_features > 50_000 else [],
     }
@@ -199,6 +203,9 @@ def _answer(
         "sentence": f"ranks the features by {selector} and keeps {size}, then {CLASSIFIERS[classifier]}",
         "members": [{"share": 0.75, "sentence": "one model"}, {"share": 0.25, "sentence": "<b>another</b> model"}],
         "metric": models["metric"],
+        "about": "balanced error rate: the mean of the error rates of the classes",
+        "chance": 0.5,
+        "groups": 0,
         "honest": {**honest, "how": "5 stratified folds, corrected for the choice by the bootstrap"},
         "offers": [
             {"name": name, "what": f"the {name} one", "recipe": best["recipe"], "chosen": name == "best"}
@@ -257,6 +264,7 @@ def _models(rng: np.random.Generator, n_models: int, n_features: int, lowest: fl
     return {
         "metric": dict(METRIC),
         "rows": rows,
+        "n": len(rows),
         "best": 0,
         "chosen": 0,
         "smallest": smallest,
@@ -312,7 +320,49 @@ def _features(
         "selectors": _selectors(rng, n),
         "redundancy": _redundancy(rng, table["name"][:40]),
         "substitutes": _substitutes(rng, table["name"], np.flatnonzero(is_used).tolist()),
+        "permutation_importance": _importance(np.flatnonzero(is_used).tolist()[:20]),
+        "effects": [_effect(i, classes) for i in range(min(60, ranks.size))],
         "distributions": [_distribution(rng, i, name, classes) for i, name in enumerate(table["name"][:60])],
+        "quality": _quality(table["name"][:30], n),
+    }
+
+
+def _importance(places: list[int]) -> dict[str, Any]:
+    loss = [{"place": place, "mean": 0.1 / (1 + place), "sd": 0.01} for place in places]
+    return {"recipe": "standardize | ssv(20) | knn(5)", "loss": loss, "folds": 5, "note": ""}
+
+
+def _effect(number: int, classes: list[str]) -> dict[str, Any] | None:
+    """Of every ninth feature nothing is known, and the next one is nominal."""
+    if number % 9 == 3:
+        return None
+    level = "middle" if number % 9 == 4 else None
+    size = 0.4 if level else (1.503 - number / 40) * (-1) ** number
+    return {
+        "class": classes[number % len(classes)],
+        "level": level,
+        "size": size,
+        "low": size - 0.2,
+        "high": size + 0.2,
+    }
+
+
+def _quality(names: list[str], n: int) -> dict[str, Any]:
+    """Every fifth column has missing values, the second is constant, the third a copy of the first."""
+    size = len(names)
+    return {
+        "n": n,
+        "remarked": -(-size // 5),
+        "compared": True,
+        "table": {
+            "name": names,
+            "kind": ["numeric"] * size,
+            "missing": [0.1 if i % 5 == 0 else 0.0 for i in range(size)],
+            "levels": [1 if i == 1 else 140 + i for i in range(size)],
+            "outliers": [None if i == 1 else i / 1000 for i in range(size)],
+            "constant": [i == 1 for i in range(size)],
+            "copy_of": [names[0] if i == 2 else None for i in range(size)],
+        },
     }
 
 
@@ -382,11 +432,13 @@ def _distribution(rng: np.random.Generator, number: int, name: str, classes: lis
         "edges": edges,
         "levels": levels,
         "missing": int(rng.integers(0, 12)),
+        "boxes": None if edges is None else [[low, low / 2, 0.0, high / 2, high] for _ in classes],
     }
 
 
 def _rows(rng: np.random.Generator, classes: list[str], hostile: bool) -> dict[str, Any]:
     k = len(classes)
+    values = np.random.default_rng(k)
     truth = np.sort(rng.choice(k, 280, p=np.arange(k + 1, 1, -1) / np.arange(k + 1, 1, -1).sum()))
     truth[:k] = np.arange(k)
     angle = 2 * np.pi * truth / k
@@ -409,16 +461,54 @@ def _rows(rng: np.random.Generator, classes: list[str], hostile: bool) -> dict[s
             "shown": truth.size,
             "of": truth.size,
         },
+        "heat": {
+            "names": [HOSTILE[i] if hostile else f"g{i}" for i in range(6)],
+            "values": values.uniform(-3, 3, (6, 60)).round(2).tolist(),
+            "class": np.sort(truth[:: max(1, truth.size // 60)][:60]).tolist(),
+            "row": list(range(1, 61)),
+            "shown": 60,
+            "of": truth.size,
+        },
+        "pairs": {
+            "names": [HOSTILE[i] if hostile else f"g{i}" for i in range(4)],
+            "values": values.normal(size=(4, truth.size)).round(3).tolist(),
+            "class": truth.tolist(),
+            "row": list(range(1, truth.size + 1)),
+            "shown": truth.size,
+            "of": truth.size,
+        },
         "classes": classes,
         "confusion": confusion.tolist(),
+        "rates": _rates(confusion, classes),
         "roc": {
             "curves": [
                 _roc(classes[c], truth == c, evidence[:, c] - np.delete(evidence, c, 1).max(1)) for c in positive
             ]
         },
+        "precision_recall": {
+            "curves": [
+                {
+                    "class": classes[c],
+                    "recall": [1.0, 0.6, 0.0],
+                    "precision": [0.3, 0.8, 1.0],
+                    "area": 0.77,
+                    "share": 0.3,
+                }
+                for c in positive
+            ]
+        },
         "threshold": _threshold(truth == 1, evidence[:, 1] - evidence[:, 0]) if k == 2 else None,
         "calibration": {"curves": [_calibration(classes[c], truth == c, probability[:, c]) for c in positive]},
     }
+
+
+def _rates(confusion: np.ndarray, classes: list[str]) -> list[dict[str, Any]]:
+    found = []
+    for c, name in enumerate(classes):
+        right, of = int(confusion[c, c]), int(confusion[c].sum())
+        found.append({"what": "recall", "class": name, "right": right, "of": of, "share": right / max(1, of)})
+        found[-1] |= {"low": 0.9 * found[-1]["share"], "high": min(1.0, 1.1 * found[-1]["share"])}
+    return found
 
 
 def _along(truth: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -68,7 +68,7 @@ def test_a_search_shows_its_table_on_a_terminal(monkeypatch: pytest.MonkeyPatch)
     tamis.mine(data(), trials=2, progress=False, **QUICK)
     assert written.getvalue() == ""
     tamis.mine(data(), trials=2, **QUICK)
-    assert "recipes tried in all" in written.getvalue()
+    assert "begun in all searches" in written.getvalue()
 
 
 def test_one_display_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,10 +16,10 @@ from tamis.compose.chain import Call
 from tamis.data.dataset import Dataset
 from tamis.mining.mined import Mined
 from tamis.mining.search import mine
-from tamis.reporting.answer import interval, mined_answer, validated_answer
+from tamis.reporting.answer import chance, interval, mined_answer, validated_answer
 from tamis.reporting.sentence import sentence
 from tamis.validation.json_values import plain
-from tamis.validation.metrics import Metric, all_metrics
+from tamis.validation.metrics import FoldPredictions, Metric, all_metrics
 from tamis.validation.result import Estimate
 from tamis.validation.whole import validate
 
@@ -34,6 +34,24 @@ def planted(n_classes: int = 2, probes: bool = False) -> Dataset:
     X[:, :3] += 2.0 * y[:, None]
     roles = np.array(["informative"] * 3 + ["probe"] * 27) if probes else None
     return Dataset(X, y, np.array([f"gene {j}" for j in range(30)]), roles=roles)
+
+
+@pytest.mark.parametrize("counts", [(30, 10), (5, 20, 25)])
+@pytest.mark.parametrize("name", sorted(all_metrics))
+def test_chance_is_what_the_largest_class_reaches(name: str, counts: tuple[int, ...]) -> None:
+    truth = np.repeat(np.arange(len(counts)), counts)
+    shares = np.tile(np.array(counts) / sum(counts), (truth.size, 1))
+    labels = np.full(truth.size, int(np.argmax(counts)))
+    scores = shares[:, 1] if len(counts) == 2 else shares
+    known = chance(all_metrics[name], truth)
+    if name == "f1_macro":
+        assert known is None
+    else:
+        assert known == pytest.approx(all_metrics[name](FoldPredictions(truth, labels, len(counts), scores, shares)))
+
+
+def test_the_chance_of_another_metric_is_not_known() -> None:
+    assert chance(Metric("ber", "mine", "low", "labels", lambda _: 0.0), np.array([0, 1])) is None
 
 
 @pytest.fixture(scope="session")

@@ -22,8 +22,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), needs_chromium]
 SECTIONS = ["answer", "data", "models", "sizes", "features", "rows", "honesty", "story", "made"]
 
 #: Figures that the report of every search has, and those of two classes with scores.
-ALWAYS = {"error_features", "distribution", "redundancy", "projection", "stages"}
-TWO_CLASSES = {"roc", "threshold"}
+ALWAYS = {"error_size", "error_features", "distribution", "redundancy", "heat", "pairs", "projection", "stages"}
+TWO_CLASSES = {"roc", "precision_recall", "threshold"}
 
 
 @pytest.fixture(scope="module")

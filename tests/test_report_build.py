@@ -53,6 +53,27 @@ def timeless(facts: dict[str, Any]) -> dict[str, Any]:
     return facts
 
 
+def test_the_importance_of_the_planted_column_is_the_largest(run: Path) -> None:
+    panel = report(run).facts["features"]
+    known = panel["permutation_importance"]
+    loss = {panel["table"]["name"][one["place"]]: one["mean"] for one in known["loss"]}
+    assert max(loss, key=lambda name: loss[name]) == "g3"
+    assert loss["g3"] > 0.1
+    assert (known["folds"], known["note"]) == (3, "")
+
+
+def test_where_fitting_takes_too_long_the_importance_is_not_known(
+    flowers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tamis.reporting.note_facts._IMPORTANCE_SECONDS", 0.0)
+    tamis.mine(load(flowers, target="kind"), run=tmp_path / "a.tamis-run", **{**QUICK, "trials": 1})
+    found = report(tmp_path / "a.tamis-run")
+    known = found.facts["features"]["permutation_importance"]
+    assert (known["loss"], known["folds"]) == ([], 0)
+    assert known["note"].startswith("fitting the model again would take about")
+    assert f"The permutation importance is not known: {known['note']}." in found.to_markdown()
+
+
 def test_a_run_made_in_python_has_the_report_that_the_command_gives(
     tamis: Any, flowers: Path, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

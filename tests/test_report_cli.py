@@ -128,6 +128,17 @@ def test_a_search_writes_its_report_and_keeps_the_facts(tamis: Any, garden: Path
         assert tamis(*typed[1:])[0] == 0, command
 
 
+def test_the_number_of_recipes_is_one_number(tamis: Any, garden: Path) -> None:
+    facts = json.loads(tamis("report", "flowers.tamis-run", "--json")[1])
+    typed = shlex.split(facts["made"]["command"])[1:]
+    out = tamis(*typed)[1]
+    told = json.loads(tamis(*typed, "--json")[1])
+    assert told["tried"] == len(told["leaderboard"]) == facts["models"]["n"] == len(facts["models"]["rows"])
+    assert f"the best of {told['tried']} recipes" in out
+    assert f"{told['tried']} models evaluated" in Page(garden / "flowers.tamis-report.html").shown
+    assert sum({one["stage"]: one["recipes"] for one in facts["story"]["stages"]}.values()) <= told["tried"]
+
+
 def test_the_search_again_tells_the_same(tamis: Any, garden: Path) -> None:
     before = json.loads(tamis("report", "flowers.tamis-run", "--json")[1])
     (garden / "flowers.tamis-report.html").unlink()
@@ -149,13 +160,13 @@ def test_the_page_is_made_again_from_the_run_alone(tamis: Any, garden: Path) -> 
         (garden / file).unlink()
     run = (garden / "flowers.tamis-run").read_bytes()
     code, out, said = tamis("report", "flowers.tamis-run")
-    assert (code, out, said) == (0, "report: flowers.tamis-run.html\n", "")
-    assert (garden / "flowers.tamis-run.html").read_bytes() == first
+    assert (code, out, said) == (0, "report: flowers.tamis-report.html\n", "")
+    assert (garden / "flowers.tamis-report.html").read_bytes() == first
     assert tamis("report", "flowers.tamis-run", "--out", "page.html")[:2] == (0, "report: page.html\n")
     assert (garden / "page.html").read_bytes() == first
     # Looking at a run does not change it, and nothing is left beside it.
     assert (garden / "flowers.tamis-run").read_bytes() == run
-    assert {file.name for file in garden.iterdir()} == {"flowers.tamis-run", "flowers.tamis-run.html", "page.html"}
+    assert {file.name for file in garden.iterdir()} == {"flowers.tamis-run", "flowers.tamis-report.html", "page.html"}
 
 
 def test_the_page_is_opened_when_asked(tamis: Any, garden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,6 +177,7 @@ def test_the_page_is_opened_when_asked(tamis: Any, garden: Path, monkeypatch: py
 
 
 def test_the_report_as_text(tamis: Any, garden: Path) -> None:
+    (garden / "flowers.tamis-report.html").unlink()
     code, out, _ = tamis("report", "flowers.tamis-run", "--markdown")
     facts = json.loads(tamis("report", "flowers.tamis-run", "--json")[1])
     assert code == 0
@@ -173,7 +185,7 @@ def test_the_report_as_text(tamis: Any, garden: Path) -> None:
     assert f"{facts['answer']['honest']['mean']:.3f}" in out
     assert "g0" in out
     assert "tamis predict flowers.tamis-model" in out
-    assert not (garden / "flowers.tamis-run.html").exists()
+    assert not list(garden.glob("*.html"))
 
 
 def test_the_report_as_figures(tamis: Any, garden: Path) -> None:
@@ -212,8 +224,9 @@ def test_a_run_that_is_not_over(tamis: Any, garden: Path) -> None:
     connection.execute("DELETE FROM notes WHERE name = 'facts'")
     connection.commit()
     connection.close()
+    (garden / "flowers.tamis-report.html").unlink()
     refused(tamis("report", "flowers.tamis-run"), "flowers.tamis-run: holds no finished search")
-    assert not (garden / "flowers.tamis-run.html").exists()
+    assert not list(garden.glob("*.html"))
 
 
 @pytest.mark.parametrize("options", [(), ("--json",), ("--markdown",), ("--figures", "figures")])
@@ -362,7 +375,8 @@ def test_data_alone_has_a_page(tamis: Any, garden: Path) -> None:
     assert (code, out, said) == (0, "report: data.html\n", "")
     page = Page(garden / "data.html")
     assert page.facts["kind"] == "data"
-    assert page.facts["data"] == json.loads(tamis("data", "describe", "flowers.csv", "--target", "kind", "--json")[1])
+    described = json.loads(tamis("data", "describe", "flowers.csv", "--target", "kind", "--json")[1])
+    assert {key: page.facts["data"][key] for key in described} == described
     assert page.facts["features"]["table"]["name"][0] == "g0"
     assert page.facts["answer"] is None
     assert "The data" in page.shown

@@ -14,9 +14,11 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
+from sklearn.metrics import average_precision_score
 
 from tamis.base.errors import TamisError
 from tamis.compose.recipe import recipe
+from tamis.data.column_plan import ColumnPlan
 from tamis.data.dataset import Dataset
 from tamis.data.load import load
 from tamis.mining.run.store import Store
@@ -36,11 +38,12 @@ COMMANDS = [{"what": "predict", "command": "tamis predict m NEW"}]
 
 #: The entries of each panel, as the views expect them.
 ENTRIES = {
-    "answer": "recipe sentence members metric honest inner_estimate optimism offers n_used n_features "
-    "false_features commands",
-    "models": "metric rows best smallest chosen curves",
-    "features": "n table left_out score_name stability selectors redundancy substitutes distributions",
-    "rows": "projection classes confusion roc threshold calibration",
+    "answer": "recipe sentence members metric about chance honest inner_estimate optimism offers n_used n_features "
+    "false_features groups commands",
+    "models": "metric rows n best smallest chosen curves",
+    "features": "n table left_out score_name stability selectors redundancy substitutes permutation_importance effects "
+    "distributions quality",
+    "rows": "projection heat pairs classes confusion rates roc precision_recall threshold calibration",
     "honesty": "leak permutation search warnings",
     "story": "stages choices trees members failed",
 }
@@ -127,7 +130,7 @@ def check_features(panel: dict[str, Any], data: Dataset) -> None:
     assert set(table["name"]) <= set(map(str, data.feature_names))
     assert len(set(table["rank"])) == len(table["rank"])
     for one in panel["distributions"]:
-        assert one.keys() == {"name", "kind", "classes", "edges", "levels", "missing"}
+        assert one.keys() == {"name", "kind", "classes", "edges", "levels", "missing", "boxes"}
         # Every row is in one bin of its class, or missing.
         assert sum(sum(each["counts"]) for each in one["classes"]) + one["missing"] == data.n_rows
         bins = len(one["levels"]) if one["kind"] == "nominal" else len(one["edges"]) - 1
@@ -159,6 +162,7 @@ def test_a_search_has_every_entry(mined: Any) -> None:
     keys = "recipe family stage mean sd se cautious features seconds folds same"
     assert all(row.keys() == set(keys.split()) for row in models["rows"])
     assert {row["recipe"] for row in models["rows"]} == set(found.leaderboard_["recipe"])
+    assert models["n"] == found.run_.n_tried == found.leaderboard_.height == found.summary()["tried"]
     assert [curve.keys() for curve in models["curves"]] == [{"family", "points"}] * len(models["curves"])
     sizes = [[point["features"] for point in curve["points"]] for curve in models["curves"]]
     assert sizes
@@ -191,6 +195,39 @@ def test_the_honest_error_is_that_of_the_validation(mined: Any) -> None:
     leak = facts["honesty"]["leak"]
     assert leak["nested"]["mean"] == honest["mean"]
     assert leak["optimism"] == pytest.approx(honest["mean"] - leak["leaky"]["mean"])
+
+
+def test_guessing_and_the_rates_are_those_of_the_predictions(mined: Any) -> None:
+    found, _, facts = mined
+    assert facts["answer"]["chance"] == 0.5
+    assert facts["answer"]["about"].startswith("balanced error rate")
+    confusion = np.array(facts["rows"]["confusion"])
+    shares = {one["what"]: (one["right"], one["of"]) for one in facts["rows"]["rates"]}
+    assert shares["sensitivity"] == (confusion[1, 1], confusion[1].sum())
+    assert shares["negative predictive value"] == (confusion[0, 0], confusion[:, 0].sum())
+    predictions = found.validation_.predictions
+    (curve,) = facts["rows"]["precision_recall"]["curves"]
+    positive = predictions.truth == found.classes_[1]
+    assert curve["area"] == pytest.approx(average_precision_score(positive, predictions.scores))
+    assert curve["share"] == pytest.approx(positive.mean())
+    # Read as the names of columns, the best first.
+    table = facts["features"]["table"]
+    used = [name for name, one in zip(table["name"], table["used"], strict=True) if one]
+    assert sorted(facts["rows"]["heat"]["names"]) == sorted(used)
+    assert facts["rows"]["pairs"]["names"] == used[:4]
+
+
+def test_groups_that_are_split_are_counted() -> None:
+    X, y = plants()
+    data = Dataset.of(X, y, groups=np.repeat(np.arange(30), 3))
+    whole = validate("cc(2) | knn(3)", data, folds=3)
+    assert validated_facts(whole, data)["answer"]["groups"] == 0
+    assert validated_facts(whole, data)["data"]["group_sizes"] == [3, 3.0, 3]
+    alone = validate("cc(2) | knn(3)", replace(data, groups=None), folds=3)
+    tests = [set(alone.predictions.row[alone.predictions.fold == fold].tolist()) for fold in range(3)]
+    split = sum(not any({3 * g, 3 * g + 1, 3 * g + 2} <= test for test in tests) for g in range(30))
+    assert validated_facts(alone, data)["answer"]["groups"] == split > 0
+    assert validated_facts(alone, replace(data, groups=None))["answer"]["groups"] is None
 
 
 def test_all_offers_of_the_search_are_there(mined: Any) -> None:
@@ -369,18 +406,17 @@ def test_names_and_gaps_from_a_table(mixed: Path) -> None:
     found = validate(recipe("impute | encode | cc(3) | knn(5)"), data, folds=3)
     facts = validated_facts(found, data)
     check_contract(facts, "validate", data, none={"models", "story"})
-    assert (facts["data"]["nominal"], facts["data"]["missing"]) == (2, 18)
+    assert (facts["data"]["nominal"], facts["data"]["missing"]) == (1, 18)
+    assert facts["data"]["not_features"] == [{"name": "blank", "why": "constant"}]
     shown = {one["name"]: one for one in facts["features"]["distributions"]}
     assert {name: one["kind"] for name, one in shown.items()} == {
         "size": "numeric",
         "depth": "numeric",
         "colour": "nominal",
-        "blank": "nominal",
     }
     assert (shown["colour"]["missing"], shown["depth"]["missing"]) == (9, 0)
     assert sorted(shown["colour"]["levels"]) == ["rose", "tulip", "white"]
     assert facts["features"]["score_name"] == "ssv"
-    assert any("blank" in warning["what"] for warning in facts["honesty"]["warnings"])
 
 
 def test_data_alone(mixed: Path) -> None:
@@ -389,9 +425,20 @@ def test_data_alone(mixed: Path) -> None:
     check_contract(facts, "data", data, none={"answer", "models", "story"})
     assert facts["made"]["seed"] is None
     assert facts["rows"]["confusion"] is None
-    assert facts["features"]["table"]["chosen"] == [None] * 4
+    assert facts["features"]["table"]["chosen"] == [None] * 3
     assert facts["features"]["stability"] is None
     assert facts["rows"]["projection"]["explained"][0] <= 1
+    assert facts["data"]["not_features"] == [{"name": "blank", "why": "constant"}]
+    assert facts["data"]["reading"] == ["colour tells the class alone; was it known before the outcome?"]
+
+
+def test_what_reading_left_out_and_noted_is_told() -> None:
+    plan = ColumnPlan({"id": "every row has a value of its own"})
+    notes = ("the decimal sign is a comma", "left out: id (every row has a value of its own)")
+    y = np.array(["a", "a", "b", "b"])
+    facts = data_facts(Dataset(np.ones((4, 1)), y, np.array(["u"]), plan=plan, notes=notes))["data"]
+    assert facts["not_features"] == [{"name": "id", "why": "every row has a value of its own"}]
+    assert facts["reading"] == ["the decimal sign is a comma"]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import sys
 import warnings
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from sample_facts import HOSTILE, sample
 from tamis.base.errors import TamisError
-from tamis.reporting import figures_features, figures_models, figures_rows
+from tamis.reporting import figures_features, figures_models, figures_rows, figures_values
 from tamis.reporting import matplotlib_drawing as canvas
 from tamis.reporting.figure_description import Axis, Figure, Panel, Series
 from tamis.reporting.figures import FORMATS, draw, figures
@@ -22,14 +23,18 @@ from tamis.reporting.plotly_json import plotly_json
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed (pip install tamis[figures])")
 
 ALL = (
+    "error_size",
     "error_features",
     "stability",
     "features",
     "redundancy",
     "selectors",
+    "heat",
+    "pairs",
     "projection",
     "confusion",
     "roc",
+    "precision_recall",
     "threshold",
     "calibration",
     "permutation",
@@ -72,7 +77,7 @@ def written(figure):
     [
         ({}, set()),
         ({"n_classes": 9}, {"threshold"}),
-        ({"kind": "validate"}, {"error_features", "stability", "stages"}),
+        ({"kind": "validate"}, {"error_size", "error_features", "stability", "stages"}),
         ({"kind": "data"}, set(ALL) - {"features", "redundancy", "projection"}),
     ],
 )
@@ -87,9 +92,10 @@ def test_nothing_is_drawn_of_nothing(tmp_path):
     facts = dict.fromkeys(("answer", "models", "features", "rows", "honesty", "story"))
     assert draw(facts, tmp_path) == []
     empty = sample(n_features=5, n_models=3)
-    empty["models"]["curves"] = []
+    empty["models"] |= {"curves": [], "rows": []}
     empty["story"]["stages"] = []
     empty["rows"] |= {"roc": {"curves": []}, "calibration": {"curves": []}, "projection": None, "confusion": None}
+    empty["rows"] |= {"precision_recall": None, "heat": None, "pairs": None}
     empty["features"] |= {"selectors": None, "redundancy": None}
     assert names(draw(empty, tmp_path)) == ["features", "threshold", "permutation"]
 
@@ -100,7 +106,7 @@ def test_the_same_facts_give_the_same_bytes(format, tmp_path):
     if format != "svg":
         # The others cost more, and what could differ in them is not in the panels.
         facts |= {"models": None, "features": None, "story": None}
-        facts["rows"] |= dict.fromkeys(("projection", "roc", "threshold", "calibration"))
+        facts["rows"] |= dict.fromkeys(("projection", "pairs", "roc", "precision_recall", "threshold", "calibration"))
     first = [path.read_bytes() for path in draw(facts, tmp_path / "one", format=format)]
     with matplotlib.rc_context({"font.size": 20, "axes.grid": True, "svg.hashsalt": "other"}):
         again = [path.read_bytes() for path in draw(facts, tmp_path / "two", format=format)]
@@ -185,6 +191,78 @@ def test_bands_are_one_standard_error_wide():
     for point in facts["models"]["curves"][0]["points"]:
         for sign in (-1, 1):
             assert (point["features"], round(point["mean"] + sign * point["se"], 9)) in corners
+
+
+def test_the_one_curve_is_the_best_model_of_each_size():
+    facts = sample(n_models=60)
+    (axes,) = axes_of(figures_models.error_size(facts))
+    line = axes.get_lines()[0]
+    rows = [row for row in facts["models"]["rows"] if row["features"]]
+    first = {}
+    for row in rows:
+        first.setdefault(round(6 * np.log10(row["features"])), row)
+    expected = sorted((row["features"], row["mean"]) for row in first.values())
+    np.testing.assert_allclose(line.get_xydata(), expected)
+    (band,) = axes.collections
+    corners = {tuple(corner) for corner in band.get_paths()[0].vertices.round(9).tolist()}
+    for row in first.values():
+        assert (row["features"], round(row["mean"] + row["se"], 9)) in corners
+    facts["models"]["rows"] = rows[:1]
+    assert figures_models.error_size(facts) is None
+
+
+def test_rows_of_a_class_stand_together_below_their_strip():
+    facts = sample(n_classes=3)
+    known = facts["rows"]["heat"]
+    known["values"][1][2] = None
+    strip, cells = axes_of(figures_values.heat(facts))
+    ends = [(bar.get_x() + 0.5, bar.get_x() + bar.get_width() - 0.5) for bar in strip.patches]
+    for number, (begin, end) in enumerate(ends):
+        own = [i for i, code in enumerate(known["class"]) if code == number]
+        assert (begin, end) == pytest.approx((own[0], own[-1]))
+    drawn = cells.collections[0].get_array()
+    assert drawn.mask.sum() == 1
+    np.testing.assert_allclose(drawn.filled(np.nan), np.array(known["values"], dtype=float))
+    assert [label.get_text() for label in cells.get_yticklabels()] == known["names"]
+    assert strip.get_xlim() == cells.get_xlim()
+
+
+def test_the_best_features_are_drawn_against_each_other():
+    facts = sample()
+    known = facts["rows"]["pairs"]
+    axes = axes_of(figures_values.pairs(facts))
+    assert [(one.get_xlabel(), one.get_ylabel()) for one in axes] == list(combinations(known["names"], 2))
+    own = np.array(known["class"]) == 1
+    expected = np.column_stack([known["values"][1], known["values"][3]])[own]
+    np.testing.assert_allclose(axes[4].get_lines()[1].get_xydata(), expected)
+    # The panels do not overlap, and one of them has the legend.
+    places = [one.get_position() for one in axes]
+    assert not any(a.overlaps(b) for a, b in combinations(places, 2))
+    assert [one.get_legend() is not None for one in axes] == [False, False, True, False, False, False]
+    facts["rows"]["pairs"] |= {"names": known["names"][:2], "values": known["values"][:2]}
+    (single,) = axes_of(figures_values.pairs(facts))
+    assert single.get_legend() is not None
+
+
+def test_precision_is_drawn_beside_guessing():
+    facts = sample(n_classes=3)
+    curves = facts["rows"]["precision_recall"]["curves"]
+    (axes,) = axes_of(figures_rows.precision_recall(facts))
+    lines = axes.get_lines()
+    for curve, line, guess in zip(curves, lines[::2], lines[1::2], strict=True):
+        np.testing.assert_allclose(line.get_xydata(), np.column_stack([curve["recall"], curve["precision"]]))
+        assert guess.get_ydata().tolist() == [curve["share"]] * 2
+
+
+def test_boxes_stand_above_the_steps():
+    facts = sample()
+    known = facts["features"]["distributions"][0]
+    known["boxes"] = [[-1.0, 0.0, 0.5, 1.0, 3.0], [-9.0, 1.0, 1.5, 2.0, 9.0]]
+    above, below = axes_of(figures_features.distributions(facts)[0])
+    assert [(bar.get_x(), bar.get_width()) for bar in above.patches] == [(0.0, 1.0), (1.0, 1.0)]
+    assert above.get_xlim() == below.get_xlim() == (-9.0, 9.0)
+    del known["boxes"]
+    assert len(axes_of(figures_features.distributions(facts)[0])) == 1
 
 
 def test_a_measure_of_which_more_is_better_puts_the_highest_family_first():
@@ -337,7 +415,8 @@ def test_a_stage_that_comes_again_has_one_line():
 def test_a_distribution_is_the_share_of_each_class(number):
     facts = sample()
     known = facts["features"]["distributions"][number]
-    (axes,) = axes_of(figures_features.distributions(facts)[number])
+    *above, axes = axes_of(figures_features.distributions(facts)[number])
+    assert len(above) == (known["boxes"] is not None)
     for place, own in enumerate(known["classes"]):
         shares = np.array(own["counts"]) / sum(own["counts"])
         if known["edges"] is None:

@@ -19,10 +19,12 @@ from sample_facts import HOSTILE, sample
 from tamis.reporting import html as view
 from tamis.reporting.display_names import shown as line
 from tamis.reporting.html import page
+from tamis.reporting.markdown import text
 
 TEMPLATES = Path(view.__file__).with_name("templates")
 
-ALWAYS = ["error_features", "stability", "distribution", "selectors", "redundancy", "projection", "roc"]
+ALWAYS = ["error_size", "error_features", "stability", "distribution", "selectors", "redundancy"]
+ALWAYS += ["heat", "pairs", "projection", "roc", "precision_recall"]
 TWO_CLASSES = [*ALWAYS, "threshold", "calibration", "permutation", "stages", "tree"]
 MORE_CLASSES = [*ALWAYS, "calibration", "permutation", "stages", "tree"]
 
@@ -155,6 +157,81 @@ def test_clusters_hold_every_feature_once():
     assert sorted(name for names in clusters for name in names) == sorted(
         name for name, c in zip(redundancy["names"], redundancy["cluster"], strict=True) if c not in alone
     )
+
+
+def test_the_first_screen_names_the_features_and_tells_what_guessing_is():
+    facts = sample()
+    table = facts["features"]["table"]
+    names = [name for name, used in zip(table["name"], table["used"], strict=True) if used]
+    facts["answer"]["n_used"] = len(names)
+    shown = page(facts).partition("<script")[0]
+    assert "0.500 would be guessing" in shown
+    assert shown.count("balanced error rate: the mean") == 1
+    first = shown.partition('<p class="chosen">')[2].partition("</p>")[0]
+    assert re.findall("<bdi>(.*?)</bdi>", first) == names[:20]
+    assert ("more</a>" in first) == (len(names) > 20)
+    table["used"] = [place < 54 for place in range(len(table["used"]))]
+    facts["answer"]["n_used"] = 54
+    assert 'and <a href="#features">34 more</a>.' in page(facts)
+
+
+def test_one_is_singular():
+    facts = sample(n_features=30, n_models=1)
+    facts["data"] |= {"rows": 1, "features": 1}
+    shown = page(facts)
+    assert "1 model evaluated" in shown
+    assert "1 row, 1 feature, 2 classes" in shown
+    assert not re.search(r"\b1 (models|rows|features|columns|groups|recipes|folds)\b", shown.partition("<script")[0])
+
+
+def test_groups_and_left_out_columns_are_shown():
+    facts = sample(n_features=30)
+    shown = page(facts)
+    assert "none of the 40 groups has rows in training and in test at once" in shown
+    assert "40 of 1 to 12 rows, median 6.5" in shown
+    assert "2 columns were left out" in shown
+    assert "every row has a value of its own" in shown
+    assert "&#39;?&#39; was read as missing" in shown
+    facts["answer"]["groups"], facts["data"]["group_sizes"] = 3, [2, 2, 2]
+    shown = page(facts)
+    assert "3 groups have rows in training and in test at once" in shown
+    assert "40 of 2 rows" in shown
+    facts["answer"]["groups"] = facts["data"]["groups"] = None
+    facts["data"] |= {"not_features": [], "reading": []}
+    assert "at once" not in page(facts)
+    assert "left out" not in page(facts).partition("<script")[0]
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_rates_are_a_table(n_classes):
+    facts = sample(n_features=30, n_classes=n_classes)
+    shown = page(facts)
+    for one in facts["rows"]["rates"]:
+        assert f"{one['right']:,} of {one['of']:,}" in shown
+        assert f"{100 * one['low']:.1f} % to {100 * one['high']:.1f} %" in shown
+    facts["rows"]["rates"] = None
+    assert "How often it is right" not in page(facts)
+
+
+def test_facts_of_an_older_run_are_shown():
+    """A run that was searched before has none of these entries."""
+    facts = sample(n_features=30)
+    for panel, names in {
+        "answer": "about chance groups",
+        "data": "group_sizes not_features reading",
+        "models": "n",
+        "features": "permutation_importance effects quality",
+        "rows": "heat pairs rates precision_recall",
+    }.items():
+        for name in names.split():
+            del facts[panel][name]
+    for one in facts["features"]["distributions"]:
+        del one["boxes"]
+    elements = Elements(page(facts))
+    drawn = {attributes.get("data-figure") for attributes in elements.named("div")}
+    assert "projection" in drawn
+    assert not drawn & {"heat", "pairs", "precision_recall"}
+    assert "30 features" in text(facts)
 
 
 @pytest.mark.parametrize("part", ["answer", "models", "features", "rows", "story", "data"])
@@ -323,8 +400,56 @@ def test_hostile_names_are_text(browser, report, classes):
         assert seen.page.locator("h1").inner_text() == facts["title"]
         assert seen.page.evaluate("window.__hit") is None
         assert (seen.errors, seen.dialogs, seen.requests) == ([], [], [file.as_uri()])
-        assert seen.page.locator("main img, main script, main a[href]").count() == 0
+        assert seen.page.locator("main img, main script, main a[href]:not([href^='#'])").count() == 0
         assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@needs_chromium
+def test_the_effect_and_the_importance_of_a_feature_are_in_its_line(browser, report):
+    panel = sample()["features"]
+    loss = {one["place"]: one for one in panel["permutation_importance"]["loss"]}
+    with opened(browser, report()) as seen:
+        permuted, effects = (column(seen, "features", number) for number in (6, 7))
+        for place in range(20):
+            one = panel["effects"][place]
+            if one is None:
+                assert effects[place] == "\N{EN DASH}"
+            else:
+                assert one["class"] in effects[place]
+                ends = sorted(abs(one[key]) for key in ("low", "high"))
+                expected = [f"{end:.2f}" if one["level"] is None else f"{100 * end:.0f}" for end in ends]
+                assert f"({expected[0]} to {expected[1]})" in effects[place]
+            known = f"{loss[place]['mean']:.3f} \N{PLUS-MINUS SIGN} 0.010" if place in loss else "\N{EN DASH}"
+            assert permuted[place] == known
+        header(seen, "features", "Effect").click()
+        sizes = sorted((abs(one["size"]) for one in panel["effects"] if one), reverse=True)
+        assert f"{sizes[0]:.2f} sd" in column(seen, "features", 7)[0]
+        assert seen.errors == []
+
+
+@needs_chromium
+def test_the_quality_of_columns_is_a_table(browser, report):
+    known = sample()["features"]["quality"]["table"]
+    with opened(browser, report()) as seen:
+        seen.page.locator("#data summary", has_text="Quality").click()
+        assert column(seen, "quality", 1) == known["name"][:20]
+        assert column(seen, "quality", 6)[:3] == ["", "constant", f"the same as {known['name'][0]}"]
+        seen.page.locator("[data-table=quality] input").fill("constant")
+        assert column(seen, "quality", 1) == [known["name"][1]]
+        assert seen.errors == []
+
+
+@needs_chromium
+@pytest.mark.parametrize("classes", [2, 9])
+def test_a_narrow_screen_scrolls_down_only(browser, report, classes):
+    with opened(browser, report(n_classes=classes, hostile=classes == 2)) as seen:
+        seen.page.set_viewport_size({"width": 400, "height": 800})
+        seen.draw_all()
+        seen.page.locator("details").evaluate_all("all => all.forEach(e => { e.open = true; })")
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 400
+        # What is wider scrolls in a box of its own, which the keyboard reaches.
+        wide = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1 && e.tabIndex !== 0).map(e => e.className)"
+        assert seen.page.locator(".scroll, .figure-pairs .sheet, .figure-heat .sheet").evaluate_all(wide) == []
 
 
 @needs_chromium
@@ -371,7 +496,7 @@ def test_the_largest_report_is_made_and_painted_soon(browser, folder):
 @pytest.mark.parametrize(
     ("kind", "sections", "figures"),
     [
-        ("validate", ["answer", "data", "features", "rows", "honesty", "made"], [*TWO_CLASSES[2:-2]]),
+        ("validate", ["answer", "data", "features", "rows", "honesty", "made"], [*TWO_CLASSES[3:-2]]),
         ("data", ["data", "features", "rows", "honesty", "made"], ["distribution", "redundancy", "projection"]),
     ],
 )

@@ -191,11 +191,44 @@ def test_features_in_use_are_listed_with_their_score_and_how_often_they_were_cho
     _, *rows = table_with(text(facts), "feature")
     by_name = dict(zip(known["name"], zip(known["rank"], known["score"], known["chosen"], strict=True), strict=True))
     assert {row[1] for row in rows} == {n for n, used in zip(known["name"], known["used"], strict=True) if used}
-    for rank, feature, score, chosen, _ in rows:
+    for rank, feature, score, chosen, *_ in rows:
         assert (int(rank), f"{by_name[feature][1]:.4g}") == (by_name[feature][0], score)
         assert f"{100 * by_name[feature][2]:.3g} %" == chosen
     shares = [by_name[row[1]][2] for row in rows]
     assert shares == sorted(shares, reverse=True)
+
+
+def test_importance_and_effect_stand_beside_the_feature():
+    facts = sample()
+    panel = facts["features"]
+    panel["effects"][0] = {"class": "ill", "level": None, "size": 1.25, "low": 0.9, "high": 1.6}
+    panel["effects"][1] = {"class": "ill", "level": "red", "size": -0.3, "low": -0.4, "high": -0.1}
+    panel["effects"][2] = None
+    panel["table"]["used"][:3] = [True] * 3
+    panel["permutation_importance"]["loss"] = [
+        {"place": 0, "mean": 0.123, "sd": None},
+        {"place": 1, "mean": 0.01, "sd": 0.002},
+    ]
+    head, *rows = table_with(text(facts), "feature")
+    assert head[4:6] == ["permuted", "effect"]
+    known = {row[1]: row[4:6] for row in rows}
+    names = panel["table"]["name"]
+    assert known[names[0]] == ["0.123", "higher in ill by 1.25 sd (0.90 to 1.60)"]
+    assert known[names[1]] == ["0.010 \N{PLUS-MINUS SIGN} 0.002", "red less often in ill by 30 points (10 to 40)"]
+    assert known[names[2]] == ["-", "-"]
+    panel["permutation_importance"] |= {"loss": [], "note": "it would take more than 5 seconds"}
+    assert "The permutation importance is not known: it would take more than 5 seconds." in text(facts)
+
+
+def test_the_chosen_features_are_named_and_guessing_is_told():
+    facts = sample()
+    markdown = text(facts)
+    table = facts["features"]["table"]
+    used = [name for name, one in zip(table["name"], table["used"], strict=True) if one]
+    assert f"It uses: {', '.join(f'`{name}`' for name in used[:20])}" in markdown
+    assert "0.500 would be guessing. BER is the balanced error rate: the mean of the error rates" in markdown
+    assert "left out: `healthy`, every row has a value of its own" in markdown
+    assert "Rows of a group stay together" in markdown
 
 
 def test_at_most_fifty_features_are_listed():
@@ -210,7 +243,7 @@ def test_at_most_fifty_features_are_listed():
 def test_without_folds_features_are_listed_by_rank():
     facts = sample(kind="data")
     head, *rows = table_with(text(facts), "feature")
-    assert head == ["rank", "feature", "score", "role"]
+    assert head == ["rank", "feature", "score", "effect", "role"]
     assert [int(row[0]) for row in rows] == list(range(1, 51))
 
 
@@ -254,6 +287,8 @@ def test_honesty_warnings_and_story_are_told():
 def test_what_is_not_known_is_not_told():
     facts = sample()
     facts["answer"]["honest"] |= {"se": None, "low": None, "high": None}
+    facts["answer"] |= {"about": None, "chance": None, "groups": None}
+    facts["features"]["permutation_importance"] = facts["features"]["effects"] = facts["rows"]["rates"] = None
     facts["answer"]["n_used"] = facts["answer"]["false_features"] = facts["models"]["smallest"] = None
     facts["features"]["stability"] = facts["features"]["redundancy"] = facts["features"]["selectors"] = None
     facts["features"]["table"] |= {"used": [None] * 500, "score": [None] * 500, "role": None}

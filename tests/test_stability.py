@@ -72,6 +72,15 @@ def test_equal_sets_are_perfectly_stable() -> None:
     assert found.interval == (1.0, 1.0)
 
 
+@pytest.mark.parametrize("masks", [[*[[1, 1, 0, 0, 0, 0]] * 4, [1, 0, 1, 0, 0, 0]], [[1, 0], [0, 1], [0, 1]]])
+def test_the_interval_stays_within_the_values_of_the_index(masks: list[list[int]]) -> None:
+    found = stability(indices(np.array(masks, dtype=bool)), len(masks[0]))
+    low, high = found.interval
+    reach = 1.96 * found.standard_error
+    assert found.index - reach < -1 or found.index + reach > 1
+    assert -1 <= low < found.index < high <= 1
+
+
 @pytest.mark.parametrize("sets", [[], [[0, 1]], [[], []], [[0, 1, 2], [0, 1, 2]]])
 def test_undefined_cases_are_nan(sets: list[list[int]]) -> None:
     found = stability([np.array(s, dtype=int) for s in sets], 3)

@@ -24,6 +24,7 @@ from tamis.cli.show import (
     reads_data,
 )
 from tamis.cli.validate import print_features
+from tamis.compose.plural import counted
 
 if TYPE_CHECKING:
     from tamis.data.dataset import Dataset
@@ -189,7 +190,8 @@ def _note_commands(run: Path, model: Path | None) -> None:
 
 
 def _print_head(dataset: "Dataset", run: Path) -> None:
-    print_line(f"{dataset.name}: {dataset.n_rows} rows, {dataset.n_features} features, {len(dataset.classes)} classes")
+    rows, features = counted(dataset.n_rows, "row"), counted(dataset.n_features, "feature")
+    print_line(f"{dataset.name}: {rows}, {features}, {counted(len(dataset.classes), 'class', 'classes')}")
     print_line(f"{'resuming' if run.exists() else 'run file:'} {run}")
 
 
@@ -200,7 +202,7 @@ def _print_models(found: "Mined") -> None:
         error = "" if row["se"] is None else f" +- {row['se']:.4f}"
         size = None if row["features"] is None else f"{row['features']:.0f}"
         rows.append([f"{row[metric.name]:.4f}{error}", size, row["folds"], row["stage"], row["recipe"]])
-    title = f"the best of {found.run_.n_tried} recipes, by their inner estimate"
+    title = f"the best of {counted(found.run_.n_tried, 'recipe')}, by their inner estimate"
     print_table(title, [metric.title, "features", "folds", "stage", "recipe"], rows, right=["features", "folds"])
 
 
@@ -227,8 +229,8 @@ def _print_offers(found: "Mined") -> None:
     metric = found.validation_.metrics[0]
     for name, one in found.models_.items():
         own = one.validation.estimates[metric.name]
-        size = one.selected_features.size
-        print_line(f"  {name}: {metric.title} {own.mean:.4f} +- {own.se:.4f}, {size} features")
+        size = counted(one.selected_features.size, "feature")
+        print_line(f"  {name}: {metric.title} {own.mean:.4f} +- {own.se:.4f}, {size}")
 
 
 def _roles(found: "Mined", dataset: "Dataset") -> str:

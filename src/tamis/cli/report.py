@@ -16,7 +16,7 @@ def report(
         Path | None, typer.Option("--compare", metavar="RUN2", help="Another run to show beside it.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Where to put the page; the run's name with .html by default.")
+        Path | None, typer.Option("--out", help="Where to put the page, NAME.tamis-report.html by default.")
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the report as text instead.")] = False,
@@ -38,7 +38,7 @@ def report(
         for path in found.to_figures(figures, format=format_):
             print_line(str(path))
     else:
-        page = found.to_html(out or run.with_name(f"{run.name}.html"))
+        page = found.to_html(out or run.with_name(f"{run.name.removesuffix('.tamis-run')}.tamis-report.html"))
         print_line(f"report: {page}")
         if open_:
             typer.launch(page.absolute().as_uri())

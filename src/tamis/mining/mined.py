@@ -37,7 +37,8 @@ class Run:
     search : int
         The number of the search on all rows in that file.
     n_tried : int
-        Recipes that this search tried.
+        Recipes that this search evaluated, which are the rows of the leaderboard; recipes that failed are not among
+        them.
     choices : tuple of str
         The choice of the search within each outer fold, in order.
     failed : mapping of str to str
@@ -124,7 +125,7 @@ class Mined(Reported, ClassifierMixin, BaseEstimator):
     inner_estimate_ : Estimate
         What the folds that chose the model say of it: too good, because they chose it.
     leaderboard_ : polars.DataFrame
-        All recipes that the search on all rows tried, best first.
+        All recipes that the search on all rows evaluated, best first.
     run_ : Run
     plan_ : ColumnPlan
         Which columns of a data frame are no features, and how its dates are read: new rows may have all columns.

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from html import escape
 from typing import Any, TypeAlias
 
+from tamis.compose.plural import counted
 from tamis.engines.progress import NotebookOutput, bar_html, check_progress, clock, displaying
 from tamis.mining.mined import leaderboard
 from tamis.mining.runner import Progress
@@ -113,8 +114,7 @@ def _rows(progress: Progress) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _time(progress: Progress) -> str:
-    tried = sum(len(search.trials.by_recipe) for search in progress.searches)
-    return f"{clock(progress.clock.spent)}, {tried} recipes tried in all"
+    return f"{clock(progress.clock.spent)}, {_begun(progress)}"
 
 
 _COLUMNS = ("inner estimate", "features", "folds", "recipe")
@@ -130,9 +130,8 @@ def _picture(progress: Progress, models: Sequence[Sequence[str]]) -> Any:
         return Text(compiling(progress))
     left = progress.clock.left
     time = f"{clock(progress.clock.spent)} spent" + ("" if left is None else f", {clock(max(0.0, left))} left")
-    tried = sum(len(search.trials.by_recipe) for search in progress.searches)
     words = stage_words(progress)
-    head = Text(f"{words}: {progress.done} of {progress.total} tasks; {tried} recipes tried in all; {time}")
+    head = Text(f"{words}: {progress.done} of {progress.total} tasks; {_begun(progress)}; {time}")
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in _COLUMNS:
         table.add_column(name, justify="right" if name in ("features", "folds") else "left", overflow="ellipsis")
@@ -151,3 +150,9 @@ def _html(progress: Progress, models: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in models)
     return f"<div>{bar}; {time}</div><table><tr>{head}</tr>{body}</table>"
+
+
+def _begun(progress: Progress) -> str:
+    """How many recipes have a result, in all searches together."""
+    begun = sum(bool(one.values) for search in progress.searches for one in search.trials.by_recipe.values())
+    return f"{counted(begun, 'recipe')} begun in all searches"

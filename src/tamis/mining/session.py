@@ -177,7 +177,7 @@ class Session:
             path=None,
             seconds=self._clock.spent,
             search=trials.number,
-            n_tried=len(trials.by_recipe),
+            n_tried=found.leaderboard_.height,
             choices=tuple(choices),
             failed={one.recipe: one.error for one in trials.by_recipe.values() if one.error},
         )

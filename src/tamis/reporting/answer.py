@@ -25,6 +25,14 @@ _OFFERS = {
     "small": "the fewest features within one standard error of it",
 }
 
+#: What metrics are, where their title does not say it.
+_ABOUT = {
+    "ber": "balanced error rate: the mean of the error rates of the classes",
+    "balanced_accuracy": "mean of the shares of each class that are predicted correctly",
+    "auc": "area under the ROC curve: the probability that a row of the class ranks above another row",
+    "log_loss": "mean of -ln(probability of the true class)",
+}
+
 #: The one metric of ours without an upper bound.
 _UNBOUNDED = "log_loss"
 
@@ -35,8 +43,9 @@ def mined_answer(
     """The entry "answer" of the facts of a search.
 
     `used` are the columns of the model, None when they are not known; `commands` ("what" and "command") use the model.
-    "members" are those of an ensemble; "offers" are the models of the search, this one among them. In "false_features",
-    "probes" is the number of useless columns that the model could have selected.
+    "members" are those of an ensemble; "offers" are the models of the search, this one among them. "about" says what
+    the metric is, "chance" is its value without any feature, "groups" the number of groups that were split. In
+    "false_features", "probes" is the number of useless columns that the model could have selected.
     """
     size = None if used is None else used.size
     inner = {"mean": found.inner_estimate_.mean, "se": found.inner_estimate_.se}
@@ -85,11 +94,14 @@ def _answer(
             "sentence": _ENSEMBLE.format(len(members)) if members else sentence(recipe),
             "members": [{"share": share, "sentence": words} for share, words in members],
             "metric": metric_facts(metric),
+            "about": _ABOUT.get(metric.name) if all_metrics.get(metric.name) == metric else None,
+            "chance": chance(metric, validation.predictions.truth),
             "honest": {**_honest(validation), "how": validation.split, "corrected": corrected},
             **more,
             "n_used": used,
             "n_features": data.n_features,
             "false_features": _false_features(validation, data, used),
+            "groups": split_groups(validation, data),
             "commands": commands,
         }
     )
@@ -131,6 +143,40 @@ def interval(estimate: Estimate, metric: Metric) -> tuple[float, float]:
     if all_metrics.get(metric.name) == metric:
         low, high = max(low, 0.0), high if metric.name == _UNBOUNDED else min(high, 1.0)
     return low, high
+
+
+def chance(metric: Metric, truth: np.ndarray) -> float | None:
+    """What a model reaches that knows no feature: it guesses, or always predicts the largest class.
+
+    None for F1 by class and for metrics of others, of which it is not known.
+
+    Examples
+    --------
+    >>> truth = np.array(["a", "a", "a", "b"])
+    >>> chance(all_metrics["ber"], truth), chance(all_metrics["accuracy"], truth), chance(all_metrics["auc"], truth)
+    (0.5, 0.75, 0.5)
+    """
+    shares = np.unique(truth, return_counts=True)[1] / truth.size
+    known = {
+        "ber": 1.0 - 1.0 / shares.size,
+        "balanced_accuracy": 1.0 / shares.size,
+        "accuracy": float(shares.max()),
+        "f1_micro": float(shares.max()),
+        "auc": 0.5,
+        _UNBOUNDED: float(-(shares * np.log(shares)).sum()),
+    }
+    return known.get(metric.name) if all_metrics.get(metric.name) == metric else None
+
+
+def split_groups(validation: Validation, data: Dataset) -> int | None:
+    """How many groups have rows in training and test at once; None if the data has no groups."""
+    if data.groups is None:
+        return None
+    own = np.unique(data.groups, return_inverse=True)[1]
+    predicted = validation.predictions
+    tests = np.column_stack([predicted.repeat, predicted.fold, own[predicted.row]])
+    cells, counts = np.unique(tests, axis=0, return_counts=True)
+    return int(np.unique(cells[counts < np.bincount(own)[cells[:, 2]], 2]).size)
 
 
 def _own(validation: Validation, data: Dataset) -> list[np.ndarray] | None:

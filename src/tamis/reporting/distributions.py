@@ -39,7 +39,9 @@ def distributions(data: Dataset, columns: Sequence[int] | np.ndarray) -> list[di
     -------
     list of dict
         ``name``, ``kind`` ("numeric" or "nominal"), ``classes`` (``class`` and ``counts``), ``edges`` of the bins
-        (None if nominal), ``levels`` (None if numeric), ``missing``.
+        (None if nominal), ``levels`` (None if numeric), ``missing``; ``boxes``: for each class the ends of the whiskers
+        with the quartiles between them, None for a class without finite values, or None if nominal. Whiskers end at the
+        last value within 1.5 interquartile ranges of the box.
 
     Examples
     --------
@@ -66,9 +68,22 @@ def distributions(data: Dataset, columns: Sequence[int] | np.ndarray) -> list[di
                 "edges": plain(bins.edges),
                 "levels": bins.levels,
                 "missing": int((~bins.known).sum()),
+                "boxes": None if nominal[column] else [_box(values[column][codes == c]) for c in range(len(words))],
             }
         )
     return found
+
+
+def _box(values: FloatArray) -> list[float] | None:
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return None
+    first, median, third = np.percentile(values, [25, 50, 75])
+    reach = 1.5 * (third - first)
+    inside = values[(values >= first - reach) & (values <= third + reach)]
+    # With few rows a quartile lies between two values, and the last value inside may be short of it.
+    low, high = min(inside.min(), first), max(inside.max(), third)
+    return [float(f"{value:.6g}") for value in (low, first, median, third, high)]
 
 
 def _classes(y: np.ndarray) -> tuple[list[str], Codes]:

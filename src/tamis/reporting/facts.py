@@ -27,12 +27,14 @@ import numpy as np
 
 from tamis.base.feature_tracking import used_features
 from tamis.compose.versions import made_with
+from tamis.data.column_words import lines_of
 from tamis.data.dataset import Dataset
 from tamis.data.describe import describe
 from tamis.mining.mined import Mined
 from tamis.reporting.answer import mined_answer, validated_answer
-from tamis.reporting.features import features
+from tamis.reporting.features import Ranking, features, ranking
 from tamis.reporting.honesty import honesty
+from tamis.reporting.importance import Importance
 from tamis.reporting.models import family, models
 from tamis.reporting.rows import rows
 from tamis.reporting.story import story
@@ -58,6 +60,7 @@ def mined_facts(
     results: Callable[[str], Sequence[FoldResult]],
     stages: Sequence[Mapping[str, Any]],
     leak: Validation | None = None,
+    importance: Importance | None = None,
     command: str | None = None,
     commands: Commands = (),
 ) -> dict[str, Any]:
@@ -74,13 +77,17 @@ def mined_facts(
         When each stage began, in seconds.
     leak : Validation, optional
         The estimate with the steps before the classifier fitted on all rows.
+    importance : Importance, optional
+        How much worse predictions become when a column is permuted.
     command : str, optional
         The command that was run.
     commands : sequence of mappings with "what" and "command"
         Commands to run next.
     """
     tried = tried_facts(found, results)
-    return facts_of_search(found, data, tried, stages=stages, leak=leak, command=command, commands=commands)
+    return facts_of_search(
+        found, data, tried, stages=stages, leak=leak, importance=importance, command=command, commands=commands
+    )
 
 
 def tried_facts(found: Mined, results: Callable[[str], Sequence[FoldResult]]) -> dict[str, Any]:
@@ -96,6 +103,7 @@ def facts_of_search(
     *,
     stages: Sequence[Mapping[str, Any]],
     leak: Validation | None = None,
+    importance: Importance | None = None,
     command: str | None = None,
     commands: Commands = (),
 ) -> dict[str, Any]:
@@ -103,13 +111,16 @@ def facts_of_search(
     validation = found.validation_
     mask = used_features(found.model, found.n_features_in_)
     used = None if mask is None else np.flatnonzero(mask)
-    chosen: dict[str, Any] = {"kept": validation.selected, "sets": tried["sets"], "substitutes": found.substitutes_}
+    ranked = ranking(data, used=used, kept=validation.selected)
+    more: dict[str, Any] = {"substitutes": found.substitutes_, "ranked": ranked}
     return {
         **_head("mine", data, validation.seed, command),
         "answer": mined_answer(found, data, used=used, commands=commands),
         "models": tried["models"],
-        "features": features(data, used=used, **chosen),
-        "rows": rows(data, validation.predictions, validation.classes, used=used),
+        "features": features(
+            data, used=used, kept=validation.selected, sets=tried["sets"], importance=importance, **more
+        ),
+        "rows": rows(data, validation.predictions, validation.classes, used=used, first=_first(ranked, used)),
         "honesty": honesty(data, validation=validation, inner_estimate=found.inner_estimate_, leak=leak, used=used),
         "story": story(found, stages),
     }
@@ -126,12 +137,13 @@ def validated_facts(
     """The facts of a validation; `command` and `commands` as for :func:`mined_facts`."""
     often = None if validation.selected is None else most_often(validation.selected)
     used = None if often is None else often[often < data.n_features]
+    ranked = ranking(data, used=None, kept=validation.selected)
     return {
         **_head("validate", data, validation.seed, command),
         "answer": validated_answer(validation, data, commands=commands),
         "models": None,
-        "features": features(data, kept=validation.selected),
-        "rows": rows(data, validation.predictions, validation.classes, used=used),
+        "features": features(data, kept=validation.selected, ranked=ranked),
+        "rows": rows(data, validation.predictions, validation.classes, used=used, first=_first(ranked, used)),
         "honesty": honesty(data, validation=validation, leak=validation.leak, permutation=permutation, used=used),
         "story": None,
     }
@@ -150,6 +162,11 @@ def data_facts(data: Dataset, *, command: str | None = None) -> dict[str, Any]:
     }
 
 
+def _first(ranked: Ranking, used: np.ndarray | None) -> np.ndarray | None:
+    """The columns that a model uses, the best first."""
+    return None if used is None else ranked.order[np.isin(ranked.order, used)]
+
+
 def _head(kind: str, data: Dataset, seed: int | None, command: str | None) -> dict[str, Any]:
     date = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
     return {
@@ -157,7 +174,17 @@ def _head(kind: str, data: Dataset, seed: int | None, command: str | None) -> di
         "kind": kind,
         "title": data.name,
         "made": {"versions": made_with(), "seed": seed, "command": command, "date": date},
-        "data": plain(describe(data)),
+        "data": plain({**describe(data), **_about(data)}),
+    }
+
+
+def _about(data: Dataset) -> dict[str, Any]:
+    """What is known of a data set besides its description: sizes of groups, and what reading it left out and noted."""
+    sizes = None if data.groups is None else np.unique(data.groups, return_counts=True)[1]
+    return {
+        "group_sizes": None if sizes is None else [sizes.min(), np.median(sizes), sizes.max()],
+        "not_features": [{"name": name, "why": why} for name, why in data.left_out.items()],
+        "reading": [note for note in data.notes if note not in lines_of(data.left_out)],
     }
 
 

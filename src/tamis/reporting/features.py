@@ -1,14 +1,18 @@
 """The features: which of them the model uses, how stable the selection is, and what selectors agree on."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tamis.base.types import FloatArray, Mask
 from tamis.compose.quick_scores import scores
 from tamis.data.dataset import Dataset
 from tamis.mining.substitutes import Substitutes
 from tamis.reporting.distributions import distributions
+from tamis.reporting.effects import effects
+from tamis.reporting.importance import Importance
+from tamis.reporting.quality import quality
 from tamis.reporting.redundancy import redundancy
 from tamis.validation.json_values import plain
 from tamis.validation.stability import stability
@@ -19,6 +23,40 @@ _BY_SCORE, _LISTED = 1000, 20_000
 _COMBINATIONS = 30
 
 
+class Ranking(NamedTuple):
+    """The columns of a data set in order.
+
+    `score`, `rank`, `chosen` (share of the folds, NaN without folds) and `used` have a value for each column; `order`
+    has the columns that are listed, the first first, and `rest` those that were to be.
+    """
+
+    score_name: str
+    score: FloatArray
+    rank: np.ndarray
+    chosen: FloatArray
+    used: Mask
+    order: np.ndarray
+    rest: np.ndarray
+
+
+def ranking(data: Dataset, *, used: np.ndarray | None, kept: Sequence[np.ndarray] | None) -> Ranking:
+    """Sort the features: those of the final model first, then by how often they were selected, then by score."""
+    n = data.n_features
+    score_name, values = scores(data)
+    rank = np.empty(n, dtype=np.intp)
+    rank[np.argsort(-values, kind="stable")] = np.arange(1, n + 1)
+    chosen = np.full(n, np.nan)
+    if kept:
+        chosen = np.bincount(np.concatenate([_own(columns, n) for columns in kept]), minlength=n) / len(kept)
+    often = np.nan_to_num(chosen)
+    in_use = np.zeros(n, dtype=bool)
+    if used is not None:
+        in_use[_own(used, n)] = True
+    candidates = np.flatnonzero(in_use | (often > 0) | (rank <= _BY_SCORE))
+    order = candidates[np.lexsort((rank[candidates], -often[candidates], ~in_use[candidates]))]
+    return Ranking(score_name, values, rank, chosen, in_use, order[:_LISTED], order[_LISTED:])
+
+
 def features(
     data: Dataset,
     *,
@@ -26,8 +64,10 @@ def features(
     kept: Sequence[np.ndarray] | None = None,
     sets: Mapping[str, np.ndarray] | None = None,
     substitutes: Substitutes | None = None,
+    importance: Importance | None = None,
+    ranked: Ranking | None = None,
 ) -> dict[str, Any]:
-    """Sort the features: those of the final model first, then by how often they were selected, then by score.
+    """The entry "features" of the facts, in the order of :func:`ranking`.
 
     Columns numbered beyond those of the data are probes that validation added: they count for the stability and are
     not listed.
@@ -43,13 +83,18 @@ def features(
         The columns that the best model of each kind of selector uses.
     substitutes : Substitutes, optional
         What could stand in for the columns of the final model.
+    importance : Importance, optional
+        How much worse predictions become when a column is permuted.
+    ranked : Ranking, optional
+        That of `used` and `kept`, where it is known already.
 
     Returns
     -------
     dict
         ``n``, ``table`` (its columns as lists, at most 20000 features long), ``left_out`` (selected features that are
         not in the table), ``score_name`` (empty when there are no classes to score by), ``stability``, ``selectors``,
-        ``redundancy``, ``substitutes``, ``distributions``.
+        ``redundancy``, ``substitutes``, ``importance``, ``effects`` and ``distributions`` (of the first features of the
+        table), ``quality``.
 
     Examples
     --------
@@ -59,38 +104,29 @@ def features(
     >>> found["table"]["name"], found["table"]["chosen"], found["table"]["score"]
     (['v', 'u'], [1.0, 0.5], [0.0, 1.0])
     """
-    n = data.n_features
-    score_name, values = scores(data)
-    rank = np.empty(n, dtype=np.intp)
-    rank[np.argsort(-values, kind="stable")] = np.arange(1, n + 1)
-    chosen = np.full(n, np.nan)
-    if kept:
-        chosen = np.bincount(np.concatenate([_own(columns, n) for columns in kept]), minlength=n) / len(kept)
-    often = np.nan_to_num(chosen)
-    in_use = np.zeros(n, dtype=bool)
-    if used is not None:
-        in_use[_own(used, n)] = True
-    candidates = np.flatnonzero(in_use | (often > 0) | (rank <= _BY_SCORE))
-    order = candidates[np.lexsort((rank[candidates], -often[candidates], ~in_use[candidates]))]
-    order, rest = order[:_LISTED], order[_LISTED:]
-    probes = data.probes
+    n, probes = data.n_features, data.probes
+    ranked = ranking(data, used=used, kept=kept) if ranked is None else ranked
+    order, rest = ranked.order, ranked.rest
     return {
         "n": n,
         "table": {
             "name": [str(name) for name in data.feature_names[order].tolist()],
-            "rank": plain(rank[order]),
-            "score": [_short(value) for value in values[order].tolist()],
-            "chosen": plain(chosen[order].round(4)),
-            "used": [None] * order.size if used is None else plain(in_use[order]),
+            "rank": plain(ranked.rank[order]),
+            "score": [_short(value) for value in ranked.score[order].tolist()],
+            "chosen": plain(ranked.chosen[order].round(4)),
+            "used": [None] * order.size if used is None else plain(ranked.used[order]),
             "role": None if probes is None else ["probe" if probe else "real" for probe in probes[order].tolist()],
         },
-        "left_out": int((in_use[rest] | (often[rest] > 0)).sum()),
-        "score_name": score_name,
+        "left_out": int((ranked.used[rest] | (ranked.chosen[rest] > 0)).sum()),
+        "score_name": ranked.score_name,
         "stability": None if not kept else _stability(kept, n),
         "selectors": _agreement(sets or {}),
         "redundancy": redundancy(data, order),
         "substitutes": None if substitutes is None else _substitutes(substitutes, data, order),
+        "permutation_importance": None if importance is None else _importance(importance, order),
+        "effects": _effects(data, order),
         "distributions": distributions(data, order),
+        "quality": quality(data, order),
     }
 
 
@@ -158,6 +194,21 @@ def _substitutes(found: Substitutes, data: Dataset, order: np.ndarray) -> dict[s
         if one.column in places
     ]
     return {"examined": examined, "note": found.note}
+
+
+def _importance(found: Importance, order: np.ndarray) -> dict[str, Any]:
+    """The loss when a feature is permuted, each given by its place in the table."""
+    places = {column: place for place, column in enumerate(order.tolist())}
+    known = zip(found.columns.tolist(), found.mean.tolist(), found.sd.tolist(), strict=True)
+    loss = [{"place": places[j], "mean": _short(mean), "sd": _short(sd)} for j, mean, sd in known if j in places]
+    return {"recipe": found.recipe, "loss": loss, "folds": found.folds, "note": found.note}
+
+
+def _effects(data: Dataset, order: np.ndarray) -> list[dict[str, Any] | None] | None:
+    found = effects(data, order)
+    if found is None:
+        return None
+    return [one and {**one, **{key: _short(one[key]) for key in ("size", "low", "high")}} for one in found]
 
 
 def _short(value: float) -> float | None:

@@ -87,16 +87,29 @@ class Bars(_Labelled):
 
 
 @dataclass(frozen=True)
+class Box(_Labelled):
+    """A horizontal box `at` some place: the ends of the whiskers, and between them the quartiles."""
+
+    at: float
+    values: Values
+    width: float = 0.6
+
+
+@dataclass(frozen=True)
 class Heat(_Labelled):
-    """Square cells coloured by numbers from 0 to 1, the first row at the top, with `frames` on the diagonal."""
+    """Cells coloured by numbers, the first row at the top, with `frames` on the diagonal.
+
+    The numbers are from 0 to 1, or within `reach` to either side of 0; None is an empty cell.
+    """
 
     values: Sequence[Values]
     scale: str
     text: Sequence[Sequence[str]] = ()
     frames: Sequence[tuple[int, int]] = ()
+    reach: float | None = None
 
 
-Mark: TypeAlias = Series | Bars | Heat
+Mark: TypeAlias = Series | Bars | Box | Heat
 
 
 @dataclass(frozen=True)
@@ -112,7 +125,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: panels from top to bottom.
+    """A figure: panels from top to bottom, or in several `columns`, then of the same size and row by row.
 
     `name` is that of its file and of its place on the page; `size` is in inches, of which the page takes the height;
     `note` is a remark that every view shows, such as how many rows are drawn.
@@ -124,3 +137,4 @@ class Figure:
     size: tuple[float, float]
     panels: Sequence[Panel]
     note: str = ""
+    columns: int = 1

@@ -8,8 +8,17 @@ from typing import Any
 from tamis.base.errors import TamisError
 from tamis.reporting.figure_description import Figure
 from tamis.reporting.figures_features import chosen, redundancy, selectors
-from tamis.reporting.figures_models import error_features, learning, stability, stages
-from tamis.reporting.figures_rows import calibration, confusion, permutation, projection, roc, threshold
+from tamis.reporting.figures_models import error_features, error_size, learning, stability, stages
+from tamis.reporting.figures_rows import (
+    calibration,
+    confusion,
+    permutation,
+    precision_recall,
+    projection,
+    roc,
+    threshold,
+)
+from tamis.reporting.figures_values import heat, pairs
 from tamis.reporting.matplotlib_drawing import drawn, style
 
 #: Metadata of the files; no date, so that the same facts give the same file.
@@ -22,8 +31,8 @@ _METADATA: dict[str, dict[str, Any]] = {
 FORMATS = tuple(_METADATA)
 
 _FIGURES: tuple[Callable[[dict[str, Any]], Figure | None], ...]
-_FIGURES = (error_features, stability, chosen, redundancy, selectors, projection)
-_FIGURES += (confusion, roc, threshold, calibration, permutation, learning, stages)
+_FIGURES = (error_size, error_features, stability, chosen, redundancy, selectors, heat, pairs, projection)
+_FIGURES += (confusion, roc, precision_recall, threshold, calibration, permutation, learning, stages)
 
 
 def figures(facts: dict[str, Any]) -> dict[str, Figure]:
@@ -46,8 +55,8 @@ def draw(facts: dict[str, Any], folder: Path, *, format: str = "svg") -> list[Pa
     Returns
     -------
     list of Path
-        The files: error_features, stability, features, redundancy, selectors, projection, confusion, roc, threshold,
-        calibration, permutation, learning and stages.
+        The files: error_size, error_features, stability, features, redundancy, selectors, heat, pairs, projection,
+        confusion, roc, precision_recall, threshold, calibration, permutation, learning and stages.
     """
     if format not in FORMATS:
         raise TamisError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")

@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 from tamis.reporting.display_names import escaped
-from tamis.reporting.figure_description import Axis, Bars, Colour, Figure, Heat, Panel, Series
+from tamis.reporting.figure_description import Axis, Bars, Box, Colour, Figure, Heat, Panel, Series
 
 #: Most features with a bar, most combinations of selectors, and combinations for which there is always room.
 _BARS, _SETS, _COLUMNS = 30, 20, 8
@@ -12,6 +12,8 @@ _BARS, _SETS, _COLUMNS = 30, 20, 8
 _FEW = 3
 #: Inches of the bars of combinations, and of a line of dots below them.
 _HIGH, _DOTS = 1.7, 0.22
+#: Inches of the steps of a distribution, and of a box above them.
+_STEPS, _BOX = 2.0, 0.18
 
 
 def chosen(facts: dict[str, Any]) -> Figure | None:
@@ -69,19 +71,35 @@ def _distribution(one: dict[str, Any], classes: list[str]) -> Figure:
             hover = f"<b>{escaped(label)}</b><br>%{{customdata}}"
             marks.append(Bars(at, shares, width=0.75 / n, hover=hover, detail=detail, **look))
         else:
-            hover = f"<b>{escaped(label)}</b><br>%{{x:.4g}} to %{{customdata[0]:.4g}}<br>%{{customdata[1]:,}} rows"
-            ends = list(zip(edges[1:], counts, strict=True))
+            hover = f"<b>{escaped(label)}</b><br>from %{{x:.4g}}<br>%{{customdata:,}} rows"
             # The last step needs an end.
-            steps: dict[str, Any] = {"detail": [*ends, ends[-1]], "steps": True, "fill": 0.18 if n <= _FEW else 0.06}
+            steps: dict[str, Any] = {"detail": [*counts, counts[-1]], "steps": True}
+            steps["fill"] = 0.18 if n <= _FEW else 0.06
             marks.append(Series(edges, [*shares, shares[-1]], line=True, hover=hover, **steps, **look))
     rows = sum(sum(own["counts"]) for own in one["classes"])
+    boxes = _boxes(one, [mark.colour for mark in marks])
+    high = _STEPS + _BOX * len(boxes)
+    ends = [end for box in boxes for end in (box.values[0], box.values[-1])]
+    limits = (min([edges[0], *ends]), max([edges[-1], *ends])) if boxes else (None, None)
+    share = Axis(kind="share", limits=(0.0, None))
+    panels = [Panel(Axis(names=levels, limits=limits), share, marks, _STEPS / high if boxes else 1.0)]
+    if boxes:
+        places = Axis(visible=False, limits=(n - 0.5, -0.5))
+        panels.insert(0, Panel(Axis(limits=limits, visible=False), places, boxes, 1 - _STEPS / high))
+    above = "; above, the quartiles of each" if boxes else ""
     return Figure(
         "distribution",
         one["name"],
-        f"Share of each class, {one['kind']}; {rows:,} values, {one['missing']:,} missing.",
-        (3.2, 2.0),
-        [Panel(Axis(names=levels), Axis(kind="share", limits=(0.0, None)), marks)],
+        f"Share of each class, {one['kind']}{above}; {rows:,} values, {one['missing']:,} missing.",
+        (3.2, high),
+        panels,
     )
+
+
+def _boxes(one: dict[str, Any], colours: list[Colour]) -> list[Box]:
+    """A box for each class with values; reports of older versions have none."""
+    known = one.get("boxes") or ()
+    return [Box(place, five, colour=colours[place]) for place, five in enumerate(known) if five is not None]
 
 
 def redundancy(facts: dict[str, Any]) -> Figure | None:

@@ -1,6 +1,7 @@
 """Figures of the models: error against number of features or of rows, stability, and the stages of the search."""
 
 from collections.abc import Sequence
+from math import log10
 from typing import Any, TypeAlias
 
 from tamis.reporting.display_names import escaped
@@ -11,6 +12,9 @@ _FAMILIES = 6
 
 #: Factor from which sizes are on a logarithmic axis, and from which it has ticks at powers of ten alone.
 _WIDE, _STEPS = 20, 3000
+
+#: Points of the curve between a number of features and ten times that.
+_PER_DECADE = 6
 
 #: Units of time and the seconds in each, the longest first.
 _UNITS = (("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
@@ -38,6 +42,40 @@ def error_features(facts: dict[str, Any]) -> Figure | None:
         "Choose families above the figure.",
         (4.6, 3.3),
         [Panel(_sizes(curves), error, [*marks, *_rings(models)])],
+    )
+
+
+def error_size(facts: dict[str, Any]) -> Figure | None:
+    """The error of the best model for about every number of features, with one standard error: one curve."""
+    models = facts["models"]
+    best: dict[int, dict[str, Any]] = {}
+    # The rows are in order: those with the most folds first, among them the best.
+    for row in () if models is None else models["rows"]:
+        if row["features"] and row["mean"] is not None:
+            best.setdefault(round(_PER_DECADE * log10(max(row["features"], 1.0))), row)
+    rows = sorted(best.values(), key=lambda row: row["features"])
+    if len(rows) < 2:
+        return None
+    metric = models["metric"]["title"]
+    hover = f"%{{customdata}}<br>{metric} %{{y:.3f}}, %{{x:,}} features"
+    line = Series(
+        [row["features"] for row in rows],
+        [row["mean"] for row in rows],
+        line=True,
+        points=True,
+        size=7.0,
+        reach=[row["se"] or 0.0 for row in rows],
+        hover=hover,
+        detail=[escaped(row["recipe"], 70) for row in rows],
+    )
+    sizes = _sizes([("", rows)])
+    return Figure(
+        "error_size",
+        f"How many features it takes: the best {metric} for each number",
+        "The best model with about this many features, and one standard error to either side. The errors are those of "
+        "the folds by which the search chose, so they are a little too good.",
+        (4.6, 2.8),
+        [Panel(sizes, Axis(f"{metric} (mean over folds, \N{PLUS-MINUS SIGN} 1 s.e.)"), [line, *_rings(models)])],
     )
 
 

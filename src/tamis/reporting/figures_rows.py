@@ -90,6 +90,29 @@ def roc(facts: dict[str, Any]) -> Figure | None:
     return _shares("roc", "ROC", caption, "false positive rate", "true positive rate", marks)
 
 
+def precision_recall(facts: dict[str, Any]) -> Figure | None:
+    """Precision against recall for every threshold; of more than two classes, each against the rest."""
+    marks = []
+    for number, name, curve in _by_class(facts, "precision_recall"):
+        label = f"AP {curve['area']:.3f} {name}"
+        hover = f"<b>{escaped(name)}</b><br>precision %{{y:.0%}}, recall %{{x:.0%}}"
+        look: dict[str, Any] = {"colour": number, "line": True}
+        marks.append(Series(curve["recall"], curve["precision"], label=label, hover=hover, **look))
+        guess = f"guessing {escaped(name)}: %{{y:.0%}}"
+        marks.append(Series([0.0, 1.0], [curve["share"]] * 2, dotted=True, hover=guess, **look))
+    if not marks:
+        return None
+    across, up = (Axis(title, "share", limits=(-0.02, 1.02)) for title in ("recall", "precision"))
+    return Figure(
+        "precision_recall",
+        "Precision and recall",
+        "Precision against recall of each class; the dotted line is guessing, which is the share of the class. AP is "
+        "the average precision.",
+        (3.2, 3.2),
+        [Panel(across, up, marks, square=True)],
+    )
+
+
 def calibration(facts: dict[str, Any]) -> Figure | None:
     """How often a class occurs where the model gives it some probability, in bins of the same number of rows."""
     marks = []

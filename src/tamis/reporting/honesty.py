@@ -13,6 +13,7 @@ from tamis.base.predictions import balanced_accuracy
 from tamis.base.types import Codes, FloatArray, Mask
 from tamis.base.validation import canonical
 from tamis.compose.catalog import score_for
+from tamis.compose.plural import counted
 from tamis.compose.quick_scores import has_classes, scores
 from tamis.data.dataset import Dataset
 from tamis.data.duplicates import equal_rows, too_large
@@ -120,7 +121,7 @@ def _of_rows(data: Dataset) -> Iterator[_Warning]:
     copies = np.unique(np.column_stack([group, own]), axis=0).shape[0] - int(group.max()) - 1
     if copies:
         yield (
-            f"{_counted(copies, 'row is a copy', 'rows are copies')} of an earlier row.",
+            f"{counted(copies, 'row is a copy', 'rows are copies')} of an earlier row.",
             "A row that is in training and test at once makes the error look smaller; remove copies, or group them.",
             "warning",
         )
@@ -133,7 +134,7 @@ def _of_columns(data: Dataset) -> Iterator[_Warning]:
     if constant.size:
         quoted = _some([f'"{data.feature_names[c]}"' for c in constant.tolist()])
         yield (
-            f"{_counted(constant.size, 'column holds', 'columns hold')} one value only: {quoted}.",
+            f"{counted(constant.size, 'column holds', 'columns hold')} one value only: {quoted}.",
             "They have no information on the classes and can be left out.",
             "note",
         )
@@ -142,7 +143,7 @@ def _of_columns(data: Dataset) -> Iterator[_Warning]:
         return
     by_chance = data.n_features * _chance_of_separation(data.y)
     named = [f'"{data.feature_names[c]}" ({e:.1%})' for c, e in zip(columns.tolist(), errors.tolist(), strict=True)]
-    number = f"{_COUNTED} or more columns" if columns.size == _COUNTED else _counted(columns.size, "column", "columns")
+    number = f"{_COUNTED} or more columns" if columns.size == _COUNTED else counted(columns.size, "column", "columns")
     each = "separates" if columns.size == 1 else "each separate"
     yield (
         f"{number} alone {each} the classes with a balanced error of 2 % or less: {_some(named)}.",
@@ -162,7 +163,7 @@ def _of_classes(data: Dataset) -> Iterator[_Warning]:
     if few.size:
         named = _some([f'"{classes[c]}" ({counts[c]})' for c in few.tolist()])
         yield (
-            f"{_counted(few.size, 'class has', 'classes have')} fewer than {_CLASS_ROWS} rows: {named}.",
+            f"{counted(few.size, 'class has', 'classes have')} fewer than {_CLASS_ROWS} rows: {named}.",
             "Some folds have no such row in training or in test, so its error is hardly known.",
             "warning",
         )
@@ -305,10 +306,6 @@ def _chance_of_separation(y: np.ndarray) -> float:
     """Chance that a random order of the rows has the classes one after another: K! n_1! ... n_K! / n!."""
     counts = np.unique(y, return_counts=True)[1]
     return float(np.exp(gammaln(counts.size + 1) + gammaln(counts + 1).sum() - gammaln(counts.sum() + 1)))
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
 
 
 def _some(names: Sequence[str]) -> str:

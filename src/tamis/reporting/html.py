@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from tamis.compose.plural import counted
 from tamis.data.write import write_text
 from tamis.reporting.figures import figures
 from tamis.reporting.figures_features import distributions
@@ -27,7 +28,11 @@ _MATRIX_CLASSES, _LISTED = 30, 50
 
 #: Figures that the page shows as tables, and facts that it shows as figures alone.
 _TABLES = ("features", "confusion")
-_DRAWN = ("curves", "distributions", "projection", "redundancy", "roc", "selectors", "threshold", "calibration")
+_DRAWN: tuple[str, ...] = ("curves", "distributions", "redundancy", "selectors", "heat", "pairs", "projection")
+_DRAWN += ("roc", "precision_recall", "threshold", "calibration")
+
+#: Names of features on the first screen, and columns that were left out by name.
+_NAMED, _LEFT_OUT = 20, 100
 
 
 def page(facts: dict[str, Any]) -> str:
@@ -55,6 +60,10 @@ def page(facts: dict[str, Any]) -> str:
             confusion=_confusion(facts["rows"]),
             clusters=clusters(facts["features"]),
             choices=_choices(facts["story"]),
+            used=_used(facts["features"]),
+            left_out=((facts["data"] or {}).get("not_features") or ())[:_LEFT_OUT],
+            named=_NAMED,
+            rates=_rates(facts["rows"]),
             policy=_policy([str(script) for script in scripts.values()]),
             colours=" ".join(COLOURS),
             css=_source("page.css"),
@@ -81,7 +90,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": _number, "error": _error, "share": _share, "name": _name}
+    environment.filters |= {"number": _number, "error": _error, "share": _share, "name": _name, "counted": _counted}
     return environment
 
 
@@ -153,6 +162,12 @@ def _sections(facts: dict[str, Any]) -> list[tuple[str, str]]:
     return [section for section, shown in there.items() if shown]
 
 
+def _used(features: dict[str, Any] | None) -> list[str]:
+    """The names of the features that the model uses, the best first; none where it is not known."""
+    table = {"name": (), "used": ()} if features is None else features["table"]
+    return [name for name, used in zip(table["name"], table["used"], strict=True) if used]
+
+
 def _choices(story: dict[str, Any] | None) -> list[tuple[str, int]]:
     """The models that the outer searches chose and how often, where there were several searches."""
     chosen = [] if story is None else story["choices"]
@@ -170,6 +185,12 @@ def _confusion(rows: dict[str, Any] | None) -> dict[str, Any] | None:
     return {"matrix": None, "listed": confusions(rows)[:_LISTED]}
 
 
+def _rates(rows: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """How often predictions are right; of many classes there are too many rates to read."""
+    known = (rows or {}).get("rates") or []
+    return known if len((rows or {"classes": ()})["classes"]) <= _MATRIX_CLASSES else []
+
+
 def _number(value: float | None) -> str:
     """A whole number in full, any other with four digits."""
     if value is None:
@@ -183,6 +204,10 @@ def _error(value: float | None) -> str:
 
 def _share(value: float | None) -> str:
     return "unknown" if value is None else f"{100 * value:.1f} %"
+
+
+def _counted(value: float | None, one: str, many: str = "") -> str:
+    return f"an unknown number of {many or one + 's'}" if value is None else counted(value, one, many)
 
 
 def _name(text: Any) -> Markup:

@@ -2,13 +2,14 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
+from tamis.compose.plural import counted
 from tamis.reporting.display_names import shown
 from tamis.reporting.redundancy import clusters
 from tamis.reporting.rows import confusions
@@ -41,8 +42,11 @@ def text(facts: dict[str, Any]) -> str:
     <BLANKLINE>
     """
     features, rows = facts["features"], facts["rows"]
-    known: dict[str, Any] = {"facts": facts, "clusters": sorted(clusters(features), key=len, reverse=True)}
+    known: dict[str, Any] = {"facts": facts, "clusters": sorted(clusters(features), key=len, reverse=True), "used": []}
     if features is not None:
+        known["losses"] = {
+            one["place"]: one for one in (features.get("permutation_importance") or {"loss": ()})["loss"]
+        }
         table = features["table"]
         known["used"] = [i for i, used in enumerate(table["used"]) if used]
         listed = known["used"] or [i for i, share in enumerate(table["chosen"]) if share] or range(len(table["name"]))
@@ -59,8 +63,9 @@ def _template() -> Template:
     environment = Environment(
         loader=FileSystemLoader(folder), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    own = (align, cell, fence, name, prose, shown, _count, _number, _share, _size, _some)
-    environment.filters |= {function.__name__.removeprefix("_"): function for function in own}
+    own = (align, cell, counted, fence, name, prose, shown)
+    ours = (_count, _effect, _entry, _estimated, _number, _share, _size, _some)
+    environment.filters |= {function.__name__.removeprefix("_"): function for function in (*own, *ours)}
     return environment.get_template("page.md", globals={"counted": _counted, "stand_ins": _stand_ins})
 
 
@@ -154,6 +159,28 @@ def _count(value: int | None) -> str:
 
 def _share(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.3g} %"
+
+
+def _entry(place: int, names: Sequence[str]) -> str:
+    return name(names[place])
+
+
+def _estimated(known: Mapping[str, Any]) -> str:
+    spread = "" if known["sd"] is None else f" \N{PLUS-MINUS SIGN} {_number(known['sd'])}"
+    return f"{_number(known['mean'])}{spread}"
+
+
+def _effect(known: Mapping[str, Any] | None) -> str:
+    """In which class a feature is higher, or a level more frequent, in a cell of a table."""
+    if known is None:
+        return "-"
+    way = 1.0 if known["size"] >= 0 else -1.0
+    size, (low, high) = way * known["size"], sorted(way * known[key] for key in ("low", "high"))
+    if known["level"] is None:
+        words = f"{'higher' if way > 0 else 'lower'} in {cell(known['class'], 30)}"
+        return f"{words} by {size:.2f} sd ({low:.2f} to {high:.2f})"
+    words = f"{cell(known['level'], 30)} {'more' if way > 0 else 'less'} often in {cell(known['class'], 30)}"
+    return f"{words} by {100 * size:.0f} points ({100 * low:.0f} to {100 * high:.0f})"
 
 
 def _counted(pairs: Iterable[tuple[str, float | None]], form: str) -> list[str]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tamis.reporting.display_names import shown
-from tamis.reporting.figure_description import Axis, Bars, Colour, Heat, Mark, Series
+from tamis.reporting.figure_description import Axis, Bars, Box, Colour, Heat, Mark, Series
 from tamis.reporting.figure_description import Figure as Description
-from tamis.reporting.plotly_json import SHAPES
+from tamis.reporting.plotly_json import SHAPES, cell
 from tamis.trees.figure import COLOURS
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ _DASHES = ("-", "--", "-.", ":")
 
 #: Most entries of a legend; most names along an axis in large letters and with the legend beside it.
 _ENTRIES, _CROWD = 24, 15
+
+#: Share of the height below which a panel has its legend above it.
+_LOW = 0.15
 
 #: Share above which a cell is dark and its letters are white.
 _DARK = 0.55
@@ -87,7 +90,11 @@ def drawn(figure: Description) -> "Figure":
     top = 1.0
     for number, panel in enumerate(figure.panels):
         gap = 0.04 if number else 0.0
-        axes = sheet.add_axes((0, max(0.0, top - panel.share), 1, panel.share - gap))
+        place = (0.0, max(0.0, top - panel.share), 1.0, panel.share - gap)
+        if figure.columns > 1:
+            (left, right), (low, high) = cell(number, len(figure.panels), figure.columns)
+            place = (left, low, right - left, high - low)
+        axes = sheet.add_axes(place)
         top -= panel.share
         for mark in panel.marks:
             _DRAW[type(mark)](mark, axes)
@@ -99,7 +106,7 @@ def drawn(figure: Description) -> "Figure":
             axes.set_aspect("equal")
         if any(isinstance(mark, Heat) for mark in panel.marks):
             axes.spines[:].set_visible(False)
-        _legend(axes, len(panel.y.names) > _CROWD)
+        _legend(axes, len(panel.y.names) > _CROWD or panel.share < _LOW)
     if figure.note:
         sheet.axes[0].set_title(label(figure.note, 80), loc="right", fontsize=7.5, color=TONES["muted"])
     return sheet
@@ -220,11 +227,23 @@ def _bars(mark: Bars, axes: "Axes") -> None:
         axes.bar_label(bars, labels=[label(text, 60) if text else "" for text in mark.text], fontsize=7.5, padding=2)
 
 
+def _box(mark: Box, axes: "Axes") -> None:
+    low, first, median, third, high = mark.values
+    colour = _colour(mark.colour)
+    axes.barh(mark.at, third - first, height=mark.width, left=first, color=colour, alpha=0.25, **_named(mark))
+    axes.plot([low, first, None, third, high], [mark.at] * 5, color=colour)
+    axes.plot([median, median], [mark.at - mark.width / 2, mark.at + mark.width / 2], color=colour)
+
+
 def _heat(mark: Heat, axes: "Axes") -> None:
+    values = np.ma.masked_invalid(np.array(mark.values, dtype=float))
     n = len(mark.values)
-    edges = [i - 0.5 for i in range(n + 1)]
-    edge = 1.0 if n <= 12 else 0.3
-    mesh = axes.pcolormesh(edges, edges, mark.values, cmap="Blues", vmin=0, vmax=1, edgecolors="white", linewidth=edge)
+    down, across = ([i - 0.5 for i in range(size + 1)] for size in values.shape)
+    look: dict[str, Any] = {"cmap": "Blues", "vmin": 0, "vmax": 1, "edgecolors": "white"}
+    look["linewidth"] = 1.0 if n <= 12 else 0.3
+    if mark.reach is not None:
+        look = {"cmap": "PiYG_r", "vmin": -mark.reach, "vmax": mark.reach, "rasterized": True}
+    mesh = axes.pcolormesh(across, down, values, **look)
     middle: dict[str, Any] = {"horizontalalignment": "center", "verticalalignment": "center"}
     for i, texts in enumerate(mark.text):
         for j, text in enumerate(texts):
@@ -244,7 +263,7 @@ def _shade_bar(axes: "Axes", shades: Any, words: str) -> None:
     beside.spines["outline"].set_visible(False)
 
 
-_DRAW: dict[type[Mark], Callable[[Any, "Axes"], None]] = {Series: _series, Bars: _bars, Heat: _heat}
+_DRAW: dict[type[Mark], Callable[[Any, "Axes"], None]] = {Series: _series, Bars: _bars, Box: _box, Heat: _heat}
 
 
 def _drawable(letter: str) -> str:

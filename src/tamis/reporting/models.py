@@ -42,7 +42,8 @@ def models(found: Mined, results: Callable[[str], Sequence[FoldResult]]) -> dict
     Models with the most folds come first, among those the best cautious value: the mean less one standard deviation
     over the folds, in the direction that is good (Grabczewski and Jankowski 2006, eq. 25). A model is the same as the
     best when the corrected resampled t-test finds no difference at 5 %. `results` returns the results of a recipe on
-    the folds of the search. "chosen" is the row of the model that the search chose; None where it has none.
+    the folds of the search. "n" is the number of models that were evaluated, of which the first 2000 are rows. "chosen"
+    is the row of the model that the search chose; None where it has none.
     """
     metric = found.validation_.metrics[0]
 
@@ -61,6 +62,7 @@ def models(found: Mined, results: Callable[[str], Sequence[FoldResult]]) -> dict
         {
             "metric": metric_facts(metric),
             "rows": rows,
+            "n": found.run_.n_tried,
             "best": 0,
             "smallest": min(same, key=lambda i: rows[i]["features"], default=None),
             "chosen": recipes.index(found.recipe_) if found.recipe_ in recipes else None,

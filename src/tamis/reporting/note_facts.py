@@ -16,6 +16,7 @@ import numpy as np
 
 from tamis.base._sklearn import _safe_indexing
 from tamis.base.errors import TamisError
+from tamis.base.feature_tracking import used_features
 from tamis.compose.recipe import recipe
 from tamis.data.dataset import Dataset, as_read
 from tamis.mining.mined import Mined
@@ -23,6 +24,8 @@ from tamis.mining.run.store import Store
 from tamis.mining.runner import STAGES
 from tamis.mining.search import mine as search
 from tamis.reporting.facts import facts_of_search, tried_facts
+from tamis.reporting.features import ranking
+from tamis.reporting.importance import Importance, importance
 from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.leak import leaky_twin
@@ -31,8 +34,11 @@ from tamis.validation.result import Validation
 #: Keys of the run file: the facts of its report, and the commands that a user typed or may type next.
 FACTS, COMMANDS = "facts", "commands"
 
-#: Seconds that the leak check may take.
-_LEAK_SECONDS = 10.0
+#: Seconds that the leak check may take, and the permutation importance.
+_LEAK_SECONDS, _IMPORTANCE_SECONDS = 10.0, 5.0
+
+#: Features with a permutation importance.
+_PERMUTED = 20
 
 P = ParamSpec("P")
 
@@ -61,8 +67,15 @@ class Notes:
             run, data = found.run_.path, as_named(self._experiment.data)
             again = [] if run is None else [shlex.join(["tamis", "report", run])]
             commands = [{"what": "make the report again", "command": command} for command in again]
-            more: dict[str, Any] = {"stages": self._stages, "leak": _leak(found, self._experiment)}
-            self._facts = facts_of_search(found, data, self.tried, commands=commands, **more)
+            self._facts = facts_of_search(
+                found,
+                data,
+                self.tried,
+                stages=self._stages,
+                leak=_leak(found, self._experiment),
+                importance=_importance(found, self._experiment, data),
+                commands=commands,
+            )
         return self._facts
 
 
@@ -105,3 +118,26 @@ def _leak(found: Mined, experiment: Experiment) -> Validation | None:
         return None
     (outcome,) = experiment.outcomes([twin])
     return None if isinstance(outcome, TamisError) else experiment.validation(model, outcome)
+
+
+def _importance(found: Mined, experiment: Experiment, data: Dataset) -> Importance:
+    """The permutation importance of the first features of the best single model, or of the model that was wanted."""
+    chosen = next((one for one in found.models_.values() if one.model is found.model), None)
+    offered = found.models_["single"] if chosen is None or chosen is found.models_["best"] else chosen
+    seconds = float(offered.validation.fit_seconds.sum() + offered.validation.predict_seconds.sum())
+    if seconds > _IMPORTANCE_SECONDS:
+        return Importance.unknown(offered.recipe, f"fitting the model again would take about {seconds:.0f} seconds")
+    mask = used_features(offered.model, found.n_features_in_)
+    if mask is None:
+        return Importance.unknown(offered.recipe, "the model does not report the features it uses")
+    order = ranking(data, used=np.flatnonzero(mask), kept=offered.validation.selected).order
+    return importance(
+        recipe(offered.recipe),
+        offered.recipe,
+        experiment.data,
+        experiment.splits,
+        order[mask[order]][:_PERMUTED],
+        experiment.metrics[0] if experiment.metrics else found.validation_.metrics[0],
+        seed=experiment.seed,
+        seconds=_IMPORTANCE_SECONDS,
+    )

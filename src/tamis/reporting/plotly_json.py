@@ -7,7 +7,7 @@ is transparent ("3/0.16"). The page fills in the colours of its light or dark mo
 from typing import Any
 
 from tamis.reporting.display_names import escaped
-from tamis.reporting.figure_description import Axis, Bars, Figure, Heat, Mark, Panel, Series
+from tamis.reporting.figure_description import Axis, Bars, Box, Figure, Heat, Mark, Panel, Series
 from tamis.trees.figure import COLOURS
 
 #: Shapes of points: one fewer than colours, so that pairs of both repeat late.
@@ -20,6 +20,12 @@ _INCH, _AROUND = 120, 60
 
 #: Letters of a name in a legend, beside a heat map, and along any other axis.
 _LEGEND, _CELL, _PLACE = 40, 22, 24
+
+#: Shares of a column and of the height between the panels of a grid.
+_BESIDE, _BELOW = 0.26, 0.14
+
+#: Shades of numbers below and above zero.
+_SHADES: list[list[Any]] = [[0.0, "2"], [0.5, "panel"], [1.0, "3"]]
 
 _AXIS = {
     "gridcolor": "grid",
@@ -54,7 +60,9 @@ def plotly_json(figure: Figure) -> dict[str, Any]:
     for number, panel in enumerate(figure.panels):
         place = str(number + 1) if number else ""
         x, y = _axes(panel, place)
-        if panel.share < 1:
+        if figure.columns > 1:
+            x["domain"], y["domain"] = cell(number, len(figure.panels), figure.columns)
+        elif panel.share < 1:
             y["domain"] = [max(0.0, top - panel.share), top - (0.04 if number else 0.0)]
         layout |= {f"xaxis{place}": x, f"yaxis{place}": y}
         top -= panel.share
@@ -68,12 +76,21 @@ def plotly_json(figure: Figure) -> dict[str, Any]:
     return rounded({"title": figure.title, "caption": caption, "height": height, "data": data, "layout": layout})
 
 
+def cell(number: int, n: int, columns: int) -> tuple[list[float], list[float]]:
+    """Where a panel of a grid is, with room for the titles of the axes."""
+    row, column = divmod(number, columns)
+    rows = -(-n // columns)
+    x, y = (column / columns, (column + 1) / columns), (1 - (row + 1) / rows, 1 - row / rows)
+    room = _BESIDE / columns, _BELOW if row + 1 < rows else 0.0
+    return [x[0] + (room[0] if column else 0.0), x[1]], [y[0] + room[1], y[1]]
+
+
 def _axes(panel: Panel, place: str) -> tuple[dict[str, Any], dict[str, Any]]:
     heat = any(isinstance(mark, Heat) for mark in panel.marks)
     x, y = _axis(panel.x, heat) | {"anchor": f"y{place}"}, _axis(panel.y, heat) | {"anchor": f"x{place}"}
     if panel.y.names:
         y["range"] = [len(panel.y.names) - 0.5, -0.5]
-    if heat:
+    if heat and panel.square:
         x |= {"tickangle": -60, "constrain": "domain", "range": [-0.5, len(panel.x.names) - 0.5]}
         y |= {"scaleanchor": f"x{place}", "constrain": "domain"}
     return x, y
@@ -104,10 +121,14 @@ def _traces(mark: Mark, layout: dict[str, Any]) -> list[dict[str, Any]]:
         return _series(mark)
     if isinstance(mark, Bars):
         return [_bars(mark)]
+    if isinstance(mark, Box):
+        return [_box(mark)]
     for low, high in mark.frames:
-        ends = {"x0": low - 0.5, "x1": high - 0.5, "y0": low - 0.5, "y1": high - 0.5}
-        layout["shapes"].append({"type": "rect", **ends, "line": {"color": "ink", "width": 1.5}})
-    scale = {"zmin": 0, "zmax": 1, "colorscale": [[0, "panel"], [1, "accent"]], "colorbar": _scale(mark.scale)}
+        frame = {"x0": low - 0.5, "x1": high - 0.5, "y0": low - 0.5, "y1": high - 0.5}
+        layout["shapes"].append({"type": "rect", **frame, "line": {"color": "ink", "width": 1.5}})
+    shades: list[list[Any]] = [[0, "panel"], [1, "accent"]] if mark.reach is None else _SHADES
+    ends = {"zmin": 0.0, "zmax": 1.0} if mark.reach is None else {"zmin": -mark.reach, "zmax": mark.reach}
+    scale = {**ends, "colorscale": shades, "colorbar": _scale(mark.scale)}
     text = {"text": mark.text, "texttemplate": "%{text}"} if mark.text else {}
     return [{"type": "heatmap", "z": mark.values, **scale, **text, **_labels(mark)}]
 
@@ -145,6 +166,13 @@ def _bars(mark: Bars) -> dict[str, Any]:
     text = {"text": mark.text, "textposition": "outside", "cliponaxis": False} if mark.text else {}
     look = {"orientation": way, "marker": {"color": str(mark.colour)}, "outsidetextfont": {"color": "ink"}}
     return {"type": "bar", "x": x, "y": y, **look, **place, **text, **_labels(mark)}
+
+
+def _box(mark: Box) -> dict[str, Any]:
+    low, first, median, third, high = ([value] for value in mark.values)
+    ends = {"lowerfence": low, "q1": first, "median": median, "q3": third, "upperfence": high}
+    look = {"line": {"color": str(mark.colour), "width": 1.5}, "fillcolor": f"{mark.colour}/0.25", "width": mark.width}
+    return {"type": "box", "orientation": "h", "y": [mark.at], **ends, **look, **_labels(mark), "hoverinfo": "x"}
 
 
 def _shape(mark: Mark) -> str:

@@ -5,16 +5,18 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.metrics import auc, roc_curve
+from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
 
 from tamis.base.parallel import one_thread
 from tamis.base.predictions import balanced_accuracy
-from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray, Mask
 from tamis.compose.catalog import part_for
 from tamis.compose.quick_scores import best
 from tamis.data.dataset import Dataset
 from tamis.data.numeric_columns import numbers
+from tamis.reporting.rates import rates
+from tamis.reporting.row_values import heat, pairs
+from tamis.reporting.sampled_rows import sampled
 from tamis.validation.json_values import plain
 from tamis.validation.result import Predictions
 
@@ -28,19 +30,28 @@ _POINTS, _BINS, _CLASSES = 200, 10, 12
 _LARGEST = 1e300
 
 
-def rows(data: Dataset, predictions: Predictions | None, classes: Any, *, used: np.ndarray | None) -> dict[str, Any]:
-    """The entry "rows" of the facts; without `predictions` the projection alone.
+def rows(
+    data: Dataset,
+    predictions: Predictions | None,
+    classes: Any,
+    *,
+    used: np.ndarray | None,
+    first: np.ndarray | None = None,
+) -> dict[str, Any]:
+    """The entry "rows" of the facts; without `predictions` the projection and the values alone.
 
     `predictions` are those of the honest folds, all repeats together; `classes` are sorted; `used` are the columns of
-    the model, by default all, or the 200 with the best scores.
+    the model, by default all, or the 200 with the best scores; `first` are the same, the best first.
 
     Returns
     -------
     dict
         ``projection`` (the first two principal components of the standardised columns; None where there is nothing to
-        project), ``classes``, ``confusion`` (truth by prediction), ``roc``, ``threshold`` (two classes: the balanced
-        error when the rows with at least some ``score`` are predicted as the second class, the ``share`` of them, the
-        ``best`` threshold, and the one that the model ``used``), ``calibration``. What does not exist is None.
+        project), ``heat`` and ``pairs`` (:mod:`tamis.reporting.row_values`), ``classes``, ``confusion`` (truth by
+        prediction), ``rates`` (:mod:`tamis.reporting.rates`), ``roc``, ``precision_recall``, ``threshold`` (two
+        classes: the balanced error when the rows with at least some ``score`` are predicted as the second class, the
+        ``share`` of them, the ``best`` threshold, and the one that the model ``used``), ``calibration``. What does not
+        exist is None.
 
     Examples
     --------
@@ -49,28 +60,36 @@ def rows(data: Dataset, predictions: Predictions | None, classes: Any, *, used: 
     [1.0, 0.0]
     """
     words = [str(label) for label in np.asarray(classes).tolist()]
-    place = _projection(data, _codes(data.y, words), best(data, _COLUMNS) if used is None else used)
-    return {**predicted_rows(predictions, words), "projection": place}
+    codes = _codes(data.y, words)
+    return {
+        **predicted_rows(predictions, words),
+        "projection": _projection(data, codes, best(data, _COLUMNS) if used is None else used),
+        "heat": None if first is None else heat(data, codes, first),
+        "pairs": None if first is None else pairs(data, codes, first),
+    }
 
 
 def predicted_rows(predictions: Predictions | None, classes: Any) -> dict[str, Any]:
     """The part of :func:`rows` that needs no data: the predictions against the truth."""
     words = [str(label) for label in np.asarray(classes).tolist()]
     found: dict[str, Any] = {
-        "projection": None,
+        **dict.fromkeys(("projection", "heat", "pairs")),
         "classes": words,
-        **dict.fromkeys(("confusion", "roc", "threshold", "calibration")),
+        **dict.fromkeys(("confusion", "rates", "roc", "precision_recall", "threshold", "calibration")),
     }
     if predictions is None:
         return found
     truth, predicted = _codes(predictions.truth, words), _codes(predictions.label, words)
     k = len(words)
     found["confusion"] = plain(np.bincount(truth * k + predicted, minlength=k * k).reshape(k, k))
+    found["rates"] = rates(truth, predicted, words, repeats=truth.size / max(1, np.unique(predictions.row).size))
     scores, probabilities = predictions.scores, predictions.probabilities
     if scores is not None and not np.isnan(scores).any():
         scores = np.clip(scores, -_LARGEST, _LARGEST)
         curves = [{"class": words[c], **_roc(truth == c, own)} for c, own in _by_class(truth, scores, k)]
         found["roc"] = {"curves": curves} if curves else None
+        recalled = [{"class": words[c], **_precision(truth == c, own)} for c, own in _by_class(truth, scores, k)]
+        found["precision_recall"] = {"curves": recalled} if recalled else None
         found["threshold"] = _threshold(truth, predicted, scores) if k == 2 and curves else None
     if probabilities is not None:
         shares = _by_class(truth, probabilities, k)
@@ -104,7 +123,7 @@ def _projection(data: Dataset, codes: Codes, columns: np.ndarray) -> dict[str, A
     if data.n_rows < 2 or not columns.size:
         return None
     most = _ROWS if data.is_sparse else min(_ROWS, max(_LEAST, _VALUES // columns.size))
-    shown = _drawn(codes, most)
+    shown = sampled(codes, most)
     part = data.rows(shown)
     X = part.X[:, columns].tocsr() if data.is_sparse else numbers(part, columns)
     X = part_for("imputation").make(strategy="mean").fit_transform(X)
@@ -126,20 +145,6 @@ def _projection(data: Dataset, codes: Codes, columns: np.ndarray) -> dict[str, A
     }
 
 
-def _drawn(codes: Codes, most: int) -> np.ndarray:
-    """At most `most` rows with about the same share of every class, and one of each class where possible."""
-    n = codes.size
-    if n <= most:
-        return np.arange(n)
-    rng = generator(0)
-    shuffled = rng.permutation(n)
-    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    sizes = np.bincount(codes)
-    place = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    share = place / np.repeat(sizes, sizes)
-    return np.sort(by_class[np.lexsort((rng.permutation(n), share))[:most]])
-
-
 def _by_class(truth: Codes, values: FloatArray, n_classes: int) -> Iterator[tuple[int, FloatArray]]:
     """The classes with a curve and the scores of each: the second of two classes, otherwise the largest."""
     sizes = np.bincount(truth, minlength=n_classes)
@@ -158,6 +163,15 @@ def _roc(positive: Mask, scores: FloatArray) -> dict[str, Any]:
         stops = np.linspace(0.0, 2.0, _POINTS)
         fpr, tpr = np.interp(stops, length, fpr), np.interp(stops, length, tpr)
     return {"fpr": plain(fpr.round(5)), "tpr": plain(tpr.round(5)), "auc": area}
+
+
+def _precision(positive: Mask, scores: FloatArray) -> dict[str, Any]:
+    precision, recall, _ = precision_recall_curve(positive, scores)
+    area, share = float(average_precision_score(positive, scores)), float(positive.mean())
+    if recall.size > _POINTS:
+        stops = np.unique(np.linspace(0, recall.size - 1, _POINTS).astype(np.intp))
+        precision, recall = precision[stops], recall[stops]
+    return {"recall": plain(recall.round(5)), "precision": plain(precision.round(5)), "area": area, "share": share}
 
 
 def _threshold(truth: Codes, predicted: Codes, scores: FloatArray) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from tamis.reporting.display_names import shown
-from tamis.reporting.figure_description import Axis, Bars, Colour, Figure, Heat, Mark, Series
+from tamis.reporting.figure_description import Axis, Bars, Box, Colour, Figure, Heat, Mark, Series
 from tamis.trees.figure import COLOURS
 
 #: Pixels of the picture, of its margins, of a line of the legend, and of a letter.
@@ -101,6 +101,8 @@ def _extent(marks: Iterable[Mark], *, across: bool) -> list[float]:
             found += [-0.5, len(mark.values) - 0.5]
         elif isinstance(mark, Series):
             found += mark.x if across else _reached(mark)
+        elif isinstance(mark, Box):
+            found += mark.values if across else [mark.at - mark.width / 2, mark.at + mark.width / 2]
         elif mark.across == across:
             base = [0.0] * len(mark.at) if mark.base is None else mark.base
             found += [*base, *(low + length for low, length in zip(base, mark.length, strict=True))]
@@ -196,6 +198,8 @@ def _mark(mark: Mark, x: _Scale, y: _Scale) -> Iterator[str]:
         yield from _series(mark, x, y)
     elif isinstance(mark, Bars):
         yield from _bars(mark, x, y)
+    elif isinstance(mark, Box):
+        yield from _box(mark, x, y)
     else:
         yield from _heat(mark, x, y)
 
@@ -254,12 +258,23 @@ def _bars(mark: Bars, x: _Scale, y: _Scale) -> Iterator[str]:
         yield f'<rect {size} fill="{colour}" fill-opacity="{opacity}"/>'
 
 
+def _box(mark: Box, x: _Scale, y: _Scale) -> Iterator[str]:
+    colour, opacity = _paint(mark.colour)
+    low, first, median, third, high = (x(float(value)) for value in mark.values)
+    near, far = sorted((y(mark.at - mark.width / 2), y(mark.at + mark.width / 2)))
+    line = f'stroke="{colour}" stroke-opacity="{opacity}"'
+    yield f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y(mark.at):.1f}" y2="{y(mark.at):.1f}" {line}/>'
+    size = f'x="{first:.1f}" y="{near:.1f}" width="{third - first:.1f}" height="{far - near:.1f}"'
+    yield f'<rect {size} fill="{colour}" fill-opacity="0.3" {line}/>'
+    yield f'<line x1="{median:.1f}" x2="{median:.1f}" y1="{near:.1f}" y2="{far:.1f}" {line}/>'
+
+
 def _heat(mark: Heat, x: _Scale, y: _Scale) -> Iterator[str]:
     for i, row in enumerate(mark.values):
         for j, value in enumerate(row):
             left, top = x(j - 0.5), y(i - 0.5)
             size = f'x="{left:.1f}" y="{top:.1f}" width="{x(j + 0.5) - left:.1f}" height="{y(i + 0.5) - top:.1f}"'
-            shade = _LIGHT + (_DARK - _LIGHT) * (value or 0.0)
+            shade = _LIGHT + (_DARK - _LIGHT) * abs(value or 0.0) / (mark.reach or 1.0)
             yield f'<rect {size} fill="{COLOURS[0]}" fill-opacity="{shade:.2f}"/>'
             if mark.text:
                 yield _text(x(j), y(i) + 4, mark.text[i][j], 9, anchor="middle")

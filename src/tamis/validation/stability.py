@@ -16,9 +16,10 @@ class Stability:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval."""
+        """The 95 % confidence interval, within the values that the index can have: -1 to 1."""
         reach = float(ndtri(0.975)) * self.standard_error
-        return self.index - reach, self.index + reach
+        low, high = np.clip([self.index - reach, self.index + reach], -1.0, 1.0).tolist()
+        return low, high
 
 
 def most_often(sets: Sequence[np.ndarray]) -> np.ndarray:

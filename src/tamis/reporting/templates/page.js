@@ -31,7 +31,9 @@ function count(value) {
 }
 
 function fixed(value, digits = 3) {
-  return value === null ? "–" : value.toFixed(digits);
+  if (value === null) return "–";
+  const text = value.toFixed(digits);
+  return Number(text) === 0 ? text.replace("-", "") : text;
 }
 
 function general(value) {
@@ -161,7 +163,8 @@ function draw(element) {
   drawn.set(element, away);
   const shown = traces.map((t) => (away.has(t.legendgroup) ? { ...t, visible: false } : t));
   drawLegend(element, traces, away);
-  const width = theme.printing ? { width: Math.min(PAPER, layout.width ?? PAPER) } : {};
+  const paper = element.closest(".pair") ? PAPER / 2 - 12 : PAPER;
+  const width = theme.printing ? { width: Math.min(paper, layout.width ?? paper) } : {};
   Plotly.react(element, shown, { ...layout, ...width }, { displayModeBar: false, responsive: !layout.width });
 }
 
@@ -435,16 +438,42 @@ function featureName(row) {
   return button;
 }
 
+/** The direction of effect in words: in which class the feature is higher, or a level more frequent. */
+function effectWords({ class: label, level, size, low, high }) {
+  const way = size < 0 ? -1 : 1;
+  const [from, to] = way > 0 ? [low, high] : [-high, -low];
+  if (level === null) {
+    const much = `by ${fixed(way * size, 2)} sd (${fixed(from, 2)} to ${fixed(to, 2)})`;
+    return [way > 0 ? "higher in" : "lower in", label, much];
+  }
+  const points = (share) => (100 * share).toFixed(0);
+  const much = `by ${points(way * size)} points (${points(from)} to ${points(to)})`;
+  return [`"${level}" ${way > 0 ? "more" : "less"} often in`, label, much];
+}
+
+function effectCell(row) {
+  if (!row.effect) return "–";
+  const [way, label, much] = effectWords(row.effect);
+  return make("div", { class: "effect" }, make("bdi", {}, way), " ", nameOf(label), make("small", {}, much));
+}
+
+function lossCell({ loss }) {
+  if (!loss || loss.mean === null) return "–";
+  return loss.sd === null ? fixed(loss.mean) : `${fixed(loss.mean)} ± ${fixed(loss.sd)}`;
+}
+
 function chosenCell(row) {
   const width = row.chosen === null ? 0 : row.chosen;
   return make("div", { class: "bar", style: `--share: ${width.toFixed(3)}` }, percent(row.chosen));
 }
 
 function setUpFeatures(place) {
-  const { table, score_name: score, substitutes } = facts.features;
+  const { table, score_name: score, substitutes, effects, permutation_importance: importance } = facts.features;
+  const losses = new Map((importance?.loss ?? []).map((each) => [each.place, each]));
   const examined = new Map((substitutes?.examined ?? []).map((each) => [each.place, each]));
   const known = Object.fromEntries(Object.entries(table).filter(([, column]) => column !== null));
-  const rows = records(known).map((row, i) => ({ ...row, replaced: replacement(examined.get(i)) }));
+  const more = (i) => ({ replaced: replacement(examined.get(i)), effect: effects?.[i] ?? null, loss: losses.get(i) });
+  const rows = records(known).map((row, i) => ({ ...row, ...more(i) }));
   const numbers = { number: true, falling: true };
   const title = score ? `Score (${score})` : "Score";
   const columns = [
@@ -455,12 +484,19 @@ function setUpFeatures(place) {
   if (table.chosen.some((share) => share !== null)) {
     const used = (row) => (row.used === null ? null : row.used ? "yes" : "no");
     columns.push({ title: "Selected", ...numbers, value: (row) => row.chosen, cell: chosenCell });
-    if (table.used.some((each) => each !== null)) columns.push({ title: "In the model", falling: true, value: used });
+    if (table.used.some((each) => each !== null)) columns.push({ title: "In model", falling: true, value: used });
+  }
+  if (losses.size) columns.push({ title: "Permuted", ...numbers, value: (row) => row.loss?.mean ?? null, cell: lossCell });
+  if (effects) {
+    const size = (row) => (row.effect ? Math.abs(row.effect.size) : null);
+    columns.push({ title: "Effect", falling: true, value: size, cell: effectCell });
   }
   if (table.role) columns.push({ title: "Role", value: (row) => row.role, cell: (row) => nameOf(row.role ?? "") });
   const csv = make("button", { type: "button", id: "csv" }, "Download CSV");
   const replaced = examined.size ? rows.map((row) => row.replaced) : null;
-  csv.addEventListener("click", () => downloadTable({ ...table, replaced }));
+  const effect = effects ? rows.map((row) => (row.effect ? effectWords(row.effect).join(" ") : null)) : null;
+  const permuted = losses.size ? rows.map((row) => row.loss?.mean ?? null) : null;
+  csv.addEventListener("click", () => downloadTable({ ...table, replaced, permuted, effect }));
   new Table(place, {
     caption: "Features, the first by score first",
     label: "Search features",
@@ -507,6 +543,36 @@ function downloadTable(table) {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
+// ---------------------------------------------------------------- quality of columns
+
+/** What is odd about a column, in words. */
+function remark({ missing, constant, copy_of: copy }) {
+  const words = constant ? ["constant"] : [];
+  if (missing === 1) words.push("no value known");
+  if (copy !== null) words.push(`the same as ${copy}`);
+  return words.join(", ");
+}
+
+function setUpQuality(place) {
+  const rows = records(facts.features.quality.table);
+  const numbers = { number: true, falling: true };
+  new Table(place, {
+    caption: "Quality of the columns",
+    label: "Search columns",
+    what: "columns",
+    rows,
+    text: (row) => `${row.name} ${remark(row)}`,
+    columns: [
+      { title: "Column", heading: true, value: (row) => row.name, cell: (row) => nameOf(row.name) },
+      { title: "Kind", value: (row) => row.kind },
+      { title: "Missing", ...numbers, value: (row) => row.missing, cell: (row) => percent(row.missing, 1) },
+      { title: "Levels", ...numbers, value: (row) => row.levels, cell: (row) => count(row.levels) },
+      { title: "Outliers", ...numbers, value: (row) => row.outliers, cell: (row) => percent(row.outliers, 1) },
+      { title: "Remark", falling: true, value: (row) => remark(row), cell: (row) => make("bdi", {}, remark(row)) },
+    ],
+  });
+}
+
 // ---------------------------------------------------------------- honesty
 
 function setUpEstimates() {
@@ -542,7 +608,7 @@ function setUpCopying() {
 
 // ---------------------------------------------------------------- the page
 
-const TABLES = { models: setUpLeaderboard, features: setUpFeatures };
+const TABLES = { models: setUpLeaderboard, features: setUpFeatures, quality: setUpQuality };
 
 for (const place of document.querySelectorAll("[data-table]")) TABLES[place.dataset.table](place);
 setUpEstimates();
