@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ from tamis.compose.recipe import parse, recipe
 from tamis.data.dataset import Dataset
 from tamis.mining.budget import Budget, Clock, budget
 from tamis.mining.mined import Mined, inner_estimate, leaderboard
+from tamis.mining.run.packing import array_from_bytes
 from tamis.mining.run.store import Store
 from tamis.mining.runner import Progress
 from tamis.mining.search import mine
@@ -28,6 +30,7 @@ from tamis.mining.stages import _settings, _varied
 from tamis.mining.template import Template
 from tamis.mining.trials import Trial, Trials, inner_folds
 from tamis.mining.variation import Candidate
+from tamis.validation.experiment import Experiment
 from tamis.validation.metrics import all_metrics
 from tamis.validation.plan import plan
 
@@ -261,6 +264,25 @@ def test_the_official_split_has_one_search_on_the_training_rows() -> None:
     assert found.validation_.predictions.label.tolist() == model.predict(X[60:]).tolist()
     # The model to use learns from all rows.
     assert found.predict(X).tolist() == recipe(found.recipe_).fit(X, y).predict(X).tolist()
+
+
+def test_the_choice_does_not_depend_on_the_rows_that_judge_it(tmp_path: Path) -> None:
+    """Neither with an official split, nor in the searches within outer folds."""
+    X, y = planted(90)
+    split = np.repeat(["train", "valid"], [60, 30])
+    names = np.array([f"g{i}" for i in range(30)])
+    other = np.where(np.arange(90) < 60, y, y[::-1])
+    one, two = (quick(Dataset(X, own, names, split=split), split="official") for own in (y, other))
+    assert leaderboard_of(one) == leaderboard_of(two)
+    assert one.run_.choices == two.run_.choices
+    experiment = Experiment.of(X, y, folds=2)
+    quick(X, y, estimate="nested", run=tmp_path / "run")
+    with sqlite3.connect(tmp_path / "run") as connection:
+        seen = connection.execute('select search, "rows" from splits where split != \'outer\'').fetchall()
+    for number, own in enumerate(experiment.splits):
+        rows = [array_from_bytes(packed, "iu") for search, packed in seen if search == number]
+        assert rows
+        assert not np.isin(np.concatenate(rows), own.test).any()
 
 
 #: Parts that make many models for one, which is what takes time on small data.

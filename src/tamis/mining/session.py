@@ -89,11 +89,16 @@ class Session:
     def _searches(self, edits: Edits) -> tuple[SearchState, list[SearchState]]:
         """The search on all rows, and for a nested estimate one for every outer split.
 
-        With an official split the only search is that on its training rows.
+        With an official split the only search is that on its training rows: the others must not take part in the
+        choice.
         """
         rows, splits = self._experiment.rows, self._experiment.splits
-        if not self._nested or self._experiment.scheme.one_test:
-            remaining = RemainingWork(1.0 if self._nested else 0.0, rows.size, rows.size)
+        if self._experiment.scheme.one_test:
+            train = splits[0].train
+            remaining = RemainingWork(1.0, train.size, rows.size)
+            return self._search(0, train, edits, load=1.0, remaining=remaining), []
+        if not self._nested:
+            remaining = RemainingWork(0.0, rows.size, rows.size)
             return self._search(0, rows, edits, load=1.0, remaining=remaining), []
         turns = max(1.0, len(splits) / self._workers)
         outer = [
