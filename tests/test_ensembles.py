@@ -125,3 +125,18 @@ def test_entries_of_a_library_are_rows_and_groups_are_units() -> None:
     part = known.models([3, 1])
     assert part.recipes == (MEMBERS[3], MEMBERS[1])
     np.testing.assert_array_equal(part.probabilities[1], known.probabilities[1])
+
+
+def test_bags_without_the_only_good_model_do_not_count() -> None:
+    """Nine bad models are the better half of about half of the bags, and must not outvote the good one."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 400)
+    right = np.vstack([rng.random((1, 400)) < 0.95, rng.random((9, 400)) < 0.7])
+    own = np.where(right, 0.9, 0.1)
+    probabilities = np.where(truth[None, :, None] == np.arange(2), own[:, :, None], 1 - own[:, :, None])
+    calibration = fit_calibration(probabilities, truth, np.ones(400))
+    losses = log_losses(probabilities, truth, calibration)
+    ensemble = select_ensemble(calibration, losses, np.ones(400), balanced=False, seed=0)
+    assert ensemble.members[0] == 0
+    together = np.average(np.exp(-losses[ensemble.members]), axis=0, weights=ensemble.votes)
+    assert -np.log(together).sum() <= losses[0].sum() + 1e-9

@@ -95,7 +95,9 @@ def select_ensemble(
 
     In each bag, a random half of the models, the first votes go to the best ones, as many as do best together. Each
     further vote goes to the model with which the mean of the votes does best, until a vote no longer helps. The votes
-    of all bags are added, and the models with the most votes are the members.
+    of the bags are added, and the models with the most votes are the members. A bag counts when it is as good as the
+    best one, within a standard error of the difference: one that lacks the only good model does not. Where the best
+    model alone has no greater loss than the members together, it is the only one.
 
     Parameters
     ----------
@@ -111,15 +113,28 @@ def select_ensemble(
     seen = weight > 0
     own, weight = np.exp(-losses[:, seen]), weight[seen]
     order = np.argsort(losses[:, seen] @ weight, kind="stable")
-    votes = np.zeros(order.size, dtype=np.intp)
-    for _ in range(_BAGS if order.size > 2 else 1):
+    bags = np.zeros((_BAGS if order.size > 2 else 1, order.size), dtype=np.intp)
+    for votes in bags:
         inside = rng.random(order.size) < _SHARE if order.size > 2 else np.ones(order.size, dtype=bool)
         inside[rng.choice(order.size, min(2, order.size), replace=False)] = True
         bag = order[inside[order]]
-        votes[bag] += _votes(own[bag], weight)
+        votes[bag] = _votes(own[bag], weight)
+    votes = bags[_good_bags(bags, own, weight)].sum(axis=0)
     most = np.lexsort((np.argsort(order), -votes))[:MEMBERS]
     members = most[votes[most] > 0]
+    together = -np.log(np.average(own[members], axis=0, weights=votes[members]))
+    if (together - losses[order[0]][seen]) @ weight >= 0:
+        members = order[:1]
     return Ensemble(members, votes[members], calibration[members], balanced)
+
+
+def _good_bags(bags: np.ndarray, own: FloatArray, weight: FloatArray) -> np.ndarray:
+    """The bags whose loss is that of the best one, within a standard error of the difference."""
+    losses = -np.log((bags / bags.sum(axis=1, keepdims=True)) @ own)
+    share = weight / weight.sum()
+    more = losses - losses[(losses @ share).argmin()]
+    means = more @ share
+    return np.flatnonzero(means <= np.sqrt((more - means[:, None]) ** 2 @ share**2))
 
 
 def _votes(own: FloatArray, weight: FloatArray) -> Codes:

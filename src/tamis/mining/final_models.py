@@ -7,9 +7,9 @@ import numpy as np
 from tamis.base.seeds import spawn
 from tamis.compose.catalog import part_for
 from tamis.mining.bootstrap_estimate import bootstrap_estimates
-from tamis.mining.ensembles import ensemble_results
+from tamis.mining.ensembles import ensemble_results, entry_weights
 from tamis.mining.library import Library, library
-from tamis.mining.offers import Chooser, Offers, Prefer, Wishes
+from tamis.mining.offers import Chooser, Offers, Prefer, Wishes, is_balanced
 from tamis.mining.search_state import SearchState
 from tamis.mining.trials import Trial
 from tamis.validation.fold_result import FoldResult
@@ -88,10 +88,36 @@ def offer_results(state: SearchState, offers: Offers, prefer: Prefer) -> tuple[t
 
 
 def _most_evaluated(state: SearchState) -> tuple[tuple[int, ...], list[Trial]]:
-    """The splits of the library and its trials: those of the most splits on which there are enough models."""
+    """The splits of the library and its trials: those of the most splits on which there are enough good models.
+
+    When time runs out, the models that were evaluated most often may be quick ones and not the best. So the best of
+    them must be as good as the best of all, within a standard error of the difference.
+    """
     levels = [(splits, _some(state, splits)) for splits in state.trials.levels()]
     enough = [level for level in levels if len(level[1]) >= _ENOUGH]
-    return next(iter(enough or [level for level in levels if level[1]] or levels))
+    for splits, trials in enough[:-1]:
+        if _keep_up(state, trials, *enough[-1]):
+            return splits, trials
+    return next(iter(enough[-1:] or [level for level in levels if level[1]] or levels))
+
+
+def _keep_up(state: SearchState, trials: list[Trial], splits: Sequence[int], everyone: list[Trial]) -> bool:
+    """Whether some trials are about as good on some splits as the best of those that were evaluated on these."""
+    if not set(splits) <= set(state.trials.inner.folds):
+        # A first look with fewer training rows says nothing of the folds.
+        return True
+    some = {trial.recipe for trial in trials}
+    best, own = everyone[0].recipe, next((one.recipe for one in everyone if one.recipe in some), None)
+    if own is None:
+        return False
+    found = [state.stored(split, [best, own]) for split in splits]
+    truth = np.concatenate([one[best].predictions.truth for one in found])
+    wrong = {r: np.concatenate([one[r].predictions.labels for one in found]) != truth for r in (best, own)}
+    more = wrong[own].astype(float) - wrong[best]
+    weight = entry_weights(truth, np.ones(truth.size), balanced=is_balanced(state.trials.metric))
+    share = weight / weight.sum()
+    mean = float(share @ more)
+    return mean <= float(np.sqrt(share**2 @ (more - mean) ** 2))
 
 
 def _some(state: SearchState, splits: Sequence[int]) -> list[Trial]:

@@ -121,7 +121,7 @@ class Chooser:
 
     def __post_init__(self) -> None:
         library = self.library
-        self.balanced = self.metric.name in _BALANCED
+        self.balanced = is_balanced(self.metric)
         self._weight = entry_weights(library.truth, np.ones(library.truth.size), balanced=self.balanced)
         # Of equal numbers of errors the surer model comes first, and not the first in the library, whose order is that
         # of all rows.
@@ -224,6 +224,11 @@ class Chooser:
             return False
         most = self.wishes.max_features
         return most is None or part.union_size(members) <= most
+
+
+def is_balanced(metric: Metric) -> bool:
+    """Whether every class has the same share of a metric."""
+    return metric.name in _BALANCED
 
 
 def _masks(codes: Codes) -> list[Mask]:
