@@ -278,7 +278,7 @@ def test_the_choice_does_not_depend_on_the_rows_that_judge_it(tmp_path: Path) ->
     experiment = Experiment.of(X, y, folds=2)
     quick(X, y, estimate="nested", run=tmp_path / "run")
     with sqlite3.connect(tmp_path / "run") as connection:
-        seen = connection.execute('select search, "rows" from splits where split != \'outer\'').fetchall()
+        seen = connection.execute("select search, \"rows\" from splits where split != 'outer'").fetchall()
     for number, own in enumerate(experiment.splits):
         rows = [array_from_bytes(packed, "iu") for search, packed in seen if search == number]
         assert rows

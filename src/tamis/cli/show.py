@@ -73,6 +73,10 @@ _READING: dict[str, tuple[Any, Any]] = {
         None,
     ),
     "id": (Annotated[list[str] | None, typer.Option("--id", help="A column that identifies the rows.")], None),
+    "text": (
+        Annotated[list[str] | None, typer.Option("--text", help="A column of text, whose words become features.")],
+        None,
+    ),
     "kinds": (
         Annotated[
             list[str] | None,
@@ -139,7 +143,7 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
         from tamis.data.reading import Reading
 
         found = {name: given.pop(name) for name in _READING}
-        lists = {name: found[name] or () for name in ("na", "drop", "keep", "id")}
+        lists = {name: found[name] or () for name in ("na", "drop", "keep", "id", "text")}
         command(**given, reading=Reading(**{**found, **lists, "kinds": _kinds(found["kinds"] or ())}))
 
     kept = [each.replace(kind=each.KEYWORD_ONLY) for name, each in own.parameters.items() if name != "reading"]
@@ -187,7 +191,7 @@ def note_large_sizes(chain: "Chain", dataset: "Dataset") -> None:
     from tamis.compose.chain import Call
 
     calls = [part for part in chain.parts if isinstance(part, Call)]
-    if any(entry(call.name).card.role == "encoding" for call in calls):
+    if any(entry(call.name).card.role in ("encoding", "vocabulary") for call in calls):
         # How many columns there are behind it depends on the fold.
         return
     for call in calls:

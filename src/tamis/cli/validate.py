@@ -187,7 +187,11 @@ def _print_data(dataset: "Dataset", written: "list[Chain]", chains: "list[Chain]
     pairs = zip(written, chains, strict=True)
     added = {str(part) for one, chain in pairs for part in chain.parts[: len(chain.parts) - len(one.parts)]}
     if added:
-        needed = {part_for("imputation").name: "missing values", part_for("encoding").name: "nominal columns"}
+        needed = {
+            part_for("vocabulary").name: "text",
+            part_for("imputation").name: "missing values",
+            part_for("encoding").name: "nominal columns",
+        }
         names = [name for name in needed if name in added]
         verb, them = ("was", "it is") if len(names) == 1 else ("were", "they are")
         reasons = " and ".join(needed[name] for name in names)

@@ -7,6 +7,7 @@ import polars as pl
 import scipy.sparse as sp
 
 from tamis.base.errors import DataError
+from tamis.base.word_counts import WordCounts
 from tamis.compose.model_card import Card
 from tamis.data.parsing.matrices import numbered
 
@@ -44,6 +45,8 @@ def align_columns(card: Card, X: Any, feature_names: Any, where: str) -> Aligned
     --------
     tamis.compose.model_file.load_model : The model and its card.
     """
+    if isinstance(X, WordCounts):
+        return _aligned_words(card, X, where)
     names = _known_as(card, X, [str(name) for name in feature_names], where)
     notes = []
     place = {name: j for j, name in enumerate(names)}
@@ -63,6 +66,15 @@ def align_columns(card: Card, X: Any, feature_names: Any, where: str) -> Aligned
         return AlignedColumns(_matrix(card, X, place), notes)
     frame, unseen = _frame(card, X, place, where)
     return AlignedColumns(frame if card.nominal else frame.to_numpy(), notes + unseen)
+
+
+def _aligned_words(card: Card, X: WordCounts, where: str) -> AlignedColumns:
+    """Counts over the words of the model; only numbers must be there."""
+    numbers = set(X.names[: X.vocabulary.n_numbers] if X.vocabulary is not None else [])
+    lost = [name for name, kind in card.columns.items() if kind == "numeric" and name not in numbers]
+    if lost:
+        raise DataError(f"{where}: lacks {len(lost)} columns that the model was fitted with: {_listed(lost)}")
+    return AlignedColumns(X.aligned(list(card.columns)), [])
 
 
 def _known_as(card: Card, X: Any, names: list[str], where: str) -> list[str]:

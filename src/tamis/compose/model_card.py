@@ -16,6 +16,7 @@ from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import used_features
 from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.base.part import Part
+from tamis.base.word_counts import WordCounts
 from tamis.compose.chain import to_text
 from tamis.compose.versions import made_with
 from tamis.data.column_plan import ColumnPlan
@@ -42,7 +43,8 @@ class Card:
     ----------
     recipe : str
     columns : mapping of str to str
-        The input columns in order, by name: "numeric" or "nominal".
+        The input columns in order, by name: "numeric" or "nominal"; "word" for counts of a word, or of a level, that
+        rows may lack.
     levels : mapping of str to list of str
         The values of each nominal column.
     uses : list of str, or None
@@ -166,6 +168,8 @@ def card_of(
     names = [str(name) for name in feature_names]
     levels = _levels(X)
     columns = {name: "nominal" if place in levels else "numeric" for place, name in enumerate(names)}
+    if isinstance(X, WordCounts) and X.vocabulary is not None:
+        columns |= dict.fromkeys(names[X.vocabulary.n_numbers :], "word")
     if len(columns) < len(names):
         raise TamisError("a model is saved with the names of its columns, and two columns have one name")
     mask = used_features(model, len(names))
@@ -245,7 +249,7 @@ def _is_plan(value: Any) -> bool:
 #: Which values each entry accepts.
 _FIELDS: dict[str, Callable[[Any], bool]] = {
     "recipe": _is_text,
-    "columns": lambda value: _is_mapping_of_text(value) and set(value.values()) <= {"numeric", "nominal"},
+    "columns": lambda value: _is_mapping_of_text(value) and set(value.values()) <= {"numeric", "nominal", "word"},
     "levels": lambda value: isinstance(value, dict) and all(map(_is_list_of_text, value.values())),
     "uses": lambda value: value is None or _is_list_of_text(value),
     "needs_all": lambda value: isinstance(value, bool),

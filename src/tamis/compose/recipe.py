@@ -9,6 +9,7 @@ expressions, parsed with :mod:`ast`; nothing is evaluated. Arguments are numbers
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tamis.base.word_counts import WordCounts
 from tamis.compose.catalog import Entry, entry, part_for
 from tamis.compose.chain import Call, Chain, to_text
 from tamis.compose.parser import parse
@@ -44,11 +45,12 @@ def recipe(text: str) -> Any:
     return parse(text).build()
 
 
-def completed(chain: Chain, *, nominal: bool, missing: bool) -> Chain:
-    """The recipe, with imputation and encoding in front where the data needs them and the recipe has none.
+def completed(chain: Chain, *, nominal: bool, missing: bool, text: bool = False) -> Chain:
+    """The recipe, with words, imputation and encoding in front where the data needs them and the recipe has none.
 
     Data with `missing` values or `nominal` columns needs them unless all parts, those of recipes among their arguments
-    included, take such columns. A part that fits others, and is not told which, is taken for one that does not.
+    included, take such columns. Counts of the words of a `text` need a choice of words. A part that fits others, and is
+    not told which, is taken for one that does not.
 
     Examples
     --------
@@ -65,12 +67,16 @@ def completed(chain: Chain, *, nominal: bool, missing: bool) -> Chain:
         front.append(Call(part_for("imputation").name))
     if nominal and "encoding" not in roles and not _all_take(chain, lambda part: part.takes_nominal):
         front.append(Call(part_for("encoding").name))
+    if text and "vocabulary" not in roles:
+        front.insert(0, Call(part_for("vocabulary").name))
     return Chain((*front, *chain.parts))
 
 
 def completed_for(data: "Dataset", chain: Chain) -> Chain:
-    """The recipe, with imputation and encoding in front where a data set needs them (:func:`completed`)."""
-    return completed(chain, nominal=bool(data.nominal.any()), missing=data.n_missing > 0)
+    """The recipe, with words, imputation and encoding in front where a data set needs them (:func:`completed`)."""
+    return completed(
+        chain, nominal=bool(data.nominal.any()), missing=data.n_missing > 0, text=isinstance(data.X, WordCounts)
+    )
 
 
 def _all_take(value: Any, takes: Callable[[Entry], bool]) -> bool:

@@ -21,7 +21,7 @@ class ColumnPlan:
     dates : mapping of str to DateReading
         The columns of dates that are replaced by numbers.
     kinds : mapping of str to str
-        The columns that become "numeric" or "nominal" because the user says so.
+        The columns that become "numeric", "nominal" or "text" because the user says so.
     warnings : mapping of str to str
         Columns that stay, and what is suspicious about them.
 
@@ -48,6 +48,11 @@ class ColumnPlan:
     def derived(self) -> list[str]:
         """The columns that replace dates."""
         return [f"{name}: {part}" for name, reading in self.dates.items() for part in reading.parts]
+
+    @property
+    def texts(self) -> list[str]:
+        """The columns of text, whose words are features."""
+        return [name for name, kind in self.kinds.items() if kind == "text"]
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The columns of a table that are features.
@@ -91,8 +96,8 @@ class ColumnPlan:
         for key in ("left_out", "kinds", "warnings"):
             if not all(isinstance(text, str) for text in (*found[key], *found[key].values())):
                 raise DataError(f"a plan of columns has text in {key!r}")
-        if not set(found["kinds"].values()) <= {"numeric", "nominal"}:
-            raise DataError("a plan of columns has kinds that are neither numeric nor nominal")
+        if not set(found["kinds"].values()) <= {"numeric", "nominal", "text"}:
+            raise DataError("a plan of columns has kinds that are neither numeric, nominal nor text")
         if not all(isinstance(one, Mapping) for one in found["dates"].values()):
             raise DataError("a plan of columns has a date that cannot be read")
         dates = {str(name): DateReading.from_dict(one) for name, one in found["dates"].items()}
@@ -100,6 +105,8 @@ class ColumnPlan:
 
     def _of_kind(self, column: pl.Series) -> pl.Series:
         kind = self.kinds.get(column.name)
+        if kind == "text":
+            return column.cast(pl.String)
         return _as_numbers(column) if kind == "numeric" else _as_levels(column) if kind == "nominal" else column
 
 

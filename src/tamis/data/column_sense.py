@@ -23,6 +23,7 @@ from tamis.data.identifiers import number_columns, text_column
 from tamis.data.idle_columns import constant_columns, copies
 from tamis.data.suspected_leaks import WARNING, suspected_leaks
 from tamis.data.table_columns import TableColumns, as_frame, names_of
+from tamis.data.text_columns import counts_of, with_words
 
 #: Whole numbers between these may be dates such as 20200131.
 _COMPACT = (18000101, 22001231)
@@ -61,7 +62,8 @@ def sense(
         identifiers. Each must match a column. A date that is kept is still replaced by numbers, and ``visit: month``
         names one of them.
     kinds : mapping of str to str, optional
-        The kinds of columns by name or pattern: "numeric", "nominal", "date", "id" or "text"; text is left out.
+        The kinds of columns by name or pattern: "numeric", "nominal", "date", "id" or "text", whose words
+        become features.
 
     Returns
     -------
@@ -135,7 +137,7 @@ def plan_of(
     if named:
         plan = replace(plan, left_out={**plan.left_out, **found})
         found = {}
-    table = table.planned(plan)
+    table = table.planned(plan).planned(ColumnPlan(dict.fromkeys(plan.texts, "text")))
     if named and data.n_rows >= _FEWEST_ROWS:
         kept = wishes.kept.union(name for name in plan.derived if _source(name, plan) in wishes.kept)
         idle = _idle(data, table, kept | plan.left_out.keys())
@@ -164,6 +166,8 @@ def as_planned(data: Dataset, plan: ColumnPlan) -> Dataset:
     if set(names) <= plan.left_out.keys() - plan.dates.keys():
         reasons = ", ".join(f"{quoted(name)} is {plan.left_out[name]}" for name in names[:3])
         raise DataError(f"{data.name}: no feature is left ({reasons}{', ...' if len(names) > 3 else ''})")
+    if plan.texts:
+        return _with_texts(data, plan, names)
     if not plan.changes(names):
         gone = [name for name in data.feature_names.tolist() if str(name) in plan.left_out]
         return replace(data.without(*gone) if gone else data, plan=done)
@@ -179,6 +183,21 @@ def as_planned(data: Dataset, plan: ColumnPlan) -> Dataset:
     )
 
 
+def _with_texts(data: Dataset, plan: ColumnPlan, names: list[str]) -> Dataset:
+    """The data set with a plan applied that has texts, whose words become features."""
+    X = plan.apply(as_frame(data.X, names))
+    rows = {part: plan.apply(as_frame(rows, names)) for part, rows in data.unlabelled.items()}
+    planned = replace(data, X=X, feature_names=np.array(X.columns, dtype=str), unlabelled=rows, roles=None)
+    return replace(with_words(planned, _present(plan, X, data.name)), plan=plan.after(data.plan))
+
+
+def _present(plan: ColumnPlan, frame: pl.DataFrame, where: str) -> list[str]:
+    """The columns of text, which must be there."""
+    if absent := [name for name in plan.texts if name not in frame.columns]:
+        raise DataError(f"{where}: no column is called {quoted(absent[0])}, whose words are features of the model")
+    return plan.texts
+
+
 def planned_rows(X: Any, plan: ColumnPlan, features: Iterable[str]) -> Any:
     """New rows with a plan applied to the columns of a data frame, in the order of the features.
 
@@ -188,6 +207,8 @@ def planned_rows(X: Any, plan: ColumnPlan, features: Iterable[str]) -> Any:
         return X
     frame = plan.apply(as_frame(X, [str(name) for name in X.columns]))
     wanted = list(features)
+    if plan.texts:
+        return counts_of(frame, _present(plan, frame, "the rows"), "the rows").aligned(wanted)
     if absent := [name for name in wanted if name not in frame.columns]:
         raise DataError(f"the rows have no column {quoted(absent[0])}, which is a feature of the model")
     return _narrow(frame.select(wanted))
@@ -224,8 +245,10 @@ def _dates(table: TableColumns, look_at_numbers: bool) -> dict[str, DateReading]
 
 def _changed_kinds(table: TableColumns, wishes: Wishes) -> dict[str, str]:
     """The columns whose kind is not yet the one that the user says."""
-    wanted = {name: kind for name, kind in wishes.kinds.items() if kind in ("numeric", "nominal")}
-    return {name: kind for name, kind in wanted.items() if (name in table.words) != (kind == "nominal")}
+    wanted = {name: kind for name, kind in wishes.kinds.items() if kind in ("numeric", "nominal", "text")}
+    return {
+        name: kind for name, kind in wanted.items() if kind == "text" or (name in table.words) != (kind == "nominal")
+    }
 
 
 def _with_dates(plan: ColumnPlan, table: TableColumns, dates: Mapping[str, DateReading], wishes: Wishes) -> ColumnPlan:

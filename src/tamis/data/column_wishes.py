@@ -47,7 +47,6 @@ class Wishes:
         left_out = dict.fromkeys(matching(drop, every, "drop", target), "as asked")
         asked = [*matching(ids, names, "ids", target), *(name for name, kind in given.items() if kind == "id")]
         left_out |= dict.fromkeys(asked, "an identifier, as asked")
-        left_out |= {name: "text, as asked" for name, kind in given.items() if kind == "text"}
         kept = set(matching(keep, every, "keep", target))
         if both := kept & left_out.keys():
             raise TamisError(f"column {quoted(min(both))} is both to be kept and to be left out")

@@ -29,7 +29,7 @@ _TEXT = (".txt", ".dat", ".asc", ".prn")
 #: What can be ignored where a format or a generator has no use for it.
 _HARMLESS = frozenset({"decimal", "encoding", "delimiter"})
 #: These are heeded behind every reader.
-_OF_COLUMNS = frozenset({"drop", "keep", "id", "kinds"})
+_OF_COLUMNS = frozenset({"drop", "keep", "id", "text", "kinds"})
 
 
 class Sought(str):
@@ -138,7 +138,7 @@ def _with_sense(data: "Dataset", reading: "Reading") -> "Dataset":
     from tamis.data.column_sense import sense
     from tamis.data.column_words import column_warning_lines, left_out_lines
 
-    found = sense(data, drop=reading.drop, keep=reading.keep, ids=reading.id, kinds=reading.kinds)
+    found = sense(data, drop=reading.drop, keep=reading.keep, ids=reading.id, kinds=reading.all_kinds)
     return replace(found, notes=(*found.notes, *left_out_lines(found), *column_warning_lines(found)))
 
 

@@ -13,7 +13,7 @@ from tamis.base.errors import TamisError
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "blank": " ", "comma": ",", "semicolon": ";", "bar": "|"}
 
 #: The attributes that are lists.
-_LISTS = ("na", "drop", "keep", "id")
+_LISTS = ("na", "drop", "keep", "id", "text")
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class Reading:
     drop, keep, id : tuple of str
         Columns, by name or pattern (``date_*``), to leave out, to keep whatever the rules say, and to leave out as
         identifiers (:func:`tamis.data.column_sense.sense`).
+    text : tuple of str
+        Columns of text, by name or pattern, whose words become features.
     kinds : mapping of str to str
         What columns are, by name or pattern: "numeric", "nominal", "date", "id" or "text".
 
@@ -65,6 +67,7 @@ class Reading:
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     id: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -97,7 +100,12 @@ class Reading:
     @property
     def chooses_columns(self) -> bool:
         """Whether it says which columns are features, or what they are."""
-        return bool(self.drop or self.keep or self.id or self.kinds)
+        return bool(self.drop or self.keep or self.id or self.text or self.kinds)
+
+    @property
+    def all_kinds(self) -> dict[str, str]:
+        """The kinds of columns, those of `text` included."""
+        return {**dict.fromkeys(self.text, "text"), **self.kinds}
 
     def words(self) -> str:
         """The same as options of a command, with a blank in front; empty when nothing was set."""

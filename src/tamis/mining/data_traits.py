@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from tamis.base.mixed_columns import assembled, columns_of, only_numbers
 from tamis.base.part import Trait
 from tamis.base.types import FloatArray
+from tamis.base.word_counts import WordCounts
 from tamis.data.dataset import Dataset
 
 
@@ -29,6 +30,8 @@ class DataTraits:
         Whether no value is below zero.
     counts : bool
         Whether all values are whole numbers of zero and above, such as word counts or bits.
+    text : bool
+        Whether they are counts of the words of texts.
     """
 
     n_rows: int
@@ -41,6 +44,7 @@ class DataTraits:
     missing: bool
     non_negative: bool
     counts: bool
+    text: bool = False
 
     @property
     def uneven(self) -> bool:
@@ -94,6 +98,7 @@ def data_traits(data: Dataset) -> DataTraits:
         missing=missing,
         non_negative=non_negative,
         counts=non_negative and not nominal and bool((values == np.floor(values)).all()),
+        text=isinstance(data.X, WordCounts),
     )
 
 

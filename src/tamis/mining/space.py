@@ -69,13 +69,15 @@ class Space:
         chains = tuple(template.chain for template in self.templates)
         return _names((self.preparations, self.selections, self.classifiers, chains)).union(
             self.committees,
+            [_name_for("vocabulary")] if self.traits.text else [],
             [_name_for("imputation")] if self.traits.missing else [],
             [_name_for("encoding")] if self.traits.nominal else [],
         )
 
     def text(self, template: Template) -> str:
         """The recipe of a closed template, completed by what the data needs."""
-        return str(completed(template.chain, nominal=self.traits.nominal, missing=self.traits.missing))
+        needs = {"nominal": self.traits.nominal, "missing": self.traits.missing, "text": self.traits.text}
+        return str(completed(template.chain, **needs))
 
 
 def space(traits: DataTraits, edits: Edits | None = None) -> Space:

@@ -6,3 +6,4 @@ from tamis.transform.normalize import Normalize as Normalize
 from tamis.transform.pca import PCA as PCA
 from tamis.transform.rms_norm import RMSNorm as RMSNorm
 from tamis.transform.standardize import Standardize as Standardize
+from tamis.transform.words import Words as Words

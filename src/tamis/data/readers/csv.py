@@ -21,12 +21,15 @@ import polars as pl
 
 from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
+from tamis.data.load import Sought
 from tamis.data.parsing.cells import Cells
 from tamis.data.parsing.delimited_text import Layout, line_of
 from tamis.data.parsing.reader import Reader, Source
 from tamis.data.parsing.text_table import ROW_NAME, text_dataset
 
 _DELIMITERS = ("\t", ";", "|", ",")
+#: Divides nothing: no text has it.
+_NONE = "\x1f"
 _SAMPLE_BYTES = 1 << 18
 _COMMENT = re.compile(rb"(?:[#!][^\n]*\n|[ \t]*\n)*")
 #: What Excel writes, and reads, in the first line to tell the delimiter.
@@ -36,13 +39,15 @@ _DECIMAL_COMMA = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 
 
 def _read(source: Source, target: str | None) -> Dataset:
-    return text_dataset(source, read_cells(source), target)
+    return text_dataset(source, read_cells(source, one_column=isinstance(target, Sought)), target)
 
 
-def read_cells(source: Source) -> Cells:
-    """The cells of a text file."""
+def read_cells(source: Source, *, one_column: bool = False) -> Cells:
+    """The cells of a text file; with `one_column` a file that nothing splits evenly has one, such as texts alone."""
     data, delimiter = _without_comments(source, _content(source))
     delimiter = source.reading.delimiter or delimiter or _delimiter(_sample(data))
+    if one_column and source.reading.delimiter is None and not _splits_evenly(_sample(data), delimiter):
+        delimiter = _NONE
     if delimiter is None:
         raise DataError(
             f"{source.path}: no comma, tab, semicolon, bar or blank splits its lines into columns; "
@@ -69,10 +74,13 @@ def _recognizes(source: Source) -> bool:
     sample = _sample(data)
     if delimiter or source.reading.delimiter:
         return True
-    return any(
-        _agreement(sample, delimiter) == 1.0 or _short_header(sample, delimiter) is not None
-        for delimiter in (*_DELIMITERS, " ")
-    )
+    return any(_splits_evenly(sample, delimiter) for delimiter in (*_DELIMITERS, " "))
+
+
+def _splits_evenly(sample: bytes, delimiter: str | None) -> bool:
+    if delimiter is None:
+        return False
+    return _agreement(sample, delimiter) == 1.0 or _short_header(sample, delimiter) is not None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,108 @@
+"""Columns of text as counts of words, beside the numbers and names of a table."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from tamis.base.errors import DataError
+from tamis.base.mixed_columns import levels_of
+from tamis.base.word_counts import Vocabulary, WordCounts
+from tamis.data.dataset import Dataset
+from tamis.data.parsing.tokens import CountedText, count_words
+
+_NO_RUNS = np.empty((0, 2), dtype=np.int32)
+
+
+def with_words(data: Dataset, texts: Sequence[str]) -> Dataset:
+    """The data set with a column for each word of its texts, whose values are counts.
+
+    Every word of the labelled and of the unlabelled rows has a column, also one that a single document has: which words
+    are worth a feature is learned in the training rows (:class:`tamis.transform.Words`). Numbers come before the words
+    and keep their names. A nominal column becomes one column for each of its values. Words are called as they are where
+    the text is the only column, and ``body: word`` otherwise.
+
+    Parameters
+    ----------
+    data : Dataset
+        Its rows are a frame of polars.
+    texts : sequence of str
+        The columns of text.
+
+    Returns
+    -------
+    Dataset
+        `X` is a :class:`~tamis.base.word_counts.WordCounts`.
+    """
+    parts = list(data.unlabelled)
+    frames = [data.X, *data.unlabelled.values()]
+    counts = counts_of(pl.concat(frames), texts, data.name)
+    ends = np.cumsum([len(frame) for frame in frames])
+    labelled, *others = (counts[end - len(frame) : end] for frame, end in zip(frames, ends, strict=True))
+    names = np.array(counts.names, dtype=str)
+    return replace(data, X=labelled, unlabelled=dict(zip(parts, others, strict=True)), feature_names=names, roles=None)
+
+
+def counts_of(frame: pl.DataFrame, texts: Sequence[str], where: str) -> WordCounts:
+    """The counts of the words in some columns of a frame, behind its other columns; `where` begins an error message."""
+    counted = {name: count_words(frame[name].cast(pl.String)) for name in texts}
+    if not any(found.words for found in counted.values()):
+        raise DataError(f"{where}: there is no word in {' or '.join(map(repr, texts))}")
+    names, blocks, n_numbers = _others(frame.drop(texts))
+    first = len(names)
+    words: list[str | None] = [None] * first
+    for name, found in counted.items():
+        names += found.words if frame.width == 1 else [f"{name}: {word}" for word in found.words]
+        words += found.words
+        blocks.append(found.counts)
+    total = sp.csr_array(sp.hstack(blocks, format="csr"), dtype=np.float32) if len(blocks) > 1 else blocks[0]
+    offsets, codes = _in_order(list(counted.values()), first)
+    vocabulary = Vocabulary(
+        np.array(names, dtype=object), n_numbers, np.array(words, dtype=object), _NO_RUNS, offsets, codes
+    )
+    return WordCounts.of(total, vocabulary)
+
+
+def _others(frame: pl.DataFrame) -> tuple[list[str], list[Any], int]:
+    """Names and values of the numbers, then of the levels of the nominal columns, and how many are numbers."""
+    numeric = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]
+    names, blocks = list(numeric), []
+    if numeric:
+        blocks.append(sp.csr_array(frame.select(pl.col(numeric).cast(pl.Float32)).to_numpy()))
+    for name in frame.columns:
+        if name not in numeric:
+            levels = levels_of(frame[name])
+            names += [f"{name}={level}" for level in levels]
+            blocks.append(_indicators(frame[name], levels))
+    return names, blocks, len(numeric)
+
+
+def _indicators(column: pl.Series, levels: list[str]) -> sp.csr_array:
+    """A column of ones and zeros for each level."""
+    codes = column.cast(pl.Enum(levels)).to_physical()
+    rows = np.flatnonzero(codes.is_not_null().to_numpy())
+    where = (rows, codes.drop_nulls().to_numpy().astype(np.int32))
+    return sp.csr_array((np.ones(rows.size, dtype=np.float32), where), shape=(len(column), len(levels)))
+
+
+def _in_order(texts: list[CountedText], first: int) -> tuple[np.ndarray, np.ndarray]:
+    """Offsets and columns of the words of all texts of each document, with -1 behind a text that others follow."""
+    if not all(text.offsets.size for text in texts):
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
+    starts = first + np.cumsum([0, *(len(text.words) for text in texts[:-1])])
+    shifted = [
+        np.where(text.codes >= 0, text.codes + start, -1).astype(np.int32)
+        for text, start in zip(texts, starts, strict=True)
+    ]
+    if len(texts) == 1:
+        return texts[0].offsets, shifted[0]
+    lengths = np.stack([np.diff(text.offsets) + 1 for text in texts], axis=1)
+    ends = np.cumsum(lengths.ravel()).reshape(lengths.shape)
+    codes = np.full(int(ends.flat[-1]) if ends.size else 0, -1, dtype=np.int32)
+    for column, (text, own) in enumerate(zip(texts, shifted, strict=True)):
+        begin = ends[:, column] - lengths[:, column] - text.offsets[:-1]
+        codes[np.arange(own.size) + np.repeat(begin, np.diff(text.offsets))] = own
+    return np.concatenate(([0], ends[:, -1])), codes
