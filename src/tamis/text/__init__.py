@@ -1,0 +1,1 @@
+"""Text as coded words: what parts for text share."""
