@@ -17,14 +17,14 @@ import tamis as library
 from tamis.base.errors import DataError, TamisError
 from tamis.base.word_counts import WordCounts
 from tamis.compose.model_file import card_of, save_model
-from tamis.compose.recipe import completed_for, parse
+from tamis.compose.recipe import completed_for, parse, recipe
 from tamis.data.column_sense import sense
 from tamis.data.dataset import Dataset
 from tamis.data.parsing import tokens
 from tamis.data.parsing.tokens import count_words
 from tamis.data.reading import Reading
 from tamis.data.text_columns import counts_of
-from tamis.transform import Words
+from tamis.transform import Bigrams, Words
 
 TEXTS = [
     "The gene was expressed in liver cells",
@@ -153,6 +153,19 @@ def test_stems_are_counted_together() -> None:
     assert Words(2, stem="porter").fit(documents).get_feature_names_out().tolist() == ["connect", "star"]
 
 
+@pytest.mark.parametrize("stop", [None, "english"])
+@pytest.mark.parametrize("ngrams", [2, 3])
+def test_runs_of_words_are_those_of_scikit_learn(ngrams: int, stop: str | None) -> None:
+    documents = [text or "" for text in TEXTS] * 2 + ["the gene of the liver", "star of the telescope"]
+    ours = Words(2, ngrams=ngrams, stop=stop).fit(documents)
+    peer = CountVectorizer(min_df=2, ngram_range=(1, ngrams), stop_words=stop).fit(documents)
+    names = ours.get_feature_names_out().tolist()
+    order = [names.index(name) for name in peer.get_feature_names_out()]
+    assert len(order) == len(names)
+    new = [*documents, "the gene and the liver again, never seen"]
+    assert np.array_equal(ours.transform(new).toarray()[:, order], peer.transform(new).toarray())
+
+
 def test_numbers_and_levels_beside_a_text() -> None:
     documents, y = corpus()
     rng = np.random.default_rng(1)
@@ -254,3 +267,31 @@ def test_a_model_asks_for_its_text(tmp_path: Path) -> None:
         library.predict(tmp_path / "model", pl.DataFrame({"size": [1.0], "text": ["leftword1"]}))
     with pytest.raises(DataError, match="lacks 1 columns that the model was fitted with: 'size'"):
         library.predict(tmp_path / "model", pl.DataFrame({"body": ["leftword1"]}))
+
+
+def test_pairs_tell_more_than_their_words(tmp_path: Path) -> None:
+    """Both classes have the same words, in different order."""
+    rng = np.random.default_rng(0)
+    left, right = ["big brother", "second hand"], ["brother big", "hand second"]
+    y = ["left" if i % 2 else "right" for i in range(80)]
+    fill = [" ".join(rng.choice(["and", "or", "but"], 2)) for _ in y]
+    documents = [f"{f} {rng.choice(left if kind == 'left' else right)} {f}" for f, kind in zip(fill, y, strict=True)]
+    data = dataset(pl.DataFrame({"body": documents}), y, "body")
+    words = library.validate("words | nb(multinomial)", data, folds=5).summary()["ber"].mean
+    pairs = library.validate("bigrams(7, 20) | nb(multinomial)", data, folds=5).summary()["ber"].mean
+    assert words > 0.3
+    assert pairs < 0.1
+    fitted = recipe("bigrams(7, 4) | nb(multinomial)").fit(data.X, data.y)
+    names = fitted[0].get_feature_names_out(data.feature_names)
+    assert {"big brother", "second hand", "brother big", "hand second"} == set(names[7:])
+    save_model(tmp_path / "model", fitted, card_of(fitted, data))
+    new = pl.DataFrame({"body": ["a big brother is", "the hand second", "big news, brother"]})
+    assert library.predict(tmp_path / "model", new).table["class"].to_list()[:2] == ["left", "right"]
+
+
+def test_pairs_of_plain_numbers_are_refused_once_there_were_some() -> None:
+    fitted = Bigrams(2, 1, min_count=1).fit(["one two", "two one", "one two"], [0, 1, 0])
+    with pytest.raises(DataError, match="plain numbers"):
+        fitted.transform(np.ones((2, 2)))
+    with pytest.raises(TamisError, match="Negative values"):
+        Bigrams().fit(np.array([[1.0], [-1.0]]), [0, 1])

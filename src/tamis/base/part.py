@@ -14,6 +14,7 @@ from tamis.base.search_range import Choice, Range
 #: The purpose by which code finds a part without naming it.
 Role = Literal[
     "vocabulary",  # chooses the words of texts, before recipes on text
+    "class_vocabulary",  # the same by the classes
     "imputation",  # fills missing values, before recipes that need it
     "encoding",  # turns nominal columns into numbers, before recipes that need it
     "feature_scaling",  # scales every column

@@ -14,14 +14,12 @@ class Vocabulary:
     Attributes
     ----------
     names : object array of shape (n_columns,)
-        The name of each column of the counts: numbers first, then levels of nominal columns, words, and runs of words.
+        The name of each column of the counts: numbers first, then levels of nominal columns, then words.
     n_numbers : int
         How many columns are numbers that the documents have beside their texts.
     words : object array of shape (n_columns,)
-        The word, or the run of words, of each column; None for numbers and levels. Two texts of a document (a title and
-        a body) have columns of their own.
-    members : int32 array of shape (n_runs, longest)
-        The columns of the words in each run of words, and -1 behind a run that is shorter; runs are the last columns.
+        The word of each column; None for numbers and levels. Two texts of a document (a title and a body) have columns
+        of their own.
     offsets : int64 array of shape (n_documents + 1,)
         Where each document begins among the codes; empty when the order was not kept.
     codes : int32 array
@@ -31,17 +29,13 @@ class Vocabulary:
     names: np.ndarray
     n_numbers: int
     words: np.ndarray
-    members: np.ndarray
     offsets: np.ndarray
     codes: np.ndarray
 
     @property
-    def lengths(self) -> np.ndarray:
-        """How many words each column stands for: none for numbers and levels."""
-        found = np.array([word is not None for word in self.words.tolist()], dtype=np.int64)
-        if len(self.members):
-            found[-len(self.members) :] = (self.members >= 0).sum(axis=1)
-        return found
+    def is_word(self) -> np.ndarray:
+        """Which columns are words."""
+        return np.array([word is not None for word in self.words.tolist()], dtype=bool)
 
     @property
     def has_order(self) -> bool:
@@ -66,7 +60,7 @@ class WordCounts(sp.csr_array):
     --------
     >>> counts = WordCounts(np.array([[2.0, 0.0], [0.0, 1.0]]))
     >>> words = np.array(["gene", "word"], dtype=object)
-    >>> counts.vocabulary = Vocabulary(words, 0, words, np.empty((0, 2)), np.empty(0), np.empty(0))
+    >>> counts.vocabulary = Vocabulary(words, 0, words, np.empty(0), np.empty(0))
     >>> counts.documents = np.arange(2)
     >>> counts[[1]].vocabulary is counts.vocabulary, counts[[1]].documents
     (True, array([1]))
@@ -125,7 +119,6 @@ class WordCounts(sp.csr_array):
             np.array(names, dtype=object),
             self.vocabulary.n_numbers,
             words,
-            np.empty((0, 2), dtype=np.int32),
             self.vocabulary.offsets,
             codes,
         )

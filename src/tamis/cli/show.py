@@ -191,7 +191,7 @@ def note_large_sizes(chain: "Chain", dataset: "Dataset") -> None:
     from tamis.compose.chain import Call
 
     calls = [part for part in chain.parts if isinstance(part, Call)]
-    if any(entry(call.name).card.role in ("encoding", "vocabulary") for call in calls):
+    if any(entry(call.name).card.role in ("encoding", "vocabulary", "class_vocabulary") for call in calls):
         # How many columns there are behind it depends on the fold.
         return
     for call in calls:

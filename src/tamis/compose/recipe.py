@@ -67,7 +67,7 @@ def completed(chain: Chain, *, nominal: bool, missing: bool, text: bool = False)
         front.append(Call(part_for("imputation").name))
     if nominal and "encoding" not in roles and not _all_take(chain, lambda part: part.takes_nominal):
         front.append(Call(part_for("encoding").name))
-    if text and "vocabulary" not in roles:
+    if text and roles.isdisjoint({"vocabulary", "class_vocabulary"}):
         front.insert(0, Call(part_for("vocabulary").name))
     return Chain((*front, *chain.parts))
 

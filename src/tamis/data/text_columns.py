@@ -14,8 +14,6 @@ from tamis.base.word_counts import Vocabulary, WordCounts
 from tamis.data.dataset import Dataset
 from tamis.data.parsing.tokens import CountedText, count_words
 
-_NO_RUNS = np.empty((0, 2), dtype=np.int32)
-
 
 def with_words(data: Dataset, texts: Sequence[str]) -> Dataset:
     """The data set with a column for each word of its texts, whose values are counts.
@@ -60,9 +58,7 @@ def counts_of(frame: pl.DataFrame, texts: Sequence[str], where: str) -> WordCoun
         blocks.append(found.counts)
     total = sp.csr_array(sp.hstack(blocks, format="csr"), dtype=np.float32) if len(blocks) > 1 else blocks[0]
     offsets, codes = _in_order(list(counted.values()), first)
-    vocabulary = Vocabulary(
-        np.array(names, dtype=object), n_numbers, np.array(words, dtype=object), _NO_RUNS, offsets, codes
-    )
+    vocabulary = Vocabulary(np.array(names, dtype=object), n_numbers, np.array(words, dtype=object), offsets, codes)
     return WordCounts.of(total, vocabulary)
 
 

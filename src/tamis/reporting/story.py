@@ -114,7 +114,9 @@ def _scale(steps: Sequence[Any]) -> str:
     """The transforms before the tree, where its splits are not in values of the data."""
     known = [one for one in map(entry_of, steps) if one is not None and one.kind == "transform"]
     # These do not change values, or name their output.
-    changed = [one.name for one in known if one.card.role not in ("vocabulary", "imputation", "encoding")]
+    changed = [
+        one.name for one in known if one.card.role not in ("vocabulary", "class_vocabulary", "imputation", "encoding")
+    ]
     return f" (in values after {', '.join(changed)})" if changed else ""
 
 

@@ -41,12 +41,16 @@ def count_matrix(corpus: Corpus, chosen: ChosenNgrams) -> sp.csr_array:
     """
     if corpus.n_words != chosen.n_words:
         raise TamisError(f"the n-grams come from {chosen.n_words} words, the corpus has {corpus.n_words}")
-    tree = PrefixTree.of(chosen.words, chosen.n_words)
+    return ngram_matrix(corpus, chosen.words)
+
+
+def ngram_matrix(corpus: Corpus, words: NDArray[np.int32]) -> sp.csr_array:
+    """Count words and n-grams in every document: a row of `words` each, followed by -1 where others have more."""
+    tree = PrefixTree.of(words, corpus.n_words)
     indptr = np.zeros(corpus.n_documents + 1, dtype=np.int64)
-    indices, data = ngram_rows(
-        corpus.offsets, corpus.codes, tree.root, tree.starts, tree.words, tree.column, len(chosen), indptr
-    )
-    X = sp.csr_array((data, indices, indptr), shape=(corpus.n_documents, len(chosen)))
+    n = words.shape[0]
+    indices, data = ngram_rows(corpus.offsets, corpus.codes, tree.root, tree.starts, tree.words, tree.column, n, indptr)
+    X = sp.csr_array((data, indices, indptr), shape=(corpus.n_documents, n))
     X.sort_indices()
     return X
 

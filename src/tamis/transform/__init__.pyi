@@ -1,5 +1,6 @@
 # Written by `make docs` from what is found in the room.
 
+from tamis.transform.bigrams import Bigrams as Bigrams
 from tamis.transform.encode import Encode as Encode
 from tamis.transform.impute import Impute as Impute
 from tamis.transform.normalize import Normalize as Normalize

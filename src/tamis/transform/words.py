@@ -5,21 +5,23 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
-import polars as pl
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.utils.validation import check_is_fitted
 
-from tamis.base._sklearn import StrOptions, _check_feature_names_in, integer, real
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.errors import DataError, TamisError
 from tamis.base.part import Part
 from tamis.base.transformer import Transformer
 from tamis.base.types import Matrix
 from tamis.base.word_counts import Vocabulary, WordCounts
-from tamis.data.text_columns import counts_of
+from tamis.text.corpus import OUTSIDE, Corpus
+from tamis.text.count_matrix import ngram_matrix
+from tamis.text.ngrams import ngram_counts
+from tamis.text.taking_text import TakesText, corpus_of
 
 
-class Words(Transformer):
+class Words(TakesText, Transformer):
     """Keep the words that enough training documents have, as counts.
 
     What a word is worth is learned in the training rows: no word of other rows becomes a feature. Words are lower-case
@@ -33,22 +35,27 @@ class Words(Transformer):
     max_df : float, default=1.0
         The largest share of the training documents that it may be in.
     stop : {"english"}, optional
-        Leave out the stop words of a language, those of scikit-learn, and runs of words with one among them.
+        Leave out the stop words of a language, those of scikit-learn. The words around one are then adjacent.
     stem : {"porter", "english"}, optional
         Count words of one stem together, as found by the Porter stemmer or its successor. Needs the package PyStemmer
         (the extra ``text``).
     ngrams : int, default=1
-        Also keep runs of so many words, where the data has them (``--ngrams``).
+        Also keep runs of up to so many adjacent words that enough training documents have.
 
     Attributes
     ----------
     origins_ : int array of shape (n_features_out,)
-        The input column of each output column; with `stem` the shortest of the words.
+        The input column of each output column; with `stem` that of the shortest word, and of a run that of its first.
     groups_ : int array of shape (n_features,)
-        The output column of each input column; -1 where it is left out.
+        The number of the word, or stem, of each input column; -1 where it is left out.
+    kept_ : int array
+        The words, or stems, that are kept, by these numbers.
+    runs_ : int32 array of shape (n_runs, ngrams)
+        The words, or stems, of each run that is kept, and -1 behind a shorter one.
 
     See Also
     --------
+    Bigrams : Pairs of words that tell more about the class than both words.
     tamis.data.text_columns.with_words : Counts of all words of a data set.
 
     References
@@ -98,62 +105,59 @@ class Words(Transformer):
         self.ngrams = ngrams
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        if not _is_raw_text(X):
-            if reset:
-                self.input_names_ = None
-            return super()._checked(X, reset=reset)
-        counts = counts_of(_frame_of(X), _texts(_frame_of(X)), "words")
-        if reset:
-            self.input_names_ = counts.names
-            return super()._checked(counts, reset=True)
-        if self.input_names_ is None:
-            raise DataError("words: got text, and was fitted on counts of words")
-        return super()._checked(counts.aligned(self.input_names_), reset=False)
+        return super()._checked(self._counted(X, reset=reset), reset=reset)
 
     def _learn(self, X: Matrix) -> None:
         vocabulary = X.vocabulary if isinstance(X, WordCounts) else None
         if vocabulary is None and (self.stop or self.stem):
             raise DataError(f"words: {'stop' if self.stop else 'stem'} is for text, and the columns are plain numbers")
-        passing = np.zeros(X.shape[1], dtype=bool)
+        wanted = np.ones(X.shape[1], dtype=bool)
         if vocabulary is not None:
-            lengths = vocabulary.lengths
-            passing = lengths == 0
-            wanted = (lengths > 0) & (lengths <= self.ngrams) & ~self._stopped(vocabulary)
+            wanted = vocabulary.is_word & ~self._stopped(vocabulary)
+            self.passing_ = np.flatnonzero(~vocabulary.is_word)
         else:
-            wanted = ~passing
-        groups, names = self._grouped(vocabulary, wanted)
-        documents = _documents(X, groups, len(names))
-        enough = (documents >= self.min_df) & (documents <= self.max_df * X.shape[0])
-        if not enough.any() and not passing.any():
+            self.passing_ = np.empty(0, dtype=np.intp)
+        self.groups_, names = self._grouped(vocabulary, wanted)
+        documents = _documents(X, self.groups_, names.size)
+        self.kept_ = np.flatnonzero((documents >= self.min_df) & (documents <= self.max_df * X.shape[0]))
+        self.names_ = names
+        self.runs_ = self._runs(X)
+        if not (self.kept_.size or len(self.runs_) or self.passing_.size):
             raise DataError(
                 f"words: no word is in {self.min_df} documents or more, and in at most {100 * self.max_df:g} % of them "
                 f"(n_samples={X.shape[0]})"
             )
-        first = int(passing.sum())
-        to = np.append(np.where(enough, first + np.cumsum(enough) - 1, -1), -1)
-        self.groups_ = to[groups]
-        self.groups_[passing] = np.arange(first)
-        self.origins_ = np.concatenate((np.flatnonzero(passing), names[enough])).astype(np.intp)
-        self.stems_ = self._stems_out(vocabulary) if self.stem else None
+        first = names[self.runs_[:, 0]] if len(self.runs_) else np.empty(0, dtype=np.intp)
+        self.origins_ = np.concatenate((self.passing_, names[self.kept_], first)).astype(np.intp)
+        self.stems_ = self._stems(vocabulary, names) if self.stem and vocabulary is not None else None
 
     def _apply(self, X: Matrix) -> Matrix:
-        if not self.stem:
-            return X[:, self.origins_]
-        kept = np.flatnonzero(self.groups_ >= 0)
-        shape = (X.shape[1], self.origins_.size)
-        to = sp.csr_array((np.ones(kept.size, dtype=X.dtype), (kept, self.groups_[kept])), shape=shape)
-        return sp.csr_array(X) @ to if sp.issparse(X) else np.asarray(X @ to)
+        if self.stem:
+            into = np.full(self.names_.size, -1)
+            into[self.kept_] = self.passing_.size + np.arange(self.kept_.size)
+            to = np.append(into, -1)[self.groups_]
+            to[self.passing_] = np.arange(self.passing_.size)
+            there = np.flatnonzero(to >= 0)
+            shape = (X.shape[1], self.passing_.size + self.kept_.size)
+            summed = sp.csr_array((np.ones(there.size, dtype=X.dtype), (there, to[there])), shape=shape)
+            words = sp.csr_array(X) @ summed if sp.issparse(X) else np.asarray(X @ summed)
+        else:
+            words = X[:, np.concatenate((self.passing_, self.names_[self.kept_])).astype(np.intp)]
+        if not len(self.runs_):
+            return words
+        corpus = self._regrouped(X)
+        if corpus is None:
+            raise DataError("words: was fitted on text, and got plain numbers, whose words have no order")
+        return sp.csr_array(sp.hstack([words, ngram_matrix(corpus, self.runs_)], format="csr"), dtype=X.dtype)
 
     def _stopped(self, vocabulary: Vocabulary) -> np.ndarray:
-        """Which words are stop words, or runs with one among them."""
+        """Which columns are stop words."""
         if not self.stop:
             return np.zeros(vocabulary.words.size, dtype=bool)
-        return np.array(
-            [word is not None and not ENGLISH_STOP_WORDS.isdisjoint(word.split()) for word in vocabulary.words.tolist()]
-        )
+        return np.array([word in ENGLISH_STOP_WORDS for word in vocabulary.words.tolist()])
 
     def _grouped(self, vocabulary: Vocabulary | None, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The group of each column that is to be counted (-1 for others), and the column that stands for each group."""
+        """The number of the word or stem of each column (-1 for others), and the column that stands for each number."""
         columns = np.flatnonzero(wanted)
         groups = np.full(wanted.size, -1)
         if vocabulary is None or not self.stem:
@@ -169,55 +173,43 @@ class Words(Transformer):
         groups[columns] = [number[key] for key in keys]
         return groups, np.array(list(best.values()), dtype=np.intp)
 
-    def _stems_out(self, vocabulary: Vocabulary | None) -> list[str]:
-        """The stems of the words that are kept, and the names of what else is."""
-        if vocabulary is None:
-            return []
-        names, words = vocabulary.names[self.origins_].tolist(), vocabulary.words[self.origins_].tolist()
-        first = sum(word is None for word in words)
-        return [*names[:first], *_stemmed(tuple(names[first:]), tuple(words[first:]), str(self.stem))]
+    def _runs(self, X: Matrix) -> np.ndarray:
+        """Runs of words that enough documents have."""
+        none = np.empty((0, max(2, self.ngrams)), dtype=np.int32)
+        corpus = self._regrouped(X) if self.ngrams > 1 else None
+        if corpus is None:
+            return none
+        one_class = np.zeros(X.shape[0], dtype=np.intp)
+        found = ngram_counts(corpus, one_class, order=self.ngrams, min_df=self.min_df)
+        parts = [counts.padded(self.ngrams).words[counts.documents <= self.max_df * X.shape[0]] for counts in found]
+        return np.concatenate([none, *parts])
+
+    def _regrouped(self, X: Matrix) -> Corpus | None:
+        """The documents as sequences of the numbers of words or stems, without those that are left out."""
+        corpus = corpus_of(X, "words")
+        if corpus is None:
+            return None
+        codes = np.append(self.groups_, OUTSIDE)[corpus.codes]
+        # A stop word is not there; the end of a text is.
+        stays = (codes != OUTSIDE) | (corpus.codes == OUTSIDE)
+        offsets = np.concatenate(([0], np.cumsum(stays)))[corpus.offsets]
+        return Corpus(offsets, codes[stays].astype(np.int32), self.names_.size)
+
+    def _stems(self, vocabulary: Vocabulary, names: np.ndarray) -> list[str]:
+        return _stemmed(
+            tuple(vocabulary.names[names].tolist()), tuple(vocabulary.words[names].tolist()), str(self.stem)
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The words, or their stems."""
+        """The words, or their stems, and runs of them with blanks between."""
         check_is_fitted(self)
-        if self.stems_ is not None:
-            return np.array(self.stems_, dtype=object)
-        if self.input_names_ is not None and input_features is None:
-            return np.array(self.input_names_, dtype=object)[self.origins_]
-        return np.asarray(_check_feature_names_in(self, input_features), dtype=object)[self.origins_]
-
-
-def _is_raw_text(X: Any) -> bool:
-    if isinstance(X, list | tuple):
-        return bool(X) and isinstance(X[0], str)
-    if isinstance(X, np.ndarray):
-        return X.dtype.kind in "OU" and bool(X.size) and isinstance(X.flat[0], str)
-    if isinstance(X, pl.Series):
-        return X.dtype == pl.String
-    if isinstance(X, pl.DataFrame):
-        return pl.String in X.dtypes
-    if hasattr(X, "iloc"):
-        return _is_raw_text(X.to_numpy(dtype=object)[:1])
-    return False
-
-
-def _frame_of(X: Any) -> pl.DataFrame:
-    """Texts in any form as a frame."""
-    if isinstance(X, pl.DataFrame):
-        return X
-    if isinstance(X, pl.Series):
-        return X.to_frame()
-    if hasattr(X, "columns"):
-        return pl.DataFrame({str(name): X[name].to_list() for name in X.columns}, strict=False)
-    values = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=object)
-    if values.ndim == 1:
-        values = values[:, None]
-    names = ["text"] if values.shape[1] == 1 else [f"x{j}" for j in range(values.shape[1])]
-    return pl.DataFrame({name: column.tolist() for name, column in zip(names, values.T, strict=True)}, strict=False)
-
-
-def _texts(frame: pl.DataFrame) -> list[str]:
-    return [name for name, dtype in frame.schema.items() if dtype == pl.String]
+        names = self._names_in(input_features)
+        words = [names[j] for j in self.names_.tolist()] if self.stems_ is None else self.stems_
+        runs = [[words[word] for word in run if word != OUTSIDE] for run in self.runs_.tolist()]
+        # A text has its name in front of its words, and once in front of a run.
+        joined = [" ".join([first, *(word.rpartition(": ")[2] for word in rest)]) for first, *rest in runs]
+        passing = [names[j] for j in self.passing_.tolist()]
+        return np.array([*passing, *(words[word] for word in self.kept_.tolist()), *joined], dtype=object)
 
 
 def _documents(X: Matrix, groups: np.ndarray, n_groups: int) -> np.ndarray:
@@ -241,5 +233,5 @@ def _stemmed(names: tuple[str, ...], words: tuple[str, ...], algorithm: str) -> 
         stemmer = import_module("Stemmer").Stemmer(algorithm)
     except ImportError:
         raise TamisError("words: stem needs the package PyStemmer; install tamis[text]") from None
-    stems = [" ".join(stemmer.stemWords(word.split())) for word in words]
+    stems = stemmer.stemWords(list(words))
     return [name[: len(name) - len(word)] + stem for name, word, stem in zip(names, words, stems, strict=True)]
