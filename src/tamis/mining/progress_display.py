@@ -106,8 +106,11 @@ def compiling(progress: Progress) -> str:
 
 
 def _rows(progress: Progress) -> Iterator[tuple[str, str, str, str]]:
+    """The models that look best, whether they have all folds yet or not."""
     trials = progress.searches[-1].trials
-    for row in leaderboard(trials).head(_SHOWN).iter_rows(named=True):
+    rows = {row["recipe"]: row for row in leaderboard(trials).iter_rows(named=True)}
+    best = [trial.recipe for trial, _ in trials.estimates() if trial.recipe in rows]
+    for row in (rows[recipe] for recipe in best[:_SHOWN]):
         error = "" if row["se"] is None else f" +- {row['se']:.4f}"
         size = "?" if row["features"] is None else f"{row['features']:.0f}"
         yield f"{trials.metric.title} {row[trials.metric.name]:.4f}{error}", size, str(row["folds"]), row["recipe"]
