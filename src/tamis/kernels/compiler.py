@@ -54,7 +54,8 @@ class Kernel:
         if (seen := tuple(map(_kind, args))) not in self._seen:
             kinds = tuple(numba.typeof(a) for a in args)
             if kinds not in self._ready:
-                with self._announced():
+                # Loading takes long on a busy machine too, and is not worth a word.
+                with nullcontext() if stored(self._dispatcher)(kinds) else self._announced():
                     self._compile(kinds)
             self._seen.add(seen)
         return self._dispatcher(*args)
