@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from tamis.base._sklearn import validate_parameter_constraints
@@ -13,7 +14,7 @@ from tamis.base.errors import TamisError
 from tamis.base.nominal import coded
 from tamis.base.part import Part
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
-from tamis.base.validation import check_weights, encode_labels
+from tamis.base.validation import canonical, check_weights, encode_labels
 
 #: Integer types that kernels count without conversion.
 _CODES = tuple(map(np.dtype, (np.int8, np.uint8, np.int16, np.int32, np.int64)))
@@ -182,6 +183,9 @@ def score_many(
     """Several scores, each with its options, of the same data; what they are a formula of is computed once."""
     found: list[Scored] = []
     summaries: dict[Any, Any] = {}
+    if sp.issparse(X):
+        # The rows of scikit-learn's vectorizers are not sorted: once for all.
+        X = canonical(_numbers(X))
     rows: tuple[Any, ...] = ()
     if formulas := [score for score, _ in wanted if score.summary is not None]:
         numbers = _numbers(X)

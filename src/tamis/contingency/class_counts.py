@@ -1,6 +1,6 @@
 """Counts of words and documents in each class, which the scores of text are a formula of."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,17 +14,18 @@ from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.validation import canonical
 from tamis.contingency.whole_numbers import at_counts
 
-#: Columns taken at a time, where a block of them is copied.
-_BLOCK = 512
+#: Values of a dense matrix copied at a time.
+_BLOCK = 1 << 15
 
 #: Relative rounding error of sums of weights.
 _ROUNDING = 64 * np.finfo(np.float64).eps
 
 
 class Totals(NamedTuple):
-    """Total of each column in each class (n_classes, n_columns), and the smallest value of all."""
+    """Total of each column in each class and weight of its known rows (n_classes, n_columns); the smallest value."""
 
     total: FloatArray
+    known: FloatArray
     lowest: float
 
 
@@ -94,20 +95,19 @@ class ClassCounts:
     @cached_property
     def presence(self) -> Totals:
         """Rows in which a column is not zero."""
-        total, self.known, lowest = self._totals(presence=True)
         _refuse_infinity(self._X)
-        return Totals(total, lowest)
+        return self._totals(presence=True)
 
     @cached_property
     def occurrences(self) -> Totals:
         """Sums of the values."""
-        total, self.known, lowest = self._totals(presence=False)
-        return Totals(total, lowest)
+        return self._totals(presence=False)
 
-    @cached_property
+    @property
     def known(self) -> FloatArray:
-        """Rows in which a column is known (n_classes, n_columns)."""
-        return self._totals(presence=True)[1]
+        """Weight of the rows in which a column is known (n_classes, n_columns)."""
+        found: Totals = vars(self).get("occurrences") or self.presence
+        return found.known
 
     @cached_property
     def logs(self) -> LogSums:
@@ -119,24 +119,28 @@ class ClassCounts:
             tf = at_counts(_tf, X.data)
             once = weight[rows] * tf
             return LogSums(_by_column(columns, once, X.shape[1]), _by_column(columns, once * tf, X.shape[1]))
-        total, squares = np.empty(X.shape[1]), np.empty(X.shape[1])
-        for first in range(0, X.shape[1], _BLOCK):
-            columns = slice(first, first + _BLOCK)
-            tf = _tf(X[:, columns])
-            total[columns], squares[columns] = weight @ tf, weight @ tf**2
+        total, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        for rows in _blocks(X):
+            tf = _tf(X[rows])
+            total += weight[rows] @ tf
+            squares += weight[rows] @ tf**2
         return LogSums(total, squares)
 
     @cached_property
     def range(self) -> tuple[FloatArray, FloatArray]:
         """Smallest and largest value of each column without negative ones; 0 and 1 where some are zero and some not."""
-        everywhere = np.flatnonzero(self.everywhere)
-        high = np.asarray(self.presence.total.any(axis=0), dtype=np.float64)
-        low = np.zeros(high.size)
-        for first in range(0, everywhere.size, _BLOCK):
-            columns = everywhere[first : first + _BLOCK]
-            block = self._X[:, columns]
-            block = block.toarray() if sp.issparse(block) else block
-            low[columns], high[columns] = np.nanmin(block, axis=0), np.nanmax(block, axis=0)
+        low, high = np.zeros(self.known.shape[1]), np.asarray(self.presence.total.any(axis=0), dtype=np.float64)
+        full = np.flatnonzero(self.everywhere)
+        if full.size and sp.issparse(self._X):
+            stored = self._X[:, full].tocsc()
+            low[full] = np.fmin.reduceat(stored.data, stored.indptr[:-1])
+            high[full] = np.fmax.reduceat(stored.data, stored.indptr[:-1])
+        elif full.size:
+            low[full], high[full] = np.inf, -np.inf
+            for rows in _blocks(self._X):
+                block = self._X[rows]
+                low[full] = np.fmin(low, np.fmin.reduce(block, axis=0))[full]
+                high[full] = np.fmax(high, np.fmax.reduce(block, axis=0))[full]
         return low, high
 
     @property
@@ -160,8 +164,7 @@ class ClassCounts:
         both = object.__new__(ClassCounts)
         for kind in ("presence", "occurrences"):
             a, b = getattr(self, kind), getattr(other, kind)
-            setattr(both, kind, Totals(a.total + b.total, min(a.lowest, b.lowest)))
-        both.known = self.known + other.known
+            setattr(both, kind, Totals(a.total + b.total, a.known + b.known, min(a.lowest, b.lowest)))
         both.logs = LogSums(*(a + b for a, b in zip(self.logs, other.logs, strict=True)))
         seen = [counts.known.any(axis=0) for counts in (self, other)]
         (low, high), (lower, higher) = self.range, other.range
@@ -172,8 +175,12 @@ class ClassCounts:
         )
         return both
 
-    def _totals(self, *, presence: bool) -> tuple[FloatArray, FloatArray, float]:
-        return class_totals(self._X, self._y, self._weight, presence=presence, n_classes=self._n_classes)
+    def _totals(self, *, presence: bool) -> Totals:
+        found = Totals(*class_totals(self._X, self._y, self._weight, presence=presence, n_classes=self._n_classes))
+        # The weights of missing values were subtracted: what rounding leaves of all of them is nothing.
+        size = np.bincount(self._y, weights=self._weight, minlength=self._n_classes)
+        found.known[found.known <= _ROUNDING * size[:, None]] = 0.0
+        return found
 
 
 def class_mean(counts: ClassCounts, totals: Totals, useful: Mask, measure: Callable[[OneClass], FloatArray]) -> Scored:
@@ -204,6 +211,12 @@ def refuse_negative(lowest: float, who: str) -> None:
         raise TamisError(f"Negative values in data: {who} needs values of zero and above, got {lowest:g}")
 
 
+def _blocks(X: np.ndarray) -> Iterator[slice]:
+    """Slices of a few rows."""
+    step = max(_BLOCK // X.shape[1], 1)
+    return (slice(first, first + step) for first in range(0, X.shape[0], step))
+
+
 def _by_column(columns: np.ndarray, terms: FloatArray, n_columns: int) -> FloatArray:
     """Sum of the terms of each column."""
     return np.bincount(columns, weights=terms, minlength=n_columns).astype(np.float64, copy=False)
@@ -217,7 +230,10 @@ def _tf(values: np.ndarray) -> FloatArray:
 
 def _refuse_infinity(X: Matrix) -> None:
     """Refuse infinity, which counting presence would not notice."""
-    bad = np.isinf(X.data if sp.issparse(X) else X)
+    values = X.data if sp.issparse(X) else X
+    if np.isfinite([values.min(initial=0.0), values.max(initial=0.0)]).all():
+        return
+    bad = np.isinf(values)
     if bad.any():
         column = X.tocoo().col[bad][0] if sp.issparse(X) else np.nonzero(bad)[1][0]
         raise DataError(f"column {int(column)} (counted from 0) contains infinity")
