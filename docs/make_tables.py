@@ -65,9 +65,15 @@ def scores_stub() -> str:
     """The same for the scores, each of which is an object of one class."""
     lines = [
         "# Written by `make docs` from what is found in the room.\n",
-        "from tamis.base.score import Score\n",
+        "from collections.abc import Iterable, Mapping",
+        "from typing import Any\n",
+        "from tamis.base.score import Score",
+        "from tamis.base.types import FloatArray\n",
         "all_scores: dict[str, Score]\n",
-        "def get(name: str) -> Score: ...\n",
+        "def get(name: str) -> Score: ...",
+        "def many(",
+        "    X: Any, y: Any = None, *, by: Iterable[str | tuple[str, Mapping[str, Any]]], sample_weight: Any = None",
+        ") -> FloatArray: ...\n",
         *(f"{name}: Score" for name in sorted(scores.all_scores)),
     ]
     return "\n".join(lines) + "\n"

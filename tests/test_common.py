@@ -12,21 +12,29 @@ from tamis.testing import checks
 #: A new part changes this table: that it was discovered is part of what is tested.
 EXPECTED = {
     "score": [
+        "bns",
         "cc",
         "chi2",
         "count",
         "f",
         "fisher",
         "ig",
+        "kl",
         "mi",
         "modl",
+        "odds",
+        "pip",
+        "pipp",
         "relief",
         "relieff",
         "s2n",
         "ssv",
         "stump",
         "t",
+        "tfv",
+        "ti",
         "variance",
+        "wf",
     ],
     "selector": [
         "cluster_tree",
@@ -73,6 +81,8 @@ EXPECTED = {
 VARIANTS = [
     ("cc", {"classes": "ordered"}),
     ("chi2", {"of": "presence"}),
+    ("kl", {"k": 3, "smoothing": 0.0}),
+    ("pipp", {"k": 3, "class_b": 1.0, "pooled_b": 2.0}),
     ("t", {"welch": True}),
     ("mi", {"k": 3, "bins": "equal_frequency"}),
     ("mi", {"k": 3, "bins": "modl"}),

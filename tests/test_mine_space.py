@@ -102,7 +102,8 @@ def test_a_part_of_the_catalog_is_searched_unless_there_is_a_reason_not_to() -> 
         {"f", "t", "relief", "fr_svm", "snb"}
         | {"ig"}
         | {"sfs", "sffs", "pta", "sbs", "wrapper", "importance"}
-        | {"chi2", "count", "variance"}
+        | {"chi2", "count", "variance", "bns", "kl", "pip", "pipp"}
+        | {"odds", "tfv", "ti", "wf"}
         | {"committee", "blend"}
     )
     wanted = {p.name for p in catalog().values() if p.kind in ("score", "selector", "classifier")} - left_out
@@ -116,8 +117,8 @@ def test_few_columns_bring_the_stepwise_selectors_in() -> None:
 
 def test_sparse_counts_bring_their_scores_in_and_put_dense_methods_out() -> None:
     found = names(space(replace(WIDE, sparse=True, n_features=100_000)))
-    assert {"chi2", "count", "variance", "ig", "normalize"} <= found
-    assert not {"lda", "boost"} & found
+    assert {"chi2", "count", "variance", "ig", "bns", "kl", "pip", "pipp", "normalize"} <= found
+    assert not {"lda", "boost", "odds", "tfv", "ti", "wf"} & found
 
 
 def test_normal_distributions_are_for_dense_columns() -> None:

@@ -98,13 +98,13 @@ class ClassMoments:
 
 
 def class_totals(
-    X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, presence: bool
+    X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, presence: bool, n_classes: int | None = None
 ) -> tuple[FloatArray, FloatArray, float]:
     """Total of each column in each class, the weight of its known values, and the smallest value.
 
-    With `presence` every value that is not zero counts as 1.
+    With `presence` every value that is not zero counts as 1. `n_classes` is for rows that may lack the last classes.
     """
-    n_classes = int(y.max()) + 1
+    n_classes = int(y.max()) + 1 if n_classes is None else n_classes
     total = np.zeros((n_classes, X.shape[1]))
     row_weight = _row_weight(sample_weight, X.shape[0])
     known = np.zeros_like(total)

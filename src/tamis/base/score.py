@@ -1,11 +1,12 @@
 """The contract of a score: a function of data and classes, and a frozen description of it."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from tamis.base._sklearn import validate_parameter_constraints
@@ -13,7 +14,7 @@ from tamis.base.errors import TamisError
 from tamis.base.nominal import coded
 from tamis.base.part import Part
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
-from tamis.base.validation import check_weights, encode_labels
+from tamis.base.validation import canonical, check_weights, encode_labels
 
 #: Integer types that kernels count without conversion.
 _CODES = tuple(map(np.dtype, (np.int8, np.uint8, np.int16, np.int32, np.int64)))
@@ -21,10 +22,11 @@ _CODES = tuple(map(np.dtype, (np.int8, np.uint8, np.int16, np.int32, np.int64)))
 
 @dataclass(frozen=True)
 class Scored:
-    """The values of a score, larger is better, and a function for their p-values."""
+    """The values of a score, larger is better, and functions for their p-values and for the values of each class."""
 
     values: FloatArray
     tail: Callable[[], FloatArray] | None = None
+    by_class: Callable[[], FloatArray] | None = None
 
     @property
     def pvalues(self) -> FloatArray | None:
@@ -59,6 +61,9 @@ class Score:
         Whether an array of small integers is passed on without conversion to floats.
     columnwise : bool
         Whether the score of a column depends on that column alone.
+    summary : callable, optional
+        ``summary(X, y, sample_weight)``, for a score that is a formula of a summary of the data; `function` then gets
+        the summary in place of the three. Scores with the same one can share it (:func:`tamis.scores.many`).
     """
 
     part: Part
@@ -70,12 +75,15 @@ class Score:
     takes_nominal: bool = False
     takes_codes: bool = False
     columnwise: bool = True
+    summary: Callable[[Matrix, Codes | None, FloatArray | None], Any] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.function.__doc__)
         object.__setattr__(self, "__module__", self.function.__module__)
         object.__setattr__(self, "__name__", self.function.__name__)
         object.__setattr__(self, "__wrapped__", self.function)
+        if self.summary is not None:
+            object.__setattr__(self, "__signature__", _signature(self.function))
         if set(self.options) != set(self.constraints):
             raise TypeError(f"score {self.name}: every option needs a constraint and vice versa")
 
@@ -110,6 +118,17 @@ class Score:
             raise TamisError(f"{self.name} has no p-values")
         return found
 
+    def per_class(self, X: Any, y: Any = None, *, sample_weight: Any = None, **options: Any) -> FloatArray:
+        """Value of every column for each class against the others; an error for scores that are no mean over classes.
+
+        Returns an array of shape (n_classes, n_features) with the classes in sorted order. The score of a column is the
+        mean of its values, weighted by the classes' shares of the rows.
+        """
+        found = self._checked(X, y, sample_weight, options)
+        if found.by_class is None:
+            raise TamisError(f"{self.name} has no values per class")
+        return found.by_class()
+
     def evaluate(
         self,
         X: Matrix,
@@ -119,14 +138,25 @@ class Score:
         **options: Any,
     ) -> Scored:
         """Score validated input; selectors call this."""
+        if self.summary is not None:
+            return self.of(self.summary(X, y, sample_weight), **options)
+        self._check_options(options)
+        columns = (nominal,) if self.takes_nominal else ()
+        return _scored(self.function(X, y, sample_weight, *columns, **options))
+
+    def of(self, summary: Any, **options: Any) -> Scored:
+        """Score a summary of the data: one that other scores share, or the sum of those of parts of the rows."""
+        if self.summary is None:
+            raise TamisError(f"{self.name} is not a formula of a summary: pass X and y")
+        self._check_options(options)
+        return _scored(self.function(summary, **options))
+
+    def _check_options(self, options: dict[str, Any]) -> None:
         unknown = sorted(set(options) - set(self.options))
         if unknown:
             known = ", ".join(self.options) or "none"
             raise TamisError(f"{self.name} has no option {unknown[0]!r}; it takes: {known}")
         validate_parameter_constraints(self.constraints, options, caller_name=self.name)
-        columns = (nominal,) if self.takes_nominal else ()
-        found = self.function(X, y, sample_weight, *columns, **options)
-        return found if isinstance(found, Scored) else Scored(found)
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, options: dict[str, Any]) -> Scored:
         # Kernels skip NaN and report infinity themselves: a separate pass would cost as much as the score.
@@ -136,14 +166,55 @@ class Score:
         elif self.takes_nominal:
             X, nominal, _ = coded(X, self.name)
         else:
-            X = check_array(X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False)
-        codes = None
-        if self.supervised:
-            if y is None:
-                raise TamisError(f"{self.name} needs the classes; pass y")
-            check_consistent_length(X, y)
-            _, codes = encode_labels(column_or_1d(y), self.name)
+            X = _numbers(X)
+        codes = self._codes(X, y) if self.supervised else None
         return self.evaluate(X, codes, check_weights(sample_weight, X), nominal, **options)
+
+    def _codes(self, X: Matrix, y: Any) -> Codes:
+        if y is None:
+            raise TamisError(f"{self.name} needs the classes; pass y")
+        check_consistent_length(X, y)
+        return encode_labels(column_or_1d(y), self.name)[1]
+
+
+def score_many(
+    wanted: Sequence[tuple[Score, Mapping[str, Any]]], X: Any, y: Any = None, *, sample_weight: Any = None
+) -> list[Scored]:
+    """Several scores, each with its options, of the same data; what they are a formula of is computed once."""
+    found: list[Scored] = []
+    summaries: dict[Any, Any] = {}
+    if sp.issparse(X):
+        # The rows of scikit-learn's vectorizers are not sorted: once for all.
+        X = canonical(_numbers(X))
+    rows: tuple[Any, ...] = ()
+    if formulas := [score for score, _ in wanted if score.summary is not None]:
+        numbers = _numbers(X)
+        supervised = next((score for score in formulas if score.supervised), None)
+        codes = None if supervised is None else supervised._codes(numbers, y)
+        rows = numbers, codes, check_weights(sample_weight, numbers)
+    for score, options in wanted:
+        if score.summary is None:
+            found.append(score._checked(X, y, sample_weight, dict(options)))
+            continue
+        if score.summary not in summaries:
+            summaries[score.summary] = score.summary(*rows)
+        found.append(score.of(summaries[score.summary], **options))
+    return found
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    """What a user passes to a score whose function gets a summary: the data and the same options."""
+    options = [p for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    data = [p for p in inspect.signature(Score.__call__).parameters.values() if p.name in ("X", "y", "sample_weight")]
+    return inspect.Signature([*data, *options], return_annotation=FloatArray)
+
+
+def _numbers(X: Any) -> Matrix:
+    return check_array(X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), ensure_all_finite=False)
+
+
+def _scored(found: FloatArray | Scored) -> Scored:
+    return found if isinstance(found, Scored) else Scored(found)
 
 
 def score(
@@ -156,8 +227,9 @@ def score(
     takes_nominal: bool = False,
     takes_codes: bool = False,
     columnwise: bool = True,
+    summary: Callable[[Matrix, Codes | None, FloatArray | None], Any] | None = None,
 ) -> Callable[[Callable[..., FloatArray | Scored]], Score]:
     """Decorate a function as the score of a card; the keywords are those of :class:`Score`."""
 
-    options = (supervised, pvalues, nonnegative, constraints or {}, takes_nominal, takes_codes, columnwise)
+    options = (supervised, pvalues, nonnegative, constraints or {}, takes_nominal, takes_codes, columnwise, summary)
     return lambda function: Score(part, function, *options)

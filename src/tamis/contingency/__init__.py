@@ -1,1 +1,1 @@
-"""Columns as a few states, class-by-state tables, and the information in them."""
+"""Columns as a few states, class-by-state tables, counts of words, and the information in them."""

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from tamis.base.types import FloatArray
+from tamis.contingency.whole_numbers import at_counts
 
 #: Relative rounding error of sums of n log n.
 _ROUNDING = 64 * np.finfo(np.float64).eps
@@ -42,8 +43,5 @@ def _wide(counts: np.ndarray) -> type:
 
 
 def _n_log_n(counts: np.ndarray) -> FloatArray:
-    """n log n of each number; whole numbers are looked up, because few are distinct."""
-    if counts.dtype.kind not in "iu" or counts.max(initial=0) > counts.size:
-        return np.asarray(xlogy(counts, counts), dtype=np.float64)
-    known = np.arange(counts.max(initial=0) + 1, dtype=np.float64)
-    return np.asarray(xlogy(known, known)[counts])
+    """n log n of each number."""
+    return at_counts(lambda n: xlogy(n, n), counts)

@@ -1,14 +1,16 @@
 """Chi-square, of counts and of presence."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import chdtrc, erfc
 
 from tamis.base._sklearn import StrOptions
-from tamis.base.errors import TamisError
-from tamis.base.moments import class_totals, divide
+from tamis.base.moments import divide
 from tamis.base.part import Part
 from tamis.base.score import Scored, score
-from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.types import FloatArray
+from tamis.contingency.class_counts import ClassCounts, OneClass, class_mean, refuse_negative
 
 
 @score(
@@ -21,8 +23,9 @@ from tamis.base.types import Codes, FloatArray, Matrix
     pvalues=True,
     nonnegative=True,
     constraints={"of": [StrOptions({"counts", "presence"})]},
+    summary=ClassCounts,
 )
-def chi2(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, of: str = "counts") -> Scored:
+def chi2(counts: ClassCounts, *, of: str = "counts") -> Scored:
     """Chi-square statistic of a feature against the classes.
 
     Values must be zero or more. ``of="counts"`` compares the feature's total in each class with that expected from the
@@ -39,11 +42,10 @@ def chi2(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, of: st
     >>> chi2(np.array([[3.0], [1.0], [0.0], [0.0]]), [0, 0, 1, 1])
     array([4.])
     """
-    total, known, lowest = class_totals(X, y, sample_weight, presence=of == "presence")
-    if lowest < 0:
-        raise TamisError(f"Negative values in data: chi2 needs values of zero and above, got {lowest:g}")
+    refuse_negative((counts.presence if of == "presence" else counts.occurrences).lowest, "chi2")
     if of == "presence":
-        return _presence(total, known)
+        return _presence(counts)
+    total, known = counts.occurrences.total, counts.known
     share = divide(known, known.sum(axis=0))
     expected = share * total.sum(axis=0)
     values = divide((total - expected) ** 2, expected).sum(axis=0)
@@ -51,15 +53,19 @@ def chi2(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, of: st
     return Scored(values, lambda: chdtrc(freedom, values) if freedom.max() > 1 else _tail(values))
 
 
-def _presence(present: FloatArray, known: FloatArray) -> Scored:
-    n = known.sum(axis=0)
-    everywhere = present.sum(axis=0)
-    # The 2 x 2 statistic is n (ad - bc)^2 / product of margins; ad - bc = n * present - known * everywhere.
-    margins = known * (n - known) * everywhere * (n - everywhere)
-    tables = divide(n * (n * present - known * everywhere) ** 2, margins)
-    values = (divide(known, n) * tables).sum(axis=0)
-    tests = 1 if present.shape[0] == 2 else present.shape[0]
-    return Scored(values, lambda: np.minimum(tests * _tail(tables.max(axis=0)), 1.0))
+def _presence(counts: ClassCounts) -> Scored:
+    found = class_mean(counts, counts.presence, counts.mixed, _table)
+    tests = 1 if counts.known.shape[0] == 2 else counts.known.shape[0]
+    by_class = found.by_class
+    assert by_class is not None
+    return replace(found, tail=lambda: np.minimum(tests * _tail(by_class().max(axis=0)), 1.0))
+
+
+def _table(one: OneClass) -> FloatArray:
+    """The 2 x 2 statistic, n (ad - bc)^2 / product of margins."""
+    n, present = one.rows + one.others, one.inside + one.outside
+    margins = one.rows * one.others * present * (n - present)
+    return divide(n * (one.inside * one.others - one.outside * one.rows) ** 2, margins)
 
 
 def _tail(values: FloatArray) -> FloatArray:

@@ -1,11 +1,9 @@
 """Number of rows in which a feature is not zero."""
 
-import numpy as np
-
-from tamis.base.moments import class_totals
 from tamis.base.part import Part
 from tamis.base.score import score
-from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.types import FloatArray
+from tamis.contingency.class_counts import ClassCounts
 
 
 @score(
@@ -16,8 +14,9 @@ from tamis.base.types import Codes, FloatArray, Matrix
         suits=("sparse", "counts"),
     ),
     supervised=False,
+    summary=ClassCounts,
 )
-def count(X: Matrix, y: Codes | None = None, sample_weight: FloatArray | None = None) -> FloatArray:
+def count(counts: ClassCounts) -> FloatArray:
     """Number of rows (their weight) in which the feature is not zero; ignores the classes.
 
     On binary data it orders features like their variance while ones are rarer than zeros, so ``count(threshold=11)`` is
@@ -30,5 +29,4 @@ def count(X: Matrix, y: Codes | None = None, sample_weight: FloatArray | None = 
     >>> count(np.array([[0.0, 1.0], [0.0, 1.0]]))
     array([0., 2.])
     """
-    total, _, _ = class_totals(X, np.zeros(X.shape[0], dtype=np.intp), sample_weight, presence=True)
-    return total[0]
+    return counts.presence.total.sum(axis=0)

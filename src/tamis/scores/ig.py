@@ -1,14 +1,12 @@
 """Information gain."""
 
 import numpy as np
-import scipy.sparse as sp
 
 from tamis.base._sklearn import StrOptions
-from tamis.base.errors import DataError
-from tamis.base.moments import class_totals
 from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.contingency.class_counts import ClassCounts
 from tamis.contingency.information import mutual_information
 from tamis.contingency.tables import class_information
 from tamis.scores.mi import STATES
@@ -52,8 +50,8 @@ def ig(
     """
     if of == "states":
         return class_information(X, y, sample_weight, by=bins, n_bins=n_bins, nominal=nominal)
-    _refuse_infinity(X)
-    present, known, _ = class_totals(X, y, sample_weight, presence=True)
+    found = ClassCounts(X, y, sample_weight)
+    present, known = found.presence.total, found.known
     # Rounding of weights may leave a negative count.
     counts = np.stack((present, np.maximum(known - present, 0.0)), axis=2).reshape(known.shape[0], -1)
     values = mutual_information(counts, np.arange(0, counts.shape[1] + 1, 2))
@@ -61,11 +59,3 @@ def ig(
         levels = np.ones(int(nominal.sum()), dtype=bool)
         values[nominal] = class_information(X[:, nominal], y, sample_weight, nominal=levels)
     return values
-
-
-def _refuse_infinity(X: Matrix) -> None:
-    """Refuse infinity, which counting presence would not notice."""
-    bad = np.isinf(X.data if sp.issparse(X) else X)
-    if bad.any():
-        column = X.tocoo().col[bad][0] if sp.issparse(X) else np.nonzero(bad)[1][0]
-        raise DataError(f"column {int(column)} (counted from 0) contains infinity")
