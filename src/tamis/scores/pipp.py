@@ -16,6 +16,7 @@ from tamis.scores.pip import PRIORS
         "pipp",
         paper="Eyheramendy and Madigan 2005, section 2.2",
         phrase="the posterior probability that their counts depend on the class",
+        searched=False,
         suits=("sparse", "counts"),
     ),
     nonnegative=True,
