@@ -227,7 +227,7 @@ def test_the_best_equal_a_plain_ranking(text, order, smoothing, min_count, crite
 
 
 def test_ties_at_the_cut_do_not_depend_on_memory():
-    """A third of 400 pairs occurs twice and has one score, the others another: among equals smaller codes come first."""
+    """A third of 400 pairs occurs twice and has one score, the others another: of equals smaller codes come first."""
     pairs = np.array([(a, b) for a in range(20) for b in range(20)])
     twice = np.arange(400) % 3 == 0
     documents = generator(3).permutation(np.concatenate((pairs, pairs[twice])))
