@@ -1,5 +1,6 @@
 """Words and n-grams: counts, divergences, choice and matrix against plain Python."""
 
+import tracemalloc
 from collections import Counter
 from itertools import chain, pairwise
 from math import log
@@ -122,8 +123,29 @@ def test_little_memory_takes_both_ways():
     heads = [np.unique(part.words[:, 0]).size for part in parts]
     sizes = [part.total.sum() for part in parts]
     assert max(heads) > 1
-    assert sizes[0] > 20_000 / (8 + 8 * 3 + 8 * 2 + 64)
+    # Not even without their counts would these occurrences fit.
+    assert sizes[0] > 20_000 / (4 + 4 + 8 * 3 + 48)
     assert as_dict(parts) == as_dict(list(ngram_counts(corpus, y)))
+
+
+def test_memory_is_bounded():
+    rng = generator(0)
+    corpus = Corpus(np.arange(0, 300_001, 100), rng.integers(0, 3000, 300_000), 3000)
+    y = np.arange(3000) % 10
+    word_counts(corpus, y)
+    peak = {}
+    for memory in (2**20, 2**22, 2**28):
+        tracemalloc.start()
+        try:
+            best_ngrams(corpus, y, 100, min_count=1, max_memory=memory)
+            peak[memory] = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    # Class totals and a few numbers of every word come on top.
+    words = 8 * (10 + 10) * 3000
+    assert peak[2**20] < 2**20 + words
+    assert peak[2**22] < 2**22 + words
+    assert peak[2**28] > 2**24
 
 
 @given(texts(weights=(0.0, 1.0, 2.0, 3.0)), st.sampled_from([1, 2, 4]))
@@ -157,7 +179,7 @@ def test_divergence_equals_its_formula(counts, reference, smoothing):
 def test_divergence_of_a_share_like_all_is_zero_and_its_mean_is_the_mutual_information():
     rng = generator(1)
     counts = rng.integers(0, 30, (40, 4)).astype(float)
-    p = class_shares(counts)
+    p = class_shares(counts, smoothing=0.0)
     np.testing.assert_allclose(kl_divergence(1000 * p[None, :], p, smoothing=0.0), 0.0, atol=1e-15)
     joint = counts / counts.sum()
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
@@ -182,7 +204,9 @@ def test_the_best_equal_a_plain_ranking(text, order, smoothing, min_count, crite
     found = best_ngrams(corpus, y, k, order=order, criterion=criterion, **options)
     singles = plain_counts(documents, y, weight, 1)
     totals = np.array([[0.0] * (y.max(initial=-1) + 1), *(row[2] for row in singles.values())]).sum(axis=0)
-    reference = totals / max(totals.sum(), 1.0)
+    n_words_there = sum(any(row[2]) for row in singles.values())
+    totals = np.where(totals > 0, totals + smoothing * n_words_there, 0.0)
+    reference = totals / (totals.sum() or 1.0)
     word_kl = {words: plain_kl(row[2], reference, smoothing) for words, row in singles.items()}
     expected = {}
     for n in range(2, order + 1):
@@ -205,14 +229,18 @@ def test_the_best_equal_a_plain_ranking(text, order, smoothing, min_count, crite
 
 
 def test_ties_at_the_cut_do_not_depend_on_memory():
-    """All pairs are alike: the first by their words are chosen, however they come."""
-    rng = generator(3)
-    order = rng.permutation(100)
-    pairs = np.array([(a, b) for a in range(10) for b in range(10)])[order]
-    corpus, y = Corpus(np.arange(0, 201, 2), pairs.ravel(), 10), np.zeros(100, dtype=int)
-    for memory in (1, 1000, 3000, 2**28):
-        found = best_ngrams(corpus, y, 7, criterion="kl", min_count=1, max_memory=memory)
-        assert found.words.tolist() == [[0, b] for b in range(7)]
+    """A third of 400 pairs occurs twice and has one score, the others another: of equals smaller codes come first."""
+    pairs = np.array([(a, b) for a in range(20) for b in range(20)])
+    twice = np.arange(400) % 3 == 0
+    documents = generator(3).permutation(np.concatenate((pairs, pairs[twice])))
+    # A pair is in one class; both classes have as many documents.
+    y = (documents @ [20, 1]) % 2
+    corpus = Corpus(np.arange(0, documents.size + 1, 2), documents.ravel(), 20)
+    expected = [*pairs[twice].tolist(), *pairs[~twice].tolist()]
+    for memory in (1, 10_000, 30_000, 2**28):
+        for k in (7, 200, None):
+            found = best_ngrams(corpus, y, k, criterion="kl", min_count=1, max_memory=memory)
+            assert found.words.tolist() == expected[:k]
 
 
 def test_a_redundant_pair_gives_way():

@@ -1,14 +1,13 @@
 """Divergence of the classes of a word's occurrences."""
 
 import numpy as np
-from scipy.special import xlogy
 
 from tamis.base._sklearn import real
-from tamis.base.moments import divide
 from tamis.base.part import Part
 from tamis.base.score import score
 from tamis.base.types import FloatArray
 from tamis.contingency.class_counts import ClassCounts, refuse_negative
+from tamis.text.divergence import class_shares, kl_divergence
 
 
 @score(
@@ -51,13 +50,6 @@ def kl(counts: ClassCounts, *, smoothing: float = 10.0) -> FloatArray:
     array([0.207, 0.02 , 0.002])
     """
     refuse_negative(counts.occurrences.lowest, "kl")
-    total = counts.occurrences.total
-    occurs = total.any(axis=0)
-    of_class = total.sum(axis=1) + smoothing * occurs.sum()
-    of_word = total.sum(axis=0) + smoothing * total.shape[0]
-    values = np.zeros(total.shape[1])
-    for k, share in enumerate(divide(of_class, of_class.sum())):
-        given = divide(total[k] + smoothing, of_word)
-        values += xlogy(given, given / share) if share > 0 else 0.0
-    # Rounding leaves small values of both signs where the classes do not differ.
-    return np.where(counts.varied, np.maximum(values, 0.0), 0.0)
+    totals = counts.occurrences.total.T
+    values = kl_divergence(totals, class_shares(totals, smoothing=smoothing), smoothing=smoothing)
+    return np.where(counts.varied, values, 0.0)

@@ -8,17 +8,28 @@ from tamis.base.validation import check_number
 from tamis.kernels.kl import kl_rows
 
 
-def class_shares(class_totals: FloatArray) -> FloatArray:
-    """p(c), the share of each class in all tokens; `class_totals` (n_words, n_classes) counts words in classes.
+def class_shares(class_totals: FloatArray, *, smoothing: float = 10.0) -> FloatArray:
+    """p(c), the share of each class in all words, counted and smoothed as those of one word are.
 
-    The paper leaves open whether p(c) counts documents or tokens. With counts of words an event is a token, so the
-    share of tokens is the mean of p(c | w) over tokens: a word that is spread as all words are has no divergence, and
-    the mean divergence is the mutual information of word and class. With the share of documents, words would score
-    because the documents of a class are long.
+    The paper leaves open whether p(c) counts documents or words, and whether it is smoothed. With counts of words an
+    event is a word, so p(c) is the mean of p(c | w) over words: a word that is spread as all words are has no
+    divergence. With the share of documents words would score because the documents of a class are long, and without
+    smoothing rare words because the classes are unequal.
+
+    Parameters
+    ----------
+    class_totals : array of shape (n_words, n_classes)
+        Occurrences of each word in each class; words without any do not count.
+    smoothing : float, default=10
+        Added to every count.
     """
+    check_number("smoothing", smoothing, 0.0, np.inf)
+    occurs = class_totals.any(axis=1)
     totals = class_totals.sum(axis=0)
-    everything = totals.sum()
-    return np.asarray(totals / everything if everything > 0 else totals, dtype=np.float64)
+    # A class without words has no share, however much is added to its counts.
+    smoothed = np.where(totals > 0, totals + smoothing * occurs.sum(), 0.0)
+    everything = smoothed.sum()
+    return np.asarray(smoothed / everything if everything > 0 else smoothed, dtype=np.float64)
 
 
 def kl_divergence(class_totals: FloatArray, reference: FloatArray, *, smoothing: float = 10.0) -> FloatArray:

@@ -16,8 +16,8 @@ from tamis.text.corpus import OUTSIDE, Corpus, check_documents
 #: Bytes of a collected occurrence: a word and a document.
 _OCCURRENCE = 8
 
-#: Bytes of an n-gram beside its words and class totals: head, tail, two totals, and what a score of it takes.
-_NGRAM = 64
+#: Bytes of an n-gram beside its words and class totals: head, tail, two totals, and three numbers to rank it.
+_NGRAM = 48
 
 #: Share of a sum of weights that rounding leaves at least.
 _ROUNDED = 1.0 - 1e-6
@@ -180,11 +180,12 @@ class _Counter:
         head_sizes(*text, self.weight, sizes)
         sizes[sizes < self._least] = 0
         tally, touched = np.zeros((corpus.n_words, 3)), np.empty(corpus.n_words, dtype=np.int32)
-        for first, stop in _ranges(sizes, self._capacity(lag + 1)):
+        limits = self.y, self.weight, float(self.min_count), float(self.min_df), tally, touched
+        capacity = self._capacity(lag + 1)
+        for first, stop in _ranges(sizes, capacity):
             starts = np.concatenate(([0], np.cumsum(sizes[first:stop])))
             out = self._room(int(starts[-1]), stop - first)
-            limits = self.y, self.weight, float(self.min_count), float(self.min_df), tally, touched
-            if starts[-1] > self._capacity(lag + 1):
+            if starts[-1] > capacity:
                 n = streamed_ngrams(*text, first, *limits, *out)
             else:
                 found = np.empty((starts[-1], 2), dtype=np.int32)
@@ -203,9 +204,9 @@ class _Counter:
         return max(1.0, _ROUNDED * self.min_count / largest) if largest > 0.0 else 1.0
 
     def _capacity(self, length: int) -> int:
-        """Occurrences that fit into the memory together with the counts that they can make."""
-        ngram = 8 * self.n_classes + 8 * length + _NGRAM
-        return max(1, int(self.max_memory / (_OCCURRENCE + ngram / self._least)))
+        """Occurrences that fit into the memory with the counts of their part and of the one before, if in use."""
+        ngram = 8 * self.n_classes + 4 * length + _NGRAM
+        return max(1, int(self.max_memory / (_OCCURRENCE + 2 * ngram / self._least)))
 
     def _room(self, occurrences: int, n_heads: int) -> tuple[np.ndarray, ...]:
         """Arrays for as many n-grams as there can be; what is not used takes no memory."""

@@ -33,7 +33,7 @@ def best_words(
     """
     check_least(min_count, min_df)
     counts = word_counts(corpus, y, weight=weight)
-    reference = class_shares(counts.class_totals)
+    reference = class_shares(counts.class_totals, smoothing=smoothing)
     counts = counts.take((counts.total >= min_count) & (counts.documents >= min_df))
     best = _Best(k, 1)
     best.add(kl_divergence(counts.class_totals, reference, smoothing=smoothing), counts)
@@ -107,7 +107,7 @@ def best_ngrams(
     options = {"order": order, "min_count": min_count, "min_df": min_df, "weight": weight, "max_memory": max_memory}
     parts = ngram_counts(corpus, y, **options)
     words = word_counts(corpus, y, weight=weight).class_totals
-    reference = class_shares(words)
+    reference = class_shares(words, smoothing=smoothing)
     single = kl_divergence(words, reference, smoothing=smoothing)
     del words
     best = _Best(k, order)

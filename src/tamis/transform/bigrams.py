@@ -65,11 +65,11 @@ class Bigrams(TakesText, SupervisedTransformer):
     --------
     >>> from tamis.transform import Bigrams
     >>> texts = ["second hand"] * 9 + ["hand", "second", "hand on", "the second"] * 5
-    >>> pairs = Bigrams(2, 1, min_count=2).fit(texts, [0] * 9 + [1] * 20)
+    >>> pairs = Bigrams(4, 1, min_count=2).fit(texts, [0] * 9 + [1] * 20)
     >>> pairs.get_feature_names_out().tolist()
-    ['hand', 'second', 'second hand']
+    ['on', 'the', 'hand', 'second', 'second hand']
     >>> pairs.transform(["second hand, second hand"]).toarray()
-    array([[2., 2., 2.]])
+    array([[0., 0., 2., 2., 2.]])
     """
 
     part: ClassVar[Part] = Part(
@@ -141,7 +141,7 @@ class Bigrams(TakesText, SupervisedTransformer):
         if lowest < 0:
             raise TamisError(f"Negative values in data: bigrams needs values of zero and above, got {lowest:g}")
         counts = np.where(passing, 0.0, totals).T
-        values = kl_divergence(counts, class_shares(counts), smoothing=self.smoothing)
+        values = kl_divergence(counts, class_shares(counts, smoothing=self.smoothing), smoothing=self.smoothing)
         able = np.flatnonzero(~passing & (counts.sum(axis=1) >= self.min_count))
         best = able[np.argsort(-values[able], kind="stable")[: self.n_words]]
         return best.astype(np.int32), values[best]
