@@ -63,6 +63,7 @@ EXPECTED = {
         "mdl_histogram",
         "nb",
         "nrbf",
+        "probit",
         "snb",
         "svm",
         "tree",
@@ -138,6 +139,8 @@ VARIANTS = [
     ("blend", {"estimators": [KNN(3), SVM()], "weights": [2, 1]}),
     ("logistic", {"penalty": "l1"}),
     ("logistic", {"C": 100.0, "class_weight": "balanced"}),
+    ("probit", {"prior": "laplace"}),
+    ("probit", {"variance": 100.0, "class_weight": "balanced"}),
     ("lda", {"shrinkage": 0.1}),
     ("lda", {"shrinkage": None}),
     ("centroid", {"shrink_threshold": 0.5, "class_weight": "balanced"}),
@@ -159,7 +162,7 @@ def test_fit_shows_sample_weights_where_they_count():
     weighted = {
         part.name for part in catalog().values() if "sample_weight" in inspect.signature(part.make().fit).parameters
     }
-    classifiers = "centroid convex_net esnb extra_trees logistic mdl_histogram nb nrbf snb svm tree"
+    classifiers = "centroid convex_net esnb extra_trees logistic mdl_histogram nb nrbf probit snb svm tree"
     assert weighted == {*EXPECTED["score"], "rfe", "ssv_tree", *classifiers.split()}
 
 

@@ -92,6 +92,7 @@ RECIPES = {
     "from_model": "from_model(svm, k={1, 4, 9}) | knn(1)",
     "blend": "blend(cc({2, 4}) | knn(1), svm, weights={[1, 1], [2, 1]})",
     "logistic": "cc(4) | logistic({l2, l1}, C={0.1, 10}, class_weight={balanced, none})",
+    "probit": "cc(4) | probit({gaussian, laplace}, variance={0.1, 10}, class_weight={balanced, none})",
     "lda": "cc({3, 6}) | lda({auto, 0.1, none})",
     "centroid": "cc(6) | centroid({0, 0.5, 2})",
     "forest": "cc(4) | forest(5, min_samples_leaf={1, 3})",
