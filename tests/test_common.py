@@ -85,6 +85,7 @@ VARIANTS = [
     ("fisher", {"fraction": 0.4}),
     ("svm", {"kernel": "gaussian"}),
     ("svm", {"class_weight": "balanced", "ridge": 1.0}),
+    ("svm", {"multiclass": "ovr", "class_weight": "balanced"}),
     ("knn", {"n_neighbors": "auto"}),
     ("svm", {"kernel": "gaussian", "sigma": "classes"}),
     ("knn", {"metric": "canberra"}),

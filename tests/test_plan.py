@@ -86,7 +86,8 @@ RECIPES = {
     "discretize": "discretize(min_gain={0, 2}) | cc({2, 4}) | knn(1)",
     "knn": "cc(4) | knn({1, 2, 5, auto})",
     "nrbf": "cc(4) | nrbf({0.1, 1.0, 10.0, auto})",
-    "svm": "cc(4) | svm({linear, gaussian, polynomial, cosine}, C={0.01, 1, 100, inf}, class_weight={balanced, none})",
+    "svm": "cc(4) | {svm({linear, gaussian, polynomial, cosine}, C={0.01, 1, 100, inf}, class_weight={balanced, none}),"
+    " svm({linear, gaussian}, C={0.01, 1}, multiclass=ovr)}",
     "tree": "cc(4) | tree(prune={none, 1, 3, auto})",
     "committee": "committee(3, cc({2, 4}) | knn(1))",
     "from_model": "from_model(svm, k={1, 4, 9}) | knn(1)",

@@ -11,7 +11,7 @@ from tamis.classify.probit.likelihood import Found, Problem
 STEPS = 100
 
 #: Expected decrease of the objective, as a share of it, at which the last step is taken.
-_ENOUGH = 1e-7
+_ENOUGH = 1e-9
 
 #: Shares of the slope that conjugate gradients may leave, far from the optimum and near it.
 _FAR, _NEAR = 0.1, 1e-3
