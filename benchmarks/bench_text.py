@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.decomposition import FastICA, TruncatedSVD
+from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.random_projection import GaussianRandomProjection
 
 from benchmarks.timing import compare
 from tamis.classify import Probit
+from tamis.transform import ICA, LSI, RandomProjection, Tfidf
 
 #: The files lie in the folder TAMIS_DATA, or in one beside the project.
 FOLDER = Path(os.environ.get("TAMIS_DATA", Path(__file__).parents[2] / "shared" / "data")) / "newsgroups20"
@@ -48,6 +51,25 @@ def _probit(rows: tuple[Any, ...], what: str, many: bool) -> None:
         _beside(f"probit(laplace, {few:g}), {what}", Probit("laplace", few), (f"{solver} l1", peer), rows)
 
 
+def _reduced(X: Any) -> None:
+    """The transforms, fitted; TruncatedSVD by default is not exact, and the share of the squares it holds tells."""
+    total = float((X.data**2).sum())
+    for k in (20, 100):
+        ours = LSI(k)
+        for algorithm in ("randomized", "arpack"):
+            peer = TruncatedSVD(k, algorithm=algorithm, random_state=0)
+            compare(f"lsi({k}), 20 groups", partial(ours.fit, X), f"TruncatedSVD {algorithm}", partial(peer.fit, X))
+            held = [float((model.singular_values_**2).sum()) / total for model in (ours, peer)]
+            print(f"{'':<52} share of the squares: {held[0]:.5f}, {held[1]:.5f}", flush=True)
+    counts = X[:, np.asarray(X.sum(axis=0)).ravel().argsort()[::-1][:2000]]
+    options = {"tol": 1e-3, "max_iter": 1000, "random_state": 0}
+    whole = partial(FastICA(20, whiten="unit-variance", **options).fit, counts.toarray())
+    compare("ica(20), 2000 words", partial(ICA(20, **options).fit, counts), "FastICA, dense", whole)
+    ours, peer = RandomProjection(100, random_state=0), GaussianRandomProjection(100, random_state=0)
+    compare("random_projection(100)", partial(ours.fit_transform, X), "Gaussian...", partial(peer.fit_transform, X))
+    compare("tfidf", partial(Tfidf().fit_transform, X), "Tfidf...", partial(TfidfTransformer().fit_transform, X))
+
+
 def main() -> None:
     if not FOLDER.is_dir():
         print(f"{FOLDER} is absent, and the benchmark left out")
@@ -56,6 +78,7 @@ def main() -> None:
     texts, y = _documents("train")
     new_texts, y_test = _documents("test")
     X, X_test = words.fit_transform(texts), words.transform(new_texts)
+    _reduced(X)
     two = np.unique(y)[:2]
     some, some_test = np.isin(y, two), np.isin(y_test, two)
     _probit((X[some], y[some], X_test[some_test], y_test[some_test]), "2 groups", many=False)

@@ -81,6 +81,10 @@ RECIPES = {
     "normalize": "normalize | {knn(1), svm}",
     "rms_norm": "rms_norm | {knn(1), svm}",
     "pca": "pca({1, 3, 0.5}, whiten={true, false}) | knn(3)",
+    "lsi": "lsi({1, 3, 5}) | knn(3)",
+    "ica": "ica({2, 3}) | knn(3)",
+    "random_projection": "random_projection({2, 4}, {gaussian, sparse}) | knn(3)",
+    "tfidf": "tfidf({true, false}, idf={smooth, plain}) | knn(3)",
     "impute": "impute | cc({2, 4}) | knn(1)",
     "encode": "encode | cc({2, 4}) | knn(1)",
     "discretize": "discretize(min_gain={0, 2}) | cc({2, 4}) | knn(1)",
@@ -102,7 +106,7 @@ RECIPES = {
 }
 
 #: Sums in another order: the only parts whose evidence may differ from that of a fit by itself, and by how much.
-ROUNDING = {"svm": 1e-6, "nrbf": 1e-9, "pca": 1e-9}
+ROUNDING = {"svm": 1e-6, "nrbf": 1e-9, "pca": 1e-9, "lsi": 1e-9}
 
 
 def test_every_part_of_the_catalog_is_tried() -> None:
