@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import make_pipeline
 
-from tamis.base import principal_axes
 from tamis.base.feature_tracking import trace_columns
 from tamis.base.shared_fit import fit_together, grouped
+from tamis.margins import principal_axes
 from tamis.select import Ranking
 from tamis.transform import LSI
 

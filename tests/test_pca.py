@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import decomposition
 
-from tamis.base import principal_axes
 from tamis.base.errors import TamisError
+from tamis.margins import principal_axes
 from tamis.transform import PCA
 
 SHAPES = {"tall": (60, 12), "wide": (12, 60), "square": (20, 20)}

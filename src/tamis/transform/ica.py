@@ -12,11 +12,11 @@ from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.errors import TamisError
 from tamis.base.moments import ClassMoments
 from tamis.base.part import Arguments, Part
-from tamis.base.principal_axes import CentredRows, leading_axes, signed
 from tamis.base.search_range import choice, geom
 from tamis.base.seeds import generator
 from tamis.base.transformer import Transformer
 from tamis.base.types import FloatArray, Matrix
+from tamis.margins.principal_axes import CentredRows, leading_axes, signed
 
 
 def _phrase(a: Arguments) -> str:

@@ -8,12 +8,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from tamis.base._sklearn import integer
 from tamis.base.part import Arguments, Part
-from tamis.base.principal_axes import CentredRows, leading_axes, signed
 from tamis.base.search_range import geom
 from tamis.base.shared_fit import SharedFit
 from tamis.base.transformer import Transformer
 from tamis.base.types import FloatArray, Matrix
 from tamis.margins.kernel import squared_norms
+from tamis.margins.principal_axes import CentredRows, leading_axes, signed
 
 
 def _phrase(a: Arguments) -> str:

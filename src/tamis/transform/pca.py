@@ -10,11 +10,11 @@ from tamis.base._sklearn import integer, real
 from tamis.base.errors import TamisError
 from tamis.base.moments import ClassMoments, divide
 from tamis.base.part import Arguments, Part, percent
-from tamis.base.principal_axes import CentredRows, axis_count, leading_axes, signed
 from tamis.base.search_range import geom
 from tamis.base.shared_fit import SharedFit
 from tamis.base.transformer import Transformer
 from tamis.base.types import FloatArray, Matrix
+from tamis.margins.principal_axes import CentredRows, axis_count, leading_axes, signed
 
 
 def _phrase(a: Arguments) -> str:

@@ -93,8 +93,11 @@ class Tfidf(OneToOneFeatureMixin, Transformer):
 
     def _learn(self, X: Matrix) -> None:
         n_rows = X.shape[0]
-        present = canonical(X) if sp.issparse(X) else X
-        frequency = np.asarray((present != 0).sum(axis=0)).ravel()
+        if sp.issparse(X):
+            X = canonical(X)
+            frequency = np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
+        else:
+            frequency = np.count_nonzero(X, axis=0)
         if self.idf == "smooth":
             self.idf_ = np.log((1 + n_rows) / (1 + frequency)) + 1.0
         elif self.idf == "plain":
@@ -106,8 +109,8 @@ class Tfidf(OneToOneFeatureMixin, Transformer):
         weight = self.idf_.astype(X.dtype)
         if sp.issparse(X):
             out = canonical(X).copy()
-            out.eliminate_zeros()
             if self.sublinear:
+                out.eliminate_zeros()
                 out.data = 1 + np.log(out.data)
             out.data *= weight[out.indices]
         else:
