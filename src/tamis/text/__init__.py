@@ -1,0 +1,1 @@
+"""Studies of documents: clusters of them, and how well these agree with their classes."""
