@@ -76,6 +76,17 @@ def test_the_gaussian_prior_equals_a_general_optimiser(variance, shape, class_we
 
 
 @pytest.mark.parametrize("prior", ["gaussian", "laplace"])
+def test_large_data_is_solved_nearly_as_exactly(prior, monkeypatch) -> None:
+    X, y = problem(3, 60, 90)
+    exact = Probit(prior, 10.0).fit(X, y)
+    for module in (probit, gaussian, laplace):
+        monkeypatch.setattr(module, "_SMALL", 0)
+    near = Probit(prior, 10.0).fit(X, y)
+    assert (near.coef_ != exact.coef_).any()
+    np.testing.assert_allclose(near.coef_, exact.coef_, atol=1e-3 * np.abs(exact.coef_).max())
+
+
+@pytest.mark.parametrize("prior", ["gaussian", "laplace"])
 def test_several_classes_are_fitted_one_against_the_rest(prior) -> None:
     X, y = problem(3)
     model = Probit(prior, class_weight="balanced").fit(X, y)
@@ -227,10 +238,12 @@ def test_evidence_beyond_all_numbers_still_names_the_class() -> None:
 
 
 @pytest.mark.parametrize("prior", ["gaussian", "laplace"])
-def test_data_without_information_gives_the_shares(prior) -> None:
+def test_data_without_information_gives_the_shares(prior, route) -> None:
     for X in (np.zeros((10, 3)), np.zeros((10, 30)), np.ones((10, 3)), sp.csr_array((10, 30)), sp.csr_array((10, 3))):
         found = Probit(prior).fit(X, [0] * 7 + [1] * 3).predict_proba(X)
         np.testing.assert_allclose(found[:, 1], 0.3, atol=1e-6)
+    # The start is the optimum itself.
+    np.testing.assert_array_equal(Probit(prior).fit(sp.csr_array((4, 5)), [0, 0, 1, 1]).coef_, 0)
 
 
 @pytest.mark.parametrize("prior", ["gaussian", "laplace"])

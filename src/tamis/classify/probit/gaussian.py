@@ -10,11 +10,14 @@ from tamis.classify.probit.likelihood import Found, Problem
 #: Most Newton steps; about ten are usual.
 STEPS = 100
 
-#: Expected decrease of the objective, as a share of it, at which the last step is taken.
-_ENOUGH = 1e-9
+#: Expected decrease of the objective, as a share of it, at which the last step is taken: on small and on large data.
+_ENOUGH, _ENOUGH_LARGE = 1e-9, 1e-4
 
-#: Shares of the slope that conjugate gradients may leave, far from the optimum and near it.
-_FAR, _NEAR = 0.1, 1e-3
+#: Shares of the slope that conjugate gradients may leave: far from the optimum, and near it on small and large data.
+_FAR, _NEAR, _NEAR_LARGE = 0.1, 1e-3, 1e-2
+
+#: Stored values up to which data is small.
+_SMALL = 100_000
 
 #: Share of the expected decrease that a step must bring.
 _SUFFICIENT = 1e-4
@@ -34,31 +37,35 @@ def newton(X: Matrix, problem: Problem, variance: float, *, exact: bool) -> Foun
     value = problem.loss(evidence)
     # Squares of the values serve as weights of the conjugate gradients.
     squares = None if exact else X.power(2) if sp.issparse(X) else X**2
+    large = not exact and (X.nnz if sp.issparse(X) else X.size) > _SMALL
+    enough, near = (_ENOUGH_LARGE, _NEAR_LARGE) if large else (_ENOUGH, _NEAR)
     start = 0.0
     for step in range(1, STEPS + 1):
         pull, curvature = problem.slopes(evidence)
         slope = np.append(X.T @ pull - weights / variance, pull.sum())
+        if not slope.any():
+            return Found(weights, intercept, step, True)
         if squares is None:
             direction = _solved(X, curvature, variance, slope)
         else:
             scale = np.append(squares.T @ curvature + 1 / variance, curvature.sum())
             size = float(np.sqrt(slope @ (slope / scale)))
             start = start or size
-            direction = _conjugate(X, curvature, variance, slope, scale, float(np.clip(size / start, _NEAR, _FAR)))
+            direction = _conjugate(X, curvature, variance, slope, scale, float(np.clip(size / start, near, _FAR)))
         decrease = float(slope @ direction)
         change = X @ direction[:-1] + direction[-1]
         length = 1.0
         for _ in range(_HALVINGS):
             there = weights + length * direction[:-1]
             reached = problem.loss(evidence + length * change) + float(there @ there) / (2 * variance)
-            if reached <= value - _SUFFICIENT * length * decrease or decrease <= _ENOUGH * value:
+            if reached <= value - _SUFFICIENT * length * decrease or decrease <= enough * value:
                 break
             length /= 2
         else:
             return Found(weights, intercept, step, False)
         weights, intercept, value = there, intercept + length * float(direction[-1]), reached
         evidence = X @ weights + intercept
-        if decrease <= _ENOUGH * value:
+        if decrease <= enough * value:
             return Found(weights, intercept, step, True)
     return Found(weights, intercept, STEPS, False)
 
