@@ -54,7 +54,20 @@ EXPECTED = {
         "with_probes",
         "wrapper",
     ],
-    "transform": ["bin_means", "discretize", "encode", "impute", "normalize", "pca", "rms_norm", "standardize"],
+    "transform": [
+        "bin_means",
+        "discretize",
+        "encode",
+        "ica",
+        "impute",
+        "lsi",
+        "normalize",
+        "pca",
+        "random_projection",
+        "rms_norm",
+        "standardize",
+        "tfidf",
+    ],
     "classifier": [
         "blend",
         "boost",
@@ -71,6 +84,7 @@ EXPECTED = {
         "mdl_histogram",
         "nb",
         "nrbf",
+        "probit",
         "snb",
         "svm",
         "tree",
@@ -94,6 +108,7 @@ VARIANTS = [
     ("fisher", {"fraction": 0.4}),
     ("svm", {"kernel": "gaussian"}),
     ("svm", {"class_weight": "balanced", "ridge": 1.0}),
+    ("svm", {"multiclass": "ovr", "class_weight": "balanced"}),
     ("knn", {"n_neighbors": "auto"}),
     ("svm", {"kernel": "gaussian", "sigma": "classes"}),
     ("knn", {"metric": "canberra"}),
@@ -125,6 +140,10 @@ VARIANTS = [
     ("discretize", {"by": "sigma", "n_bins": 2}),
     ("discretize", {"by": "equal_width"}),
     ("discretize", {"by": "equal_frequency", "n_bins": 3}),
+    ("lsi", {"n_components": 2}),
+    ("ica", {"n_components": 2, "fun": "cube"}),
+    ("random_projection", {"n_components": 3, "distribution": "sparse"}),
+    ("tfidf", {"sublinear": True, "idf": "plain", "norm": None}),
     ("committee", {"cv": 3, "estimator": KNN(), "how": "average"}),
     ("wrapper", {"k": 3, "extend": False}),
     ("mrmr", {"k": 3, "criterion": "miq", "bins": "equal_frequency", "n_bins": 4}),
@@ -148,6 +167,8 @@ VARIANTS = [
     ("blend", {"estimators": [KNN(3), SVM()], "weights": [2, 1]}),
     ("logistic", {"penalty": "l1"}),
     ("logistic", {"C": 100.0, "class_weight": "balanced"}),
+    ("probit", {"prior": "laplace"}),
+    ("probit", {"variance": 100.0, "class_weight": "balanced"}),
     ("lda", {"shrinkage": 0.1}),
     ("lda", {"shrinkage": None}),
     ("centroid", {"shrink_threshold": 0.5, "class_weight": "balanced"}),
@@ -169,7 +190,7 @@ def test_fit_shows_sample_weights_where_they_count():
     weighted = {
         part.name for part in catalog().values() if "sample_weight" in inspect.signature(part.make().fit).parameters
     }
-    classifiers = "centroid convex_net esnb extra_trees logistic mdl_histogram nb nrbf snb svm tree"
+    classifiers = "centroid convex_net esnb extra_trees logistic mdl_histogram nb nrbf probit snb svm tree"
     assert weighted == {*EXPECTED["score"], "rfe", "ssv_tree", *classifiers.split()}
 
 

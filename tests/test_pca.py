@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from sklearn import decomposition
 
 from tamis.base.errors import TamisError
-from tamis.transform import PCA, pca
+from tamis.margins import principal_axes
+from tamis.transform import PCA
 
 SHAPES = {"tall": (60, 12), "wide": (12, 60), "square": (20, 20)}
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
@@ -28,10 +29,10 @@ def aligned(ours, theirs):
 def route(request, monkeypatch):
     """The ways large problems take, taken by small ones."""
     if request.param != "whole":
-        monkeypatch.setattr(pca, "_ALL", 4)
-        monkeypatch.setattr(pca, "_LEADING", 3)
+        monkeypatch.setattr(principal_axes, "_ALL", 4)
+        monkeypatch.setattr(principal_axes, "_LEADING", 3)
     if request.param == "lanczos, matrix free":
-        monkeypatch.setattr(pca, "_FORMED", 4)
+        monkeypatch.setattr(principal_axes, "_FORMED", 4)
     return request.param
 
 
@@ -68,8 +69,8 @@ def test_first_components_do_not_depend_on_k_where_variances_are_equal(form):
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_equal_variances_give_one_result_by_iteration_too(form, monkeypatch):
-    monkeypatch.setattr(pca, "_ALL", 4)
-    monkeypatch.setattr(pca, "_LEADING", 4)
+    monkeypatch.setattr(principal_axes, "_ALL", 4)
+    monkeypatch.setattr(principal_axes, "_LEADING", 4)
     X = form(np.eye(40))
     found = PCA(4).fit(X).components_
     np.testing.assert_allclose(found @ found.T, np.eye(4), atol=1e-12)

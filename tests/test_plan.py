@@ -81,17 +81,23 @@ RECIPES = {
     "normalize": "normalize | {knn(1), svm}",
     "rms_norm": "rms_norm | {knn(1), svm}",
     "pca": "pca({1, 3, 0.5}, whiten={true, false}) | knn(3)",
+    "lsi": "lsi({1, 3, 5}) | knn(3)",
+    "ica": "ica({2, 3}) | knn(3)",
+    "random_projection": "random_projection({2, 4}, {gaussian, sparse}) | knn(3)",
+    "tfidf": "tfidf({true, false}, idf={smooth, plain}) | knn(3)",
     "impute": "impute | cc({2, 4}) | knn(1)",
     "encode": "encode | cc({2, 4}) | knn(1)",
     "discretize": "discretize(min_gain={0, 2}) | cc({2, 4}) | knn(1)",
     "knn": "cc(4) | knn({1, 2, 5, auto})",
     "nrbf": "cc(4) | nrbf({0.1, 1.0, 10.0, auto})",
-    "svm": "cc(4) | svm({linear, gaussian, polynomial, cosine}, C={0.01, 1, 100, inf}, class_weight={balanced, none})",
+    "svm": "cc(4) | {svm({linear, gaussian, polynomial, cosine}, C={0.01, 1, 100, inf}, class_weight={balanced, none}),"
+    " svm({linear, gaussian}, C={0.01, 1}, multiclass=ovr)}",
     "tree": "cc(4) | tree(prune={none, 1, 3, auto})",
     "committee": "committee(3, cc({2, 4}) | knn(1))",
     "from_model": "from_model(svm, k={1, 4, 9}) | knn(1)",
     "blend": "blend(cc({2, 4}) | knn(1), svm, weights={[1, 1], [2, 1]})",
     "logistic": "cc(4) | logistic({l2, l1}, C={0.1, 10}, class_weight={balanced, none})",
+    "probit": "cc(4) | probit({gaussian, laplace}, variance={0.1, 10}, class_weight={balanced, none})",
     "lda": "cc({3, 6}) | lda({auto, 0.1, none})",
     "centroid": "cc(6) | centroid({0, 0.5, 2})",
     "forest": "cc(4) | forest(5, min_samples_leaf={1, 3})",
@@ -100,7 +106,7 @@ RECIPES = {
 }
 
 #: Sums in another order: the only parts whose evidence may differ from that of a fit by itself, and by how much.
-ROUNDING = {"svm": 1e-6, "nrbf": 1e-9, "pca": 1e-9}
+ROUNDING = {"svm": 1e-6, "nrbf": 1e-9, "pca": 1e-9, "lsi": 1e-9}
 
 
 def test_every_part_of_the_catalog_is_tried() -> None:

@@ -7,10 +7,12 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 from sklearn.datasets import make_blobs, make_classification
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 from tamis.base.classifier import one_vs_one
 from tamis.base.errors import TamisError
+from tamis.base.shared_fit import fit_together
 from tamis.classify import SVM
 from tamis.classify.svm.svm import NotSettled
 from tamis.margins.kernel import kernel_values
@@ -42,6 +44,12 @@ def two_classes(n_rows=120, n_columns=8, seed=0):
 
 def three_classes(seed=0):
     return make_classification(150, 8, n_informative=5, n_classes=3, weights=[0.5, 0.3], flip_y=0.1, random_state=seed)
+
+
+def four_classes(seed=0):
+    return make_classification(
+        160, 8, n_informative=5, n_classes=4, weights=[0.4, 0.3, 0.2], flip_y=0.1, random_state=seed
+    )
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -263,11 +271,80 @@ def test_votes_of_pairs() -> None:
     assert model.n_iter_.shape == (3,)
 
 
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
+def test_one_against_the_rest_is_a_fit_for_each_class(kernel, class_weight) -> None:
+    X, y = four_classes()
+    model = SVM(kernel, 2.0, sigma=S, multiclass="ovr", class_weight=class_weight).fit(X, np.array(list("dbca"))[y])
+    weight = (y.size / (4 * np.bincount(y)))[y] if class_weight else np.ones(y.size)
+    each = [SVM(kernel, 2.0, sigma=S).fit(X, y == c, sample_weight=weight) for c in (3, 1, 2, 0)]
+    expected = np.column_stack([one.decision_function(X) for one in each])
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-8)
+    decided = model.decision_function(X)
+    np.testing.assert_array_equal(model.predict(X), np.array(list("abcd"))[decided.argmax(axis=1)])
+    assert model.intercept_.shape == model.n_iter_.shape == (4,)
+    assert model.dual_coef_.shape == (model.support_.size, 4)
+
+
+def test_one_against_the_rest_equals_scikit_learn() -> None:
+    X, y = four_classes()
+    peer = OneVsRestClassifier(SVC(gamma=1 / S, tol=1e-6)).fit(X, y)
+    found = SVM("gaussian", sigma=S, multiclass="ovr").fit(X, y).decision_function(X)
+    np.testing.assert_allclose(found, peer.decision_function(X), atol=1e-4)
+
+
+def test_one_against_the_rest_on_the_columns() -> None:
+    X, y = four_classes()
+    columns = SVM(multiclass="ovr", solver="liblinear").fit(sp.csr_array(X), y)
+    gram = SVM(multiclass="ovr", solver="gram").fit(X, y)
+    assert columns.coef_.shape == (4, 8)
+    assert np.mean(columns.predict(X) == gram.predict(X)) > 0.95
+    np.testing.assert_allclose(columns.coef_, gram.coef_, atol=0.02 * np.abs(gram.coef_).max())
+
+
+def test_two_classes_are_one_problem_either_way() -> None:
+    X, y = two_classes()
+    pair, rest = SVM().fit(X, y), SVM(multiclass="ovr").fit(X, y)
+    np.testing.assert_array_equal(rest.coef_, pair.coef_)
+    assert rest.decision_function(X).shape == (120,)
+
+
+@pytest.mark.parametrize("solver", ["gram", "liblinear"])
+def test_one_against_the_rest_chooses_its_own_cost(solver) -> None:
+    X, y = four_classes()
+    options = {"C": "auto", "solver": solver, "cv": 3, "random_state": 0}
+    rest, pairs = SVM(multiclass="ovr", **options).fit(X, y), SVM(**options).fit(X, y)
+    assert rest.cv_accuracy_.max() > 0.5
+    assert (rest.cv_accuracy_ != pairs.cv_accuracy_).any()
+    alone = SVM(C=rest.C_, solver=solver, multiclass="ovr").fit(X, y)
+    np.testing.assert_allclose(alone.decision_function(X), rest.decision_function(X), atol=1e-8)
+
+
+def test_machines_fitted_together_may_differ_in_how_they_tell_classes_apart() -> None:
+    X, y = four_classes()
+    models = [SVM(kernel, multiclass=how) for kernel in ("linear", "gaussian") for how in ("ovo", "ovr")]
+    together = fit_together(models, X, y)
+    fitted = [together.fitted(place) for place in range(4)]
+    for model, decided in zip(models, SVM._decide_all(fitted, X), strict=True):
+        np.testing.assert_allclose(decided, model.fit(X, y).decision_function(X), atol=1e-8)
+
+
+def test_a_class_that_is_not_settled_against_the_rest_is_named() -> None:
+    # On a line the class in the middle overlaps the rest, the others do not.
+    X, y = np.arange(9.0)[:, None], np.repeat(["a", "b", "c"], 3)
+    with pytest.warns(NotSettled, match="no hard margin found between class 'b' and the rest: they overlap"):
+        SVM(C=np.inf, multiclass="ovr").fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SVM(C=np.inf).fit(X, y)
+
+
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
         ({"kernel": "rbf"}, "'kernel'"),
         ({"C": 0.0}, "'C'"),
+        ({"multiclass": "crammer_singer"}, "'multiclass'"),
         ({"C": -1.0}, "'C'"),
         ({"C": np.nan}, "'C'"),
         ({"sigma": "auto"}, "'sigma'"),

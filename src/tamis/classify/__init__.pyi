@@ -15,6 +15,7 @@ from tamis.classify.logistic import Logistic as Logistic
 from tamis.classify.mdl_histogram.mdl_histogram import MDLHistogram as MDLHistogram
 from tamis.classify.nb import NaiveBayes as NaiveBayes
 from tamis.classify.nrbf.nrbf import NRBF as NRBF
+from tamis.classify.probit.probit import Probit as Probit
 from tamis.classify.snb import SNB as SNB
 from tamis.classify.svm.svm import SVM as SVM
 from tamis.classify.tree import SSVTree as SSVTree

@@ -1,1 +1,1 @@
-"""Kernels and support vector machines, shared by the selectors and classifiers that use them."""
+"""Kernels, principal axes and support vector machines, shared by the parts that use them."""

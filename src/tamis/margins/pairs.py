@@ -1,7 +1,8 @@
-"""Support vector machines of several classes: one two-class problem per pair, for one cost or a path of costs."""
+"""Support vector machines of several classes: a two-class problem per pair or class, for one cost or a path of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +17,9 @@ _FEW_ROWS, _MANY_ROWS = 4_000, 15_000
 #: Stored values per row, as a share of the number of rows, from which on the Gram matrix is quicker.
 _LIGHT = 1 / 8
 
+#: How several classes are split into two-class problems: every pair, or every class against the rest.
+Multiclass = Literal["ovo", "ovr"]
+
 #: The cost that stands for a hard margin when the mean diagonal of the centred kernel is 1.
 _HARD = 1e9
 
@@ -27,6 +31,24 @@ def suits_columns(X: Matrix) -> bool:
     return bool(n_rows > _MANY_ROWS or (n_rows > _FEW_ROWS and stored / n_rows < _LIGHT * n_rows))
 
 
+def two_class_problems(y: Codes, multiclass: Multiclass) -> Iterator[tuple[np.ndarray, Mask]]:
+    """The rows of every two-class problem, and which of them are of its second class.
+
+    Pairs (0, 1), (0, 2), ..., (1, 2), ... of classes, or each class against the rest; two classes are one problem.
+
+    >>> [positive.tolist() for _, positive in two_class_problems(np.array([0, 1, 2]), "ovr")]
+    [[True, False, False], [False, True, False], [False, False, True]]
+    """
+    n_classes = int(y.max()) + 1
+    if multiclass == "ovr" and n_classes > 2:
+        for c in range(n_classes):
+            yield np.arange(y.size), y == c
+        return
+    for a, b in class_pairs(n_classes):
+        rows = np.flatnonzero((y == a) | (y == b))
+        yield rows, y[rows] == b
+
+
 def gram_path(
     gram: FloatArray,
     y: Codes,
@@ -36,14 +58,15 @@ def gram_path(
     tol: float,
     max_iter: int | None,
     work: float = WORK,
+    multiclass: Multiclass = "ovo",
 ) -> list[list[Solution]]:
-    """Solve every pair of classes on a Gram matrix for costs that grow; `gram` is used up.
+    """Solve every two-class problem on a Gram matrix for costs that grow; `gram` is used up.
 
-    A pair is not solved again when its solution follows from the previous one: when no row's weight reaches its cost a
-    larger cost changes nothing, and while the cost is small all weights are proportional to it.
+    A problem is not solved again when its solution follows from the previous one: when no row's weight reaches its cost
+    a larger cost changes nothing, and while the cost is small all weights are proportional to it.
 
     Each of `costs` is a multiple, above 1, of the one before; a single one may be infinite (hard margin). `ridge` is
-    added to the diagonal. Returns for each cost the solutions of the pairs, f = gram @ weights + intercept, with the
+    added to the diagonal. Returns for each cost the solutions of the problems, f = gram @ weights + intercept, with the
     Gram matrix as it was passed and a weight for every row. The keywords are those of
     :func:`~tamis.margins.solve.solve_gram`.
     """
@@ -56,18 +79,16 @@ def gram_path(
     mean_diagonal = float(gram.diagonal().mean())
     scale = mean_diagonal if mean_diagonal > 0 else 1.0
     gram /= scale
-    pairs = class_pairs(int(y.max()) + 1)
     path: list[list[Solution]] = [[] for _ in costs]
-    for a, b in pairs:
-        rows = np.flatnonzero((y == a) | (y == b))
-        part = gram if len(pairs) == 1 else gram[np.ix_(rows, rows)]
+    for rows, positive in two_class_problems(y, multiclass):
+        part = gram if rows.size == y.size else gram[np.ix_(rows, rows)]
         found: Solution | None = None
         for place, cost in enumerate(costs):
             scaled = np.where(np.isinf(cost[rows]), _HARD, cost[rows] * scale)
             if found is not None:
-                found = _next(part, y[rows] == b, scaled, found, float(cost[0] / costs[place - 1][0]))
+                found = _next(part, positive, scaled, found, float(cost[0] / costs[place - 1][0]))
             if found is None:
-                found = solve_gram(part, y[rows] == b, scaled, tol=tol, max_iter=max_iter, work=work)
+                found = solve_gram(part, positive, scaled, tol=tol, max_iter=max_iter, work=work)
             weights = np.zeros(gram.shape[0])
             weights[rows] = found.weights / scale
             path[place].append(replace(found, weights=weights, intercept=found.intercept - float(mean @ weights)))
@@ -82,13 +103,18 @@ def _next(gram: FloatArray, positive: Mask, cost: FloatArray, before: Solution, 
 
 
 def column_path(
-    X: Matrix, y: Codes, costs: Sequence[FloatArray], *, tol: float, max_iter: int | None
+    X: Matrix,
+    y: Codes,
+    costs: Sequence[FloatArray],
+    *,
+    tol: float,
+    max_iter: int | None,
+    multiclass: Multiclass = "ovo",
 ) -> list[list[Solution]]:
-    """Solve every pair of classes on the columns, for every cost; the weights are those of the columns."""
+    """Solve every two-class problem on the columns, for every cost; the weights are those of the columns."""
     path: list[list[Solution]] = [[] for _ in costs]
-    for a, b in class_pairs(int(y.max()) + 1):
-        rows = np.flatnonzero((y == a) | (y == b))
-        part, positive = X[rows], y[rows] == b
+    for rows, positive in two_class_problems(y, multiclass):
+        part = X if rows.size == y.size else X[rows]
         for place, cost in enumerate(costs):
             path[place].append(solve_columns(part, positive, cost[rows], tol=tol, max_iter=max_iter))
     return path

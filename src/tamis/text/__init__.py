@@ -1,1 +1,1 @@
-"""Text as coded words: what parts for text share."""
+"""Text as coded words: what parts for text share, and clusters of documents."""

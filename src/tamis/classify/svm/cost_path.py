@@ -7,7 +7,7 @@ the smallest to the largest.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,7 @@ from tamis.base.inner_cv import Fold
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import row_terms
 from tamis.margins.kernel import inner_products, squared_norms
-from tamis.margins.pairs import column_path, gram_path
+from tamis.margins.pairs import Multiclass, column_path, gram_path
 from tamis.margins.solve import Solution
 
 #: Costs to try, for a kernel whose rows lie at a mean squared distance of 1 from their mean.
@@ -43,6 +43,7 @@ class Rule:
     ridge: float
     tol: float
     max_iter: int | None
+    multiclass: Multiclass
 
 
 class _Part(NamedTuple):
@@ -55,7 +56,7 @@ class _Part(NamedTuple):
     ridge: FloatArray
 
 
-#: Decisions on the test rows of a fold, of shape (test rows, costs, pairs).
+#: Decisions on the test rows of a fold, of shape (test rows, costs, two-class problems).
 _Decide = Callable[[_Part], FloatArray]
 
 
@@ -133,7 +134,9 @@ def _accuracy(decide: _Decide, y: Codes, folds: Sequence[Fold], costs: Sequence[
         unit, ridge = row_terms(codes, fold.train[train], class_weight=rule.class_weight, ridge=rule.ridge)
         decisions = decide(_Part(train, test, codes, [cost * unit for cost in costs], ridge))
         for place in range(len(costs)):
-            guess = present[one_vs_one(decisions[:, place], present.shape[0]).argmax(axis=1)]
+            found = decisions[:, place]
+            ovr = rule.multiclass == "ovr" and present.shape[0] > 2
+            guess = present[(found if ovr else one_vs_one(found, present.shape[0])).argmax(axis=1)]
             accuracy[row, place] = np.average(guess == y[test], weights=weight)
     return accuracy
 
@@ -142,7 +145,8 @@ def _decide_gram(gram: FloatArray, rule: Rule, part: _Part) -> FloatArray:
     train, test, codes, costs, ridge = part
     # The search needs labels, not margins: a solution near the optimum suffices.
     limit = _STEPS if rule.max_iter is None else rule.max_iter
-    path = gram_path(gram[np.ix_(train, train)], codes, costs, ridge, tol=rule.tol, max_iter=limit, work=_REFINE)
+    options: dict[str, Any] = {"tol": rule.tol, "max_iter": limit, "multiclass": rule.multiclass}
+    path = gram_path(gram[np.ix_(train, train)], codes, costs, ridge, work=_REFINE, **options)
     weights, intercepts = _stacked(path)
     outputs: FloatArray = gram[np.ix_(test, train)] @ weights.T
     return outputs.reshape(test.size, *intercepts.shape) + intercepts
@@ -151,11 +155,12 @@ def _decide_gram(gram: FloatArray, rule: Rule, part: _Part) -> FloatArray:
 def _decide_columns(X: Matrix, rule: Rule, part: _Part) -> FloatArray:
     stored = X.nnz if sp.issparse(X) else X.size
     limit = int(np.clip(_PASSES / max(stored, 1), 20, 1000)) if rule.max_iter is None else rule.max_iter
-    weights, intercepts = _stacked(column_path(X[part.train], part.codes, part.costs, tol=rule.tol, max_iter=limit))
+    options: dict[str, Any] = {"tol": rule.tol, "max_iter": limit, "multiclass": rule.multiclass}
+    weights, intercepts = _stacked(column_path(X[part.train], part.codes, part.costs, **options))
     return inner_products(X[part.test], weights).reshape(part.test.size, *intercepts.shape) + intercepts
 
 
 def _stacked(path: list[list[Solution]]) -> tuple[FloatArray, FloatArray]:
-    """Weights of the pairs at every cost, stacked, and intercepts of shape (costs, pairs)."""
+    """Weights of the two-class problems at every cost, stacked, and intercepts of shape (costs, problems)."""
     weights = np.array([pair.weights for pairs in path for pair in pairs])
     return weights, np.array([[pair.intercept for pair in pairs] for pairs in path])

@@ -26,12 +26,20 @@ def decisions(models: Sequence["SVM"], X: Matrix) -> list[FloatArray]:
     for kind, places in kinds.items():
         alike = [models[place] for place in places]
         if kind == "linear":
-            pairs = np.split(inner_products(X, np.concatenate([model.coef_ for model in alike])), len(alike), axis=1)
+            ends = np.cumsum([model.coef_.shape[0] for model in alike])
+            pairs = np.split(inner_products(X, np.concatenate([model.coef_ for model in alike])), ends[:-1], axis=1)
         else:
             pairs = _by_kernel(alike, X)
         found.update(zip(places, pairs, strict=True))
     pairs = [found[place] + model.intercept_ for place, model in enumerate(models)]
-    return [one[:, 0] if one.shape[1] == 1 else one_vs_one(one, models[0].classes_.shape[0]) for one in pairs]
+    return [_evidence(model, one) for model, one in zip(models, pairs, strict=True)]
+
+
+def _evidence(model: "SVM", decisions: FloatArray) -> FloatArray:
+    """Decisions on two-class problems as evidence for the classes."""
+    if decisions.shape[1] == 1:
+        return decisions[:, 0]
+    return decisions if model.multiclass == "ovr" else one_vs_one(decisions, model.classes_.shape[0])
 
 
 def _by_kernel(models: Sequence["SVM"], X: Matrix) -> list[FloatArray]:

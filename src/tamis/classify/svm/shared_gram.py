@@ -8,7 +8,7 @@ import numpy as np
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import row_terms
 from tamis.margins.kernel import GROUNDS, apply, cosines, inner_products, squared_distances
-from tamis.margins.pairs import gram_path
+from tamis.margins.pairs import Multiclass, gram_path
 from tamis.margins.solve import Solution
 
 
@@ -21,6 +21,7 @@ class Problem(NamedTuple):
     coef0: float
     class_weight: str | None
     ridge: float
+    multiclass: Multiclass
 
 
 class SharedRows:
@@ -67,7 +68,7 @@ class SharedRows:
     def solve(
         self, problem: Problem, C: float, costs: Sequence[float], *, tol: float, max_iter: int | None
     ) -> list[Solution]:
-        """Solutions of the pairs of classes at cost `C`; all of `costs` are solved with it if it is one of them."""
+        """Solutions of the two-class problems at cost `C`; all of `costs` are solved with it if it is one of them."""
         path = self._paths.setdefault(problem, {})
         if C not in path:
             wanted = sorted({c for c in costs if np.isfinite(c)}) if C in costs and np.isfinite(C) else [C]
@@ -76,6 +77,7 @@ class SharedRows:
             if not self._again:
                 # They are as large as the kernel matrix.
                 self._grounds.clear()
-            found = gram_path(gram, self.y, [c * unit for c in wanted], ridge, tol=tol, max_iter=max_iter)
+            every = [c * unit for c in wanted]
+            found = gram_path(gram, self.y, every, ridge, tol=tol, max_iter=max_iter, multiclass=problem.multiclass)
             path.update(zip(wanted, found, strict=True))
         return path[C]

@@ -21,7 +21,7 @@ from tamis.classify.svm.predictions import decisions
 from tamis.classify.svm.shared_gram import Problem, SharedRows
 from tamis.margins.kernel import GROUNDS, squared_norms
 from tamis.margins.kernel_width import check_width, widths
-from tamis.margins.pairs import column_path, suits_columns
+from tamis.margins.pairs import Multiclass, column_path, suits_columns
 from tamis.margins.solve import Solution
 
 
@@ -35,7 +35,7 @@ def _phrase(a: Arguments) -> str:
 
 
 class SVM(SharedFit, WeightedClassifier):
-    """Separate classes by the widest margin; several classes pair by pair, each pair one vote.
+    """Separate classes by the widest margin; several classes pair by pair or one against the rest.
 
     For two classes, with signs s of +1 and -1 and the kernel's image phi of a row, it minimises::
 
@@ -82,10 +82,13 @@ class SVM(SharedFit, WeightedClassifier):
         "liblinear" solves the linear kernel on the columns, which suits many rows with few values each; it penalises
         the intercept a little too, and stops within `tol`. "auto" takes liblinear for a finite C without ridge beyond
         4,000 rows when a row holds fewer stored values than an eighth of the rows, and beyond 15,000 rows always.
+    multiclass : {"ovo", "ovr"}, default="ovo"
+        How several classes are told apart: one against one, with a vote for every pair, or one against the rest, where
+        the largest decision wins. The first is libsvm's, the second liblinear's and the usual one for text.
     tol : float, default=1e-3
         How much a margin of 1 may be missed.
     max_iter : int, optional
-        Limit per pair of classes: steps for "gram", passes over the rows for "liblinear"; by default a few seconds'
+        Limit per two-class problem: steps for "gram", passes over the rows for "liblinear"; by default a few seconds'
         work. A warning reports when it was not enough.
     cv : int, default=5
         Folds of the internal cross-validation of "auto"; fewer when the largest class has fewer rows.
@@ -103,17 +106,18 @@ class SVM(SharedFit, WeightedClassifier):
         What "auto" has tried.
     cv_accuracy_ : array
         Their accuracy, averaged over the folds; balanced accuracy with ``class_weight="balanced"``.
-    intercept_ : array of shape (n_pairs,)
-        Pairs (0, 1), (0, 2), ..., (1, 2), ... of classes; a decision above zero is for the second.
-    coef_ : array of shape (n_pairs, n_features)
+    intercept_ : array of shape (n_problems,)
+        Pairs (0, 1), (0, 2), ..., (1, 2), ... of classes, a decision above zero is for the second; with "ovr" one for
+        each of three classes or more, a decision above zero is for it.
+    coef_ : array of shape (n_problems, n_features)
         Linear kernel only.
     support_ : array of shape (n_support,)
         Numbers of the support vectors among the training rows, when solved on the Gram matrix.
-    dual_coef_ : array of shape (n_support, n_pairs)
+    dual_coef_ : array of shape (n_support, n_problems)
         Their signed weights.
     support_vectors_ : array or CSR matrix of shape (n_support, n_features)
         Those rows, for the kernels other than linear.
-    n_iter_ : array of shape (n_pairs,)
+    n_iter_ : array of shape (n_problems,)
         Steps or passes of the solver.
 
     See Also
@@ -158,7 +162,7 @@ class SVM(SharedFit, WeightedClassifier):
         boundary={"linear": "linear", "gaussian": "kernel"},
     )
     #: What kernels rest on is computed once; the solutions for many costs are found along a path.
-    shared_parameters = ("kernel", "C", "sigma", "degree", "coef0", "class_weight", "ridge")
+    shared_parameters = ("kernel", "C", "sigma", "degree", "coef0", "class_weight", "ridge", "multiclass")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions({*GROUNDS, "auto"})],
         "C": [real(0, np.inf, "right"), StrOptions({"auto"}), None],
@@ -168,6 +172,7 @@ class SVM(SharedFit, WeightedClassifier):
         "class_weight": [StrOptions({"balanced"}), None],
         "ridge": [real(0, None, "left")],
         "solver": [StrOptions({"auto", "gram", "liblinear"})],
+        "multiclass": [StrOptions({"ovo", "ovr"})],
         "tol": [real(0, None)],
         "max_iter": [integer(1), None],
         "cv": [integer(2)],
@@ -186,6 +191,7 @@ class SVM(SharedFit, WeightedClassifier):
         class_weight: str | None = None,
         ridge: float = 0.0,
         solver: str = "auto",
+        multiclass: Multiclass = "ovo",
         tol: float = 1e-3,
         max_iter: int | None = None,
         cv: int = 5,
@@ -200,6 +206,7 @@ class SVM(SharedFit, WeightedClassifier):
         self.class_weight = class_weight
         self.ridge = ridge
         self.solver = solver
+        self.multiclass = multiclass
         self.tol = tol
         self.max_iter = max_iter
         self.cv = cv
@@ -239,8 +246,8 @@ class SVM(SharedFit, WeightedClassifier):
         else:
             self._take_candidate(Candidate("linear", None, C))
         unit, _ = row_terms(rows.y, rows.weight, class_weight=self.class_weight, ridge=0.0)
-        pairs = column_path(rows.X, rows.y, [self.C_ * unit], tol=self.tol, max_iter=self.max_iter)[0]
-        self.coef_ = np.ascontiguousarray(self._store(pairs).T)
+        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "multiclass": self.multiclass}
+        self.coef_ = np.ascontiguousarray(self._store(column_path(rows.X, rows.y, [self.C_ * unit], **options)[0]).T)
 
     def _choose(self, rows: SharedRows) -> None:
         """Kernel, width and cost, given or selected by cross-validation."""
@@ -259,7 +266,7 @@ class SVM(SharedFit, WeightedClassifier):
         self._take_best(*search_grams(tried, values, rows.y, rows.weight, self._folds(rows), C, self._rule()))
 
     def _problem(self, kernel: str, sigma: float | None) -> Problem:
-        return Problem(kernel, sigma, self.degree, self.coef0, self.class_weight, self.ridge)
+        return Problem(kernel, sigma, self.degree, self.coef0, self.class_weight, self.ridge, self.multiclass)
 
     def _given_cost(self) -> float | None:
         """C as a number, or None for "auto"."""
@@ -273,7 +280,7 @@ class SVM(SharedFit, WeightedClassifier):
         return weighted_folds(key, rows.y, rows.weight, self.cv, self.random_state, f'SVM: {what}="auto"')
 
     def _rule(self) -> Rule:
-        return Rule(self.class_weight, self.ridge, self.tol, self.max_iter)
+        return Rule(self.class_weight, self.ridge, self.tol, self.max_iter, self.multiclass)
 
     def _take_best(self, candidates: list[Candidate], accuracy: FloatArray) -> None:
         self.candidates_ = candidates
@@ -285,13 +292,20 @@ class SVM(SharedFit, WeightedClassifier):
         if best.sigma is not None:
             self.sigma_ = best.sigma
 
-    def _store(self, pairs: list[Solution]) -> FloatArray:
-        """Weights of the pairs side by side; sets intercepts and steps, and warns of what did not converge."""
-        for classes, found in zip(class_pairs(self.classes_.shape[0]), pairs, strict=True):
-            self._warn(found, *classes)
-        self.intercept_ = np.array([found.intercept for found in pairs])
-        self.n_iter_ = np.array([found.steps for found in pairs], dtype=np.intp)
-        return np.column_stack([found.weights for found in pairs])
+    def _store(self, problems: list[Solution]) -> FloatArray:
+        """Weights of the problems side by side; sets intercepts and steps, and warns of what did not converge."""
+        for names, found in zip(self._names(), problems, strict=True):
+            self._warn(found, names)
+        self.intercept_ = np.array([found.intercept for found in problems])
+        self.n_iter_ = np.array([found.steps for found in problems], dtype=np.intp)
+        return np.column_stack([found.weights for found in problems])
+
+    def _names(self) -> list[str]:
+        """What each two-class problem tells apart."""
+        classes = self.classes_.tolist()
+        if self.multiclass == "ovr" and len(classes) > 2:
+            return [f"class {one!r} and the rest" for one in classes]
+        return [f"classes {classes[a]!r} and {classes[b]!r}" for a, b in class_pairs(len(classes))]
 
     def _decision(self, X: Any) -> FloatArray:
         return decisions([self], X)[0]
@@ -312,13 +326,12 @@ class SVM(SharedFit, WeightedClassifier):
             return self.solver == "liblinear"
         return suits_columns(X)
 
-    def _warn(self, found: Solution, a: int, b: int) -> None:
-        first, second = self.classes_[[a, b]].tolist()
+    def _warn(self, found: Solution, names: str) -> None:
         if np.isinf(self.C_) and (not found.settled or found.bounded):
-            message = f"no hard margin found between classes {first!r} and {second!r}: they overlap; give a finite C"
+            message = f"no hard margin found between {names}: they overlap; give a finite C"
         elif not found.settled:
             message = (
-                f"the margin between classes {first!r} and {second!r} is not settled to tol={self.tol:g}; "
+                f"the margin between {names} is not settled to tol={self.tol:g}; "
                 "scale the columns, lower C or raise max_iter"
             )
         else:
