@@ -37,7 +37,7 @@ def test_importing_the_package_is_cheap() -> None:
 
 
 def test_every_reader_is_found() -> None:
-    names = ["arff", "challenge", "gct", "geo", "h5ad", "mat", "npz", "parquet", "svmlight", "xlsx", "csv"]
+    names = ["arff", "challenge", "gct", "geo", "h5ad", "jsonl", "mat", "npz", "parquet", "svmlight", "xlsx", "csv"]
     assert [reader.name for reader in readers()] == names
     endings = [ending for reader in readers() for ending in reader.suffixes]
     assert len(endings) == len(set(endings))
