@@ -45,6 +45,8 @@ class Dataset:
         What was done to the columns of the table (:func:`tamis.data.column_sense.sense`); empty where nothing was.
     notes : tuple of str
         Sentences on what was guessed or changed while the data was read.
+    texts : tuple of str
+        Columns that are text by the format of the file; :func:`tamis.data.column_sense.sense` makes words of them.
     """
 
     X: Any
@@ -58,6 +60,7 @@ class Dataset:
     roles: np.ndarray | None = None
     plan: ColumnPlan = field(default_factory=ColumnPlan)
     notes: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.X.shape) != 2:

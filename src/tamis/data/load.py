@@ -125,7 +125,8 @@ def load(
         return found if isinstance(target, Sought) or is_folder else _with_sense(found, reading)
     if isinstance(data, str) and (known := named.find(data, target, reading)) is not None:
         known = known if group is None else known.grouped_by(group)
-        return _with_sense(known, reading) if reading.chooses_columns else known
+        has_texts = bool(known.texts) and not isinstance(target, Sought)
+        return _with_sense(known, reading) if reading.chooses_columns or has_texts else known
     if is_folder:
         raise DataError(f"{path}: is a folder without challenge files (NAME_train.data); name a file in it")
     if not isinstance(data, str) or len(path.parts) > 1 or by_ending(path.name):
@@ -173,7 +174,7 @@ def reader_of(source: "Source") -> "Reader":
         if reader.looks_right(source):
             return reader
     if own or source.suffix in _TEXT:
-        return own[0] if own else readers()[-1]
+        return own[-1] if own else readers()[-1]
     formats = ", ".join(reader.name for reader in readers())
     raise DataError(f"{path}: its {len(source.content)} bytes are in no known format ({formats})")
 

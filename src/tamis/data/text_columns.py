@@ -43,7 +43,8 @@ def with_words(data: Dataset, texts: Sequence[str]) -> Dataset:
     ends = np.cumsum([len(frame) for frame in frames])
     labelled, *others = (counts[end - len(frame) : end] for frame, end in zip(frames, ends, strict=True))
     names = np.array(counts.names, dtype=str)
-    return replace(data, X=labelled, unlabelled=dict(zip(parts, others, strict=True)), feature_names=names, roles=None)
+    rows = dict(zip(parts, others, strict=True))
+    return replace(data, X=labelled, unlabelled=rows, feature_names=names, roles=None, texts=())
 
 
 def counts_of(frame: pl.DataFrame, texts: Sequence[str], where: str) -> WordCounts:
