@@ -41,6 +41,7 @@ def test_every_reader_is_found() -> None:
     names = [
         "arff",
         "challenge",
+        "documents",
         "gct",
         "geo",
         "h5ad",
@@ -130,7 +131,9 @@ def test_malformed_text_is_told_by_the_reader_its_name_asks_for(tmp_path: Path) 
 def test_junk_of_no_format(tmp_path: Path) -> None:
     path = tmp_path / "toy.xyz"
     path.write_bytes(bytes(range(256)))
-    with pytest.raises(DataError, match=r"toy\.xyz: its 256 bytes are in no known format \(arff, challenge, gct"):
+    with pytest.raises(
+        DataError, match=r"toy\.xyz: its 256 bytes are in no known format \(arff, challenge, documents, gct"
+    ):
         load(path)
     path.write_bytes(b"")
     with pytest.raises(DataError, match=r"toy\.xyz: is empty"):

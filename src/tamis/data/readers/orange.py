@@ -100,9 +100,9 @@ def _features(source: Source, names: list[str], flags: list[set[str]], target: s
             kept.append(j)
         else:
             lost.setdefault(reason, []).append(name)
-    for reason, gone in lost.items():
+    for flag, gone in lost.items():
         listed = ", ".join(map(quoted, gone[:10])) + (", ..." if len(gone) > 10 else "")
-        source.notes.append(f"columns with the flag {reason} are left out: {listed}")
+        source.notes.append(f"columns with the flag {flag} are left out: {listed}")
     return kept
 
 
