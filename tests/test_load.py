@@ -50,6 +50,7 @@ def test_every_reader_is_found() -> None:
         "npz",
         "orange",
         "parquet",
+        "reuters",
         "svmlight",
         "xlsx",
         "csv",

@@ -167,7 +167,7 @@ UCI: dict[str, tuple[tuple[int, int], list[int] | None]] = {
 }
 
 
-DOCUMENTS = {"20newsgroups", "r52", "webkb4"}
+DOCUMENTS = {"20newsgroups", "r52", "reuters21578", "webkb4"}
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ class Dataset:
     texts : tuple of str
         Columns that are text by the format of the file; :func:`tamis.data.column_sense.sense` makes words of them.
     row_names : array of str of shape (n_rows,), optional
-        What the rows are called, such as the files that they come from; of the unlabelled rows where no row has a class.
+        What the rows are called, such as the files that they come from; where no row has a class, the unlabelled ones.
     """
 
     X: Any

@@ -84,6 +84,7 @@ ENTRIES: dict[str, Entry] = {
     "r52": _parts(
         "reuters_r52/reuters-r52-*.tab", "Reuters news with one of 52 topics, official split", texts=("Text",)
     ),
+    "reuters21578": _known("reuters21578", "Reuters news with topics, several or none, split of ModApte"),
     "webkb4": Entry(
         {"": "webkb4/webkb4_raw.jsonl"},
         "pages of universities: course, faculty, project or student",
@@ -135,8 +136,8 @@ def _folder() -> Path | None:
 
 
 def _file(folder: Path, file: str) -> Path:
-    """The file, plain or gzipped."""
-    return folder / file if (folder / file).is_file() else folder / f"{file}.gz"
+    """The file, plain or gzipped, or the folder."""
+    return folder / file if (folder / file).exists() else folder / f"{file}.gz"
 
 
 def _entries(folder: Path) -> dict[str, Entry]:
@@ -144,7 +145,7 @@ def _entries(folder: Path) -> dict[str, Entry]:
     found = {
         name: entry
         for name, entry in ENTRIES.items()
-        if all(_file(folder, file).is_file() for file in entry.files.values())
+        if all(_file(folder, file).exists() for file in entry.files.values())
     }
     taken = {file for entry in found.values() for file in entry.files.values()}
     for name, files in _discovered(folder):
