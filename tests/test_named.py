@@ -167,6 +167,9 @@ UCI: dict[str, tuple[tuple[int, int], list[int] | None]] = {
 }
 
 
+DOCUMENTS = {"20newsgroups", "r52", "reuters21578", "webkb4"}
+
+
 @pytest.fixture
 def real(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TAMIS_DATA", str(shared_data))
@@ -245,5 +248,5 @@ def test_listing_of_the_real_folder(real: Path) -> None:
     stems = {name.removesuffix(".arff").removesuffix(".csv") for name in uci}
     wanted = {name.removesuffix(".train").removesuffix(".test") for name in stems}
     assert wanted - {"optdigits"} <= found
-    assert found == set(ARCHIVES) | wanted | GENERATED | {"uci/optdigits"}
+    assert found == set(ARCHIVES) | wanted | GENERATED | DOCUMENTS | {"uci/optdigits"}
     assert not any("gisette" in name and "surrogate" not in name for name in found)

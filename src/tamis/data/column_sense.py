@@ -127,6 +127,7 @@ def plan_of(
     table = TableColumns.of(data)
     named = has_own_names(data)
     dates = _dates(table, named or "date" in (kinds or {}).values())
+    kinds = {**{name: "text" for name in data.texts if name in data.feature_names}, **(kinds or {})}
     wishes = Wishes.of(names_of(data), dates, data.target, drop=drop, keep=keep, ids=ids, kinds=kinds)
     if not named:
         dates = {name: reading for name, reading in dates.items() if name in wishes.kinds}
@@ -245,7 +246,11 @@ def _dates(table: TableColumns, look_at_numbers: bool) -> dict[str, DateReading]
 
 def _changed_kinds(table: TableColumns, wishes: Wishes) -> dict[str, str]:
     """The columns whose kind is not yet the one that the user says."""
-    wanted = {name: kind for name, kind in wishes.kinds.items() if kind in ("numeric", "nominal", "text")}
+    wanted = {
+        name: kind
+        for name, kind in wishes.kinds.items()
+        if kind in ("numeric", "nominal", "text") and name not in wishes.left_out
+    }
     return {
         name: kind for name, kind in wanted.items() if kind == "text" or (name in table.words) != (kind == "nominal")
     }

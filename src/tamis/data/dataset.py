@@ -45,6 +45,10 @@ class Dataset:
         What was done to the columns of the table (:func:`tamis.data.column_sense.sense`); empty where nothing was.
     notes : tuple of str
         Sentences on what was guessed or changed while the data was read.
+    texts : tuple of str
+        Columns that are text by the format of the file; :func:`tamis.data.column_sense.sense` makes words of them.
+    row_names : array of str of shape (n_rows,), optional
+        What the rows are called, such as the files that they come from; where no row has a class, the unlabelled ones.
     """
 
     X: Any
@@ -58,6 +62,8 @@ class Dataset:
     roles: np.ndarray | None = None
     plan: ColumnPlan = field(default_factory=ColumnPlan)
     notes: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    row_names: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if len(self.X.shape) != 2:
@@ -70,6 +76,7 @@ class Dataset:
             ("feature names", self.feature_names, columns),
             ("split marks", self.split, rows),
             ("groups", self.groups, rows),
+            ("row names", self.row_names, rows or sum(part.shape[0] for part in self.unlabelled.values())),
             ("roles", self.roles, columns),
         ):
             if array is not None and len(array) != size:
@@ -199,6 +206,7 @@ class Dataset:
             y=self.y[index],
             split=None if self.split is None else self.split[index],
             groups=None if self.groups is None else self.groups[index],
+            row_names=None if self.row_names is None else self.row_names[index],
         )
 
     def without(self, *columns: str) -> "Dataset":

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 #: Any text passes for delimited text, so this reader is tried last.
 _LAST = "csv"
-#: The one reader that reads a folder.
-_FOLDERS = "challenge"
+#: The reader of folders that no other reader knows.
+_FOLDERS = "documents"
 #: Endings of text that no other reader may know; delimited text is the likeliest.
 _TEXT = (".txt", ".dat", ".asc", ".prn")
 #: What can be ignored where a format or a generator has no use for it.
@@ -65,9 +65,9 @@ def load(
     Parameters
     ----------
     data : str, path or Dataset
-        A file in a format of ``tamis.data.readers`` (gzipped or not), a folder of challenge files, or the name of
-        a data set: a generated one, or one in the folder that the environment variable ``TAMIS_DATA`` names.
-        A file or folder takes precedence over a name. A Dataset is returned unchanged.
+        A file in a format of ``tamis.data.readers`` (gzipped or not), a folder of challenge files or of documents
+        with one folder a class, or the name of a data set: a generated one, or one in the folder that the environment
+        variable ``TAMIS_DATA`` names. A file or folder takes precedence over a name. A Dataset is returned unchanged.
     target : str, optional
         The column that holds the classes; by default that of the format or of the named data set. A
         :class:`Sought` one is optional.
@@ -117,20 +117,25 @@ def load(
     reading = reading or Reading()
     path = Path(data)
     is_folder = os.path.isdir(path)
-    if is_folder:
-        from tamis.data.readers.challenge import name_of
-    if os.path.exists(path) and (not is_folder or name_of(path) is not None):
-        found = read(path, target, reading)
-        found = found if group is None else found.grouped_by(group)
-        return found if isinstance(target, Sought) or is_folder else _with_sense(found, reading)
+    if os.path.exists(path) and (not is_folder or _folder_reader(path) is not None):
+        return _of_path(path, target, reading, group)
     if isinstance(data, str) and (known := named.find(data, target, reading)) is not None:
         known = known if group is None else known.grouped_by(group)
-        return _with_sense(known, reading) if reading.chooses_columns else known
+        has_texts = bool(known.texts) and not isinstance(target, Sought)
+        return _with_sense(known, reading) if reading.chooses_columns or has_texts else known
     if is_folder:
-        raise DataError(f"{path}: is a folder without challenge files (NAME_train.data); name a file in it")
+        return _of_path(path, target, reading, group)
     if not isinstance(data, str) or len(path.parts) > 1 or by_ending(path.name):
         raise DataError(f"{path}: no such file")
     raise DataError(_unknown(data, list(named.names())))
+
+
+def _of_path(path: Path, target: str | None, reading: "Reading", group: str | None) -> "Dataset":
+    """The data set of a file or a folder; one of challenge files, or of rows to predict, keeps all columns."""
+    found = read(path, target, reading)
+    found = found if group is None else found.grouped_by(group)
+    whole = isinstance(target, Sought) or (os.path.isdir(path) and not found.texts)
+    return found if whole else _with_sense(found, reading)
 
 
 def _with_sense(data: "Dataset", reading: "Reading") -> "Dataset":
@@ -143,7 +148,7 @@ def _with_sense(data: "Dataset", reading: "Reading") -> "Dataset":
 
 
 def read(path: Path, target: str | None = None, reading: "Reading | None" = None) -> "Dataset":
-    """The data set of a file, or of a folder of challenge files."""
+    """The data set of a file, or of a folder of challenge files or documents."""
     from tamis.data.parsing.reader import Source
     from tamis.data.reading import Reading
 
@@ -163,7 +168,7 @@ def reader_of(source: "Source") -> "Reader":
     """The reader for a file: by its content, then by its name."""
     path = source.path
     if os.path.isdir(path):
-        return next(reader for reader in readers() if reader.name == _FOLDERS)
+        return _folder_reader(path) or next(reader for reader in readers() if reader.name == _FOLDERS)
     own = by_ending(path.name)
     others = [reader for reader in readers() if reader not in own]
     if own:
@@ -173,9 +178,14 @@ def reader_of(source: "Source") -> "Reader":
         if reader.looks_right(source):
             return reader
     if own or source.suffix in _TEXT:
-        return own[0] if own else readers()[-1]
+        return own[-1] if own else readers()[-1]
     formats = ", ".join(reader.name for reader in readers())
     raise DataError(f"{path}: its {len(source.content)} bytes are in no known format ({formats})")
+
+
+def _folder_reader(path: Path) -> "Reader | None":
+    """The reader for a folder, by what is in it; None where nothing tells."""
+    return next((reader for reader in readers() if reader.folders is not None and reader.folders(path)), None)
 
 
 def check_heeds(where: str, what: str, reading: "Reading", takes: frozenset[str] = frozenset()) -> None:

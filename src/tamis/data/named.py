@@ -36,10 +36,16 @@ class Entry:
     about: str
     target: str | None = None  # when it is not the reader's default
     drop: tuple[str, ...] = ()  # columns of row names
+    texts: tuple[str, ...] = ()  # columns of text, whose words are features
 
 
 def _known(file: str, about: str, target: str | None = None, drop: tuple[str, ...] = ()) -> Entry:
     return Entry({"": file}, about, target, drop)
+
+
+def _parts(name: str, about: str, target: str | None = None, texts: tuple[str, ...] = ()) -> Entry:
+    """A training and a test file, where `name` has a star."""
+    return Entry({part: name.replace("*", part) for part in ("train", "test")}, about, target, texts=texts)
 
 
 #: Files that need more than their own name; an entry counts when its files exist.
@@ -72,20 +78,26 @@ ENTRIES: dict[str, Entry] = {
     "wdbc": _known("uci/wdbc.csv", "breast cancer, diagnosis (UCI)", target="class"),
     "wine": _known("uci/wine.arff", "three cultivars of wine (UCI)", target="class"),
     "wpbc": _known("uci/wpbc.csv", "breast cancer, recurrence (UCI)", target="outcome", drop=("ID_number",)),
+    "20newsgroups": _parts(
+        "newsgroups20/20newsgroups-*.tab", "messages of 20 newsgroups, words, official split", texts=("Text",)
+    ),
+    "r52": _parts(
+        "reuters_r52/reuters-r52-*.tab", "Reuters news with one of 52 topics, official split", texts=("Text",)
+    ),
+    "reuters21578": _known("reuters21578", "Reuters news with topics, several or none, split of ModApte"),
+    "webkb4": Entry(
+        {"": "webkb4/webkb4_raw.jsonl"},
+        "pages of universities: course, faculty, project or student",
+        drop=("name",),
+        texts=("html",),
+    ),
 } | {
-    f"monks-{number}": Entry(
-        {part: f"uci/monks-{number}.{part}.csv" for part in ("train", "test")},
-        f"Monk's problem {number}, official split (UCI)",
-        target="class",
-    )
+    f"monks-{number}": _parts(f"uci/monks-{number}.*.csv", f"Monk's problem {number}, official split (UCI)", "class")
     for number in (1, 2, 3)
 }
 
-#: Hidden files, notes, and what is not a table of rows and classes: series, texts, a regression.
-_LEFT_OUT = (
-    *(".*", "*/.*", "readme*", "*/readme*"),
-    *("mts/*", "newsgroups20/*", "reuters*/*", "webkb4/*", "diabetes_lars/*.npz"),
-)
+#: Hidden files, notes, and what is not a table of rows and classes: series, a regression.
+_LEFT_OUT = (".*", "*/.*", "readme*", "*/readme*", "mts/*", "reuters21578/*", "diabetes_lars/*.npz")
 
 
 def names() -> dict[str, str]:
@@ -112,7 +124,7 @@ def find(name: str, target: str | None = None, reading: Reading | None = None) -
         return None
     parts = {part: read(_file(folder, file), target or entry.target, reading) for part, file in entry.files.items()}
     data = parts[""] if "" in parts else _joined(parts, name)
-    return replace(data.without(*entry.drop) if entry.drop else data, name=name)
+    return replace(data.without(*entry.drop) if entry.drop else data, name=name, texts=entry.texts or data.texts)
 
 
 def _folder() -> Path | None:
@@ -124,8 +136,8 @@ def _folder() -> Path | None:
 
 
 def _file(folder: Path, file: str) -> Path:
-    """The file, plain or gzipped."""
-    return folder / file if (folder / file).is_file() else folder / f"{file}.gz"
+    """The file, plain or gzipped, or the folder."""
+    return folder / file if (folder / file).exists() else folder / f"{file}.gz"
 
 
 def _entries(folder: Path) -> dict[str, Entry]:
@@ -133,7 +145,7 @@ def _entries(folder: Path) -> dict[str, Entry]:
     found = {
         name: entry
         for name, entry in ENTRIES.items()
-        if all(_file(folder, file).is_file() for file in entry.files.values())
+        if all(_file(folder, file).exists() for file in entry.files.values())
     }
     taken = {file for entry in found.values() for file in entry.files.values()}
     for name, files in _discovered(folder):

@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from tamis.base.errors import DataError
+from tamis.base.errors import DataError, quoted
 from tamis.base.mixed_columns import levels_of
 from tamis.base.word_counts import Vocabulary, WordCounts
 from tamis.data.dataset import Dataset
+from tamis.data.parsing.html_text import without_markup
 from tamis.data.parsing.tokens import CountedText, count_words
 
 
@@ -21,7 +22,8 @@ def with_words(data: Dataset, texts: Sequence[str]) -> Dataset:
     Every word of the labelled and of the unlabelled rows has a column, also one that a single document has: which words
     are worth a feature is learned in the training rows (:class:`tamis.transform.Words`). Numbers come before the words
     and keep their names. A nominal column becomes one column for each of its values. Words are called as they are where
-    the text is the only column, and ``body: word`` otherwise.
+    the text is the only column, and ``body: word`` otherwise. Texts that are HTML lose their markup
+    (:mod:`tamis.data.parsing.html_text`), which a note says.
 
     Parameters
     ----------
@@ -37,16 +39,29 @@ def with_words(data: Dataset, texts: Sequence[str]) -> Dataset:
     """
     parts = list(data.unlabelled)
     frames = [data.X, *data.unlabelled.values()]
-    counts = counts_of(pl.concat(frames), texts, data.name)
+    notes: list[str] = []
+    counts = counts_of(pl.concat(frames), texts, data.name, notes)
     ends = np.cumsum([len(frame) for frame in frames])
     labelled, *others = (counts[end - len(frame) : end] for frame, end in zip(frames, ends, strict=True))
     names = np.array(counts.names, dtype=str)
-    return replace(data, X=labelled, unlabelled=dict(zip(parts, others, strict=True)), feature_names=names, roles=None)
+    rows = dict(zip(parts, others, strict=True))
+    known: dict[str, Any] = {"feature_names": names, "roles": None, "texts": (), "notes": (*data.notes, *notes)}
+    return replace(data, X=labelled, unlabelled=rows, **known)
 
 
-def counts_of(frame: pl.DataFrame, texts: Sequence[str], where: str) -> WordCounts:
-    """The counts of the words in some columns of a frame, behind its other columns; `where` begins an error message."""
-    counted = {name: count_words(frame[name].cast(pl.String)) for name in texts}
+def counts_of(frame: pl.DataFrame, texts: Sequence[str], where: str, notes: list[str] | None = None) -> WordCounts:
+    """The counts of the words in some columns of a frame, behind its other columns.
+
+    Texts that are HTML lose their markup first. `where` begins an error message; `notes` get what was changed.
+    """
+    counted = {}
+    for name in texts:
+        plain, pages = without_markup(frame[name].cast(pl.String))
+        if pages and notes is not None:
+            notes.append(
+                f"{pages} of {len(plain)} texts in {quoted(name)} are HTML: only the text between tags is read"
+            )
+        counted[name] = count_words(plain)
     if not any(found.words for found in counted.values()):
         raise DataError(f"{where}: there is no word in {' or '.join(map(repr, texts))}")
     names, blocks, n_numbers = _others(frame.drop(texts))

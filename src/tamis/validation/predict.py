@@ -35,8 +35,9 @@ class Predicted:
     Attributes
     ----------
     table : polars.DataFrame
-        One line a row: "row" (counted from 1), "part" where the data has an official split, "class", its "probability"
-        and a column "probability of C" for every class C, or "margin" for a model without probabilities.
+        One line a row: "row" (counted from 1), "name" where rows have names, such as files, "part" where the data has
+        an official split, "class", its "probability" and a column "probability of C" for every class C, or "margin"
+        for a model without probabilities.
     error : dict or None
         "ber", "ber_standard_error", "accuracy" and "rows", where classes are known.
     notes : list of str
@@ -129,6 +130,8 @@ def predict_dataset(fitted: Any, card: Card, data: Dataset) -> Predicted:
             tables.append(_table(output, card, [part] * X.shape[0] if part else None))
             notes += [note for note in more if note not in notes]
     table = pl.concat(tables, how="diagonal").with_columns(row=pl.int_range(1, pl.len() + 1))
+    if data.row_names is not None and len(data.row_names) == table.height:
+        table = table.insert_column(1, pl.Series("name", data.row_names))
     return Predicted(table, error, notes, data.name, card)
 
 

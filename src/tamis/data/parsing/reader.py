@@ -49,8 +49,8 @@ class Source:
         return self._unzipped.stem
 
     @cached_property
-    def content(self) -> bytes:
-        """All bytes, unpacked when the file is gzipped whatever its name says."""
+    def raw(self) -> bytes:
+        """All bytes, unpacked when the file is gzipped whatever its name says; perhaps none."""
         raw = read_bytes(self.path)
         if raw.startswith(_GZIP):
             try:
@@ -59,9 +59,14 @@ class Source:
                 raise DataError(f"{self.path}: the gzip data is damaged or cut short") from None
         elif self.path.suffix.lower() == ".gz":
             raise DataError(f"{self.path}: is named .gz but is not gzip data")
-        if not raw.strip():
-            raise DataError(f"{self.path}: is empty")
         return raw
+
+    @cached_property
+    def content(self) -> bytes:
+        """The bytes of a file that must hold some."""
+        if not self.raw.strip():
+            raise DataError(f"{self.path}: is empty")
+        return self.raw
 
     @cached_property
     def text(self) -> str:
@@ -98,6 +103,8 @@ class Reader:
         The attributes of :class:`~tamis.data.reading.Reading` that it heeds beside the encoding.
     cells : callable, optional
         ``cells(source) -> Cells`` of a format that is a table of text, so that it can hold labels for another.
+    folders : callable, optional
+        ``folders(path) -> bool`` of a format that is a folder of files: whether this folder is one.
     """
 
     name: str
@@ -106,6 +113,7 @@ class Reader:
     read: Callable[[Source, str | None], Dataset]
     takes: frozenset[str] = frozenset()
     cells: "Callable[[Source], Cells] | None" = None
+    folders: Callable[[Path], bool] | None = None
 
     def looks_right(self, source: Source) -> bool:
         """Whether the content may be of this format; False for a file that cannot be read."""

@@ -93,4 +93,4 @@ def _matrices(sources: dict[str, Source], labels: dict[str, np.ndarray | None], 
 # A bare ".data" may be anything: UCI's files end so and are delimited text.
 _SUFFIXES = (*(f"_{part}.{kind}" for part in PARTS for kind in ("data", "labels")), ".param")
 
-reader = Reader("challenge", _SUFFIXES, _recognizes, _read)
+reader = Reader("challenge", _SUFFIXES, _recognizes, _read, folders=lambda path: name_of(path) is not None)

@@ -1,0 +1,123 @@
+"""JSON lines, one object a row, plain or gzipped; also a JSON file that is one list of objects.
+
+The keys are the columns, in the order in which they first occur; a key that an object lacks is missing there, as null
+is. Values are numbers, text, true and false, and are read as in other tables of text: a column of text in which all
+values look like numbers is numeric, and the usual spellings of missing count. Nested values are refused.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from tamis.base.errors import DataError, quoted
+from tamis.data.dataset import Dataset
+from tamis.data.parsing.cells import Cells
+from tamis.data.parsing.reader import Reader, Source
+from tamis.data.parsing.text_table import columns_table, missing_marked
+
+_TAKES = frozenset({"decimal", "na", "labels", "on"})
+_LIST = re.compile(rb"\[\s*(?:\{|\]?\s*$)")
+#: Half a character, which no text can hold.
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _read(source: Source, target: str | None) -> Dataset:
+    names, cells = _table(source)
+    return columns_table(source, names, missing_marked(source, cells), target).dataset(target)
+
+
+def read_cells(source: Source) -> Cells:
+    """The values of the objects, below a row of their keys."""
+    names, cells = _table(source)
+    texts = pl.concat([pl.Series("cell", names, dtype=pl.String), cells.texts])
+    return Cells(texts, cells.width, lambda row: cells.place(row - 1) if row else "the keys")
+
+
+def _recognizes(source: Source) -> bool:
+    """Whether the first line is a JSON object, or a list of objects begins."""
+    content = source.content.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not content.startswith(b"{"):
+        return _LIST.match(content) is not None
+    try:
+        return isinstance(json.loads(content.partition(b"\n")[0]), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _table(source: Source) -> tuple[list[str], Cells]:
+    """The keys, and the values of all objects as text."""
+    places: list[str] = []
+    rows: list[dict[str, str | None]] = []
+    for place, found in _listed(source) if source.text.lstrip().startswith("[") else _lines(source):
+        where = f"{source.path}, {place}"
+        if not isinstance(found, dict):
+            raise DataError(f'{where}: is no object, and a row is one, such as {{"text": "...", "label": "a"}}')
+        rows.append({_whole(key): _text(value, key, where) for key, value in found.items()})
+        places.append(place)
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    if not keys:
+        raise DataError(f"{source.path}: its objects have no keys, so there are no columns")
+    texts = pl.Series("cell", [row.get(key) for row in rows for key in keys], dtype=pl.String)
+    names = [key or f"x{number}" for number, key in enumerate(keys, start=1)]
+    return names, Cells(texts.str.strip_chars(), len(keys), places.__getitem__)
+
+
+def _lines(source: Source) -> Iterator[tuple[str, Any]]:
+    """What each line holds that is not blank, and its place."""
+    for number, line in enumerate(source.text.split("\n"), start=1):
+        if line.strip():
+            yield f"line {number}", _parsed(source, line, number)
+
+
+def _listed(source: Source) -> Iterator[tuple[str, Any]]:
+    """What one list holds, and the places."""
+    found = _parsed(source, source.text, 1)
+    if not found:
+        raise DataError(f"{source.path}: is an empty list")
+    yield from ((f"object {number}", one) for number, one in enumerate(found, start=1))
+
+
+def _parsed(source: Source, text: str, first: int) -> Any:
+    """The value of a text that begins on the line `first`."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        place = f"line {first + error.lineno - 1}, column {error.colno}"
+        raise DataError(f"{source.path}, {place}: is not JSON, or is cut short ({error.msg})") from None
+    except _TwiceError as twice:
+        raise DataError(f"{source.path}, line {first}: an object has the key {quoted(str(twice))} twice") from None
+    except (ValueError, RecursionError):
+        raise DataError(f"{source.path}, line {first}: holds a number that is too long, or too many lists") from None
+
+
+class _TwiceError(Exception):
+    """A key that an object has twice."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _TwiceError(next(key for key in keys if keys.count(key) > 1))
+    return found
+
+
+def _text(value: Any, key: str, where: str) -> str | None:
+    """A value as text; nested values are refused."""
+    if isinstance(value, dict | list):
+        kind = "an object" if isinstance(value, dict) else "a list"
+        raise DataError(f"{where}: {quoted(key)} is {kind}; values must be numbers, text, true, false or null")
+    if value is None or isinstance(value, str):
+        return None if value is None else _whole(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _whole(text: str) -> str:
+    """The text with a mark in place of half characters, which escapes such as ``\\ud800`` can make."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+reader = Reader("jsonl", (".jsonl", ".ndjson", ".json"), _recognizes, _read, _TAKES, read_cells)
