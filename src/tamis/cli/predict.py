@@ -62,27 +62,38 @@ def predict(
 def _plain(found: "Predicted") -> list[dict[str, Any]]:
     """The predictions, with the probabilities of a row in one mapping."""
     from tamis.validation.predict import PROBABILITY
+    from tamis.validation.several.predicted import SCORE
 
     rows = []
     for line in found.table.iter_rows(named=True):
-        row = {name: value for name, value in line.items() if not name.startswith(PROBABILITY) and value is not None}
+        more = (PROBABILITY, SCORE)
+        row = {name: value for name, value in line.items() if not name.startswith(more) and value is not None}
         if "probability" in row:
             row["probabilities"] = {label: line[f"{PROBABILITY}{label}"] for label in found.card.classes}
+        if "labels" in row:
+            row["scores"] = {label: line[f"{SCORE}{label}"] for label in found.card.classes}
         rows.append(row)
     return rows
 
 
 def _print(found: "Predicted", output: Path | None) -> None:
     from tamis.validation.predict import PROBABILITY
+    from tamis.validation.several.predicted import SCORE
 
-    table = found.table.select(name for name in found.table.columns if not name.startswith(PROBABILITY))
+    shown = [name for name in found.table.columns if not name.startswith((PROBABILITY, SCORE))]
+    table = found.table.select(shown)
     print_line(f"{found.data}: {table.height} rows, predicted by {found.card.recipe}")
     print_table("", table.columns, table.head(_SHOWN).rows(), right=["row", "probability", "margin"])
     if table.height > _SHOWN:
         print_line(f"and {table.height - _SHOWN} more rows; --output FILE.csv writes all, --json prints all")
     if output is not None:
         print_line(f"all predictions are in {output}")
-    if (error := found.error) is not None:
+    if (error := found.error) is not None and "f1_micro" in error:
+        print_line(
+            f"on the {error['rows']} rows with labels: F1 {error['f1_micro']:.4f} (micro), {error['f1_macro']:.4f} "
+            f"(macro), subset accuracy {error['subset_accuracy']:.4f}"
+        )
+    elif error is not None:
         print_line(
             f"error on the {error['rows']} rows with classes: BER {error['ber']:.4f} "
             f"(standard error {error['ber_standard_error']:.4f}), accuracy {error['accuracy']:.4f}"

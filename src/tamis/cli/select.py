@@ -1,16 +1,22 @@
 """``tamis select``: the features that a recipe selects when it is fitted on all rows."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tamis.cli.several import check_several, labels_of
 from tamis.cli.show import (
     Data,
     Json,
     Seed,
+    Several,
+    SharedSelection,
     Target,
+    Threshold,
+    TopLabels,
     load_data,
     note_large_sizes,
     print_json,
@@ -42,6 +48,10 @@ def select(
         Path | None,
         typer.Option("--output", help="Write DATA with these features only, to a .csv, .parquet or .npz file."),
     ] = None,
+    several: Several = None,
+    top_labels: TopLabels = None,
+    shared_selection: SharedSelection = False,
+    threshold: Threshold = None,
     seed: Seed = 0,
     json: Json = False,
     *,
@@ -66,15 +76,28 @@ def select(
         raise TamisError(f"{last} is a transform: select takes a recipe that ends in a selector or a classifier")
     if save is not None and kind != "classifier":
         raise TamisError(f"--save takes a recipe that ends in a classifier; {last} is a {kind}")
+    own = {"--top-labels": top_labels, "--shared-selection": shared_selection, "--threshold": threshold}
+    check_several(several, own, {})
+    if several is not None and kind != "classifier":
+        raise TamisError(f"--several takes a recipe that ends in a classifier; {last} is a {kind}")
     if output is not None:
         check_ending(output)
-    dataset = load_data(data, target, reading)
+    dataset = load_data(data, target, reading, several=several)
     chain = completed_for(dataset, written)
     note_large_sizes(chain, dataset)
+    model, classes = seeded(chain.build(), seed), dataset.y
+    if several is not None:
+        from tamis.compose.each_label import EachLabel
+
+        model = EachLabel(model, shared_selection=shared_selection, threshold=threshold, random_state=seed)
+        classes = labels_of(dataset, several, top_labels)
     with progress("fitting"):
-        model = seeded(chain.build(), seed).fit(dataset.X, dataset.y)
+        model = model.fit(dataset.X, classes)
     features = selected_features(model, dataset)
+    if several is not None:
+        features = [{**row, "labels": _labels_with(model, row["column"], several)} for row in features]
     command = _command(data, recipe, target, kind == "classifier") + reading.words()
+    command += "" if several is None else _several_words(several, own)
     if output is not None:
         import numpy as np
 
@@ -100,6 +123,21 @@ def _command(data: str, recipe: str, target: str | None, complete: bool) -> str:
     """The command that estimates the error; a selector alone gets a classifier behind it."""
     whole = recipe if complete else f"{recipe} | svm"
     return f"tamis validate {quote(data)} {quote(whole)}" + ("" if target is None else f" --target {quote(target)}")
+
+
+def _several_words(several: str, own: Mapping[str, Any]) -> str:
+    """The options of several labels, with a blank in front."""
+    given = {option: value for option, value in own.items() if value}
+    words = ["--several", several]
+    for option, value in given.items():
+        words += [option] if value is True else [option, str(value)]
+    return "".join(f" {quote(word)}" for word in words)
+
+
+def _labels_with(model: Any, column: int, mark: str) -> str:
+    """The labels whose models use a column, joined; those whose features cannot be traced are not named."""
+    found = zip(model.classes_.tolist(), model.selected_, strict=True)
+    return mark.join(label for label, columns in found if columns is not None and column in columns)
 
 
 def _print(dataset: "Dataset", chain: str, features: list[dict[str, Any]]) -> None:

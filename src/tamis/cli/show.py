@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,6 +23,20 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything ran
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Worker processes; the result does not depend on it.")]
 Target = Annotated[str | None, typer.Option("--target", help="The class column, if its name is not a usual one.")]
 Data = Annotated[str, typer.Argument(help="A file, a folder or the name of a data set ('tamis data list').")]
+Several = Annotated[
+    str | None,
+    typer.Option("--several", metavar="MARK", help="A row has several labels in its class, divided by MARK: ';'."),
+]
+TopLabels = Annotated[
+    int | None, typer.Option("--top-labels", min=1, help="With --several: only so many of the most frequent labels.")
+]
+SharedSelection = Annotated[
+    bool, typer.Option("--shared-selection", help="With --several: one selection for all labels, not one for each.")
+]
+Threshold = Annotated[
+    Literal["f1"] | None,
+    typer.Option("--threshold", help="With --several: the decision of each label with the best F1 in inner folds."),
+]
 Group = Annotated[
     str | None, typer.Option("--group", help="A column of groups whose rows stay together; not used as a feature.")
 ]
@@ -166,15 +181,26 @@ def _kinds(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def load_data(data: str, target: str | None, reading: "Reading | None" = None, group: str | None = None) -> "Dataset":
+def load_data(
+    data: str,
+    target: str | None,
+    reading: "Reading | None" = None,
+    group: str | None = None,
+    *,
+    several: str | None = None,
+) -> "Dataset":
     """The data set of a path or a name, with a progress bar while a large file is read.
 
-    What was guessed, changed or left out is printed.
+    What was guessed, changed or left out is printed; not what `several`, the mark between labels, has settled.
     """
     from tamis.data.load import load
 
     with progress(f"reading {data}"):
         found = load(data, target, reading=reading, group=group)
+    if several is not None:
+        from tamis.data.label_sets import is_several_labels_note
+
+        found = replace(found, notes=tuple(note for note in found.notes if not is_several_labels_note(note)))
     print_notes(found)
     return found
 

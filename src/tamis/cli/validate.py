@@ -8,6 +8,7 @@ import typer
 
 from tamis.cli.plot import Point, draw
 from tamis.cli.report import check_place, this_command
+from tamis.cli.several import check_several, print_labels, print_recipes
 from tamis.cli.show import (
     Data,
     Group,
@@ -16,7 +17,11 @@ from tamis.cli.show import (
     Memory,
     Rule,
     Seed,
+    Several,
+    SharedSelection,
     Target,
+    Threshold,
+    TopLabels,
     load_data,
     memory_bytes,
     note_large_sizes,
@@ -75,7 +80,9 @@ def validate(
         typer.Option("--nested", help="Choose among the recipes by --rule in inner folds, and evaluate the choice."),
     ] = False,
     rule: Rule = "best",
-    inner_folds: Annotated[int, typer.Option("--inner-folds", min=2, help="Inner folds of --nested.")] = 5,
+    inner_folds: Annotated[
+        int, typer.Option("--inner-folds", min=2, help="Inner folds of --nested and --threshold.")
+    ] = 5,
     permutations: Annotated[
         int, typer.Option("--permutations", min=0, help="Also permute the classes this many times, for a p-value.")
     ] = 0,
@@ -86,6 +93,14 @@ def validate(
         bool, typer.Option("--leak-check", help="Also show the estimate with selection on all rows.")
     ] = False,
     report: Annotated[Path | None, typer.Option("--report", help="Also write a report page; for one recipe.")] = None,
+    several: Several = None,
+    top_labels: TopLabels = None,
+    min_rows: Annotated[
+        int | None,
+        typer.Option("--min-rows", min=1, help="With --several: leave out labels with fewer rows; by default --folds."),
+    ] = None,
+    shared_selection: SharedSelection = False,
+    threshold: Threshold = None,
     memory: Memory = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -108,12 +123,31 @@ def validate(
     from tamis.validation.models import as_estimators
     from tamis.validation.nested import validate_nested
     from tamis.validation.permutation import permutation_test
+    from tamis.validation.several.labels import validate_labels
     from tamis.validation.whole import validate as validate_one
 
     written = list(dict.fromkeys(chain for text in recipes for chain in parse(text).variants()))
     for chain in written:
         chain.build()
     limit = memory_bytes(memory)
+    check_several(
+        several,
+        {
+            "--top-labels": top_labels,
+            "--min-rows": min_rows,
+            "--shared-selection": shared_selection,
+            "--threshold": threshold,
+        },
+        {
+            "--nested": nested,
+            "--probes": probes,
+            "--permutations": permutations,
+            "--learning-curve": learning_curve,
+            "--leak-check": leak_check,
+            "--report": report,
+            "--split bootstrap": split == "bootstrap",
+        },
+    )
     for option, given in (("--leak-check", leak_check), ("--report", report is not None)):
         if given and (len(written) > 1 or nested):
             raise TamisError(f"{option} takes one recipe{' and no --nested' if nested else f'; got {len(written)}'}")
@@ -121,7 +155,7 @@ def validate(
         check_place(report)
         if split == "bootstrap":
             raise TamisError("--report takes folds or test rows; --split bootstrap has none")
-    dataset = load_data(data, target, reading, group)
+    dataset = load_data(data, target, reading, group, several=several)
     chains = [completed_for(dataset, chain) for chain in written]
     if len(chains) == 1:
         note_large_sizes(chains[0], dataset)
@@ -132,6 +166,22 @@ def validate(
         with progress(title) as bar:
             return function(models, dataset, progress=bar, **more, **options)
 
+    if several is not None:
+        of_labels = {
+            "mark": several,
+            "top": top_labels,
+            "min_rows": min_rows,
+            "shared_selection": shared_selection,
+            "threshold": threshold,
+            "inner_folds": inner_folds,
+        }
+        results = [run("validating labels", validate_labels, model, **of_labels) for model in models]
+        if json:
+            print_json(results[0].to_dict() if len(results) == 1 else {"models": [one.to_dict() for one in results]})
+            return
+        _print_data(dataset, written, chains, results[0].labels.size)
+        print_labels(results[0]) if len(results) == 1 else print_recipes(results)
+        return
     found: dict[str, Any] = {}
     if nested:
         more = {"rule": rule, "inner_folds": inner_folds, "probes": probes, "memory": limit}
@@ -178,10 +228,11 @@ def validate(
         print_json(plain[next(iter(plain))] if list(plain) in (["one"], ["many"]) else plain)
 
 
-def _print_data(dataset: "Dataset", written: "list[Chain]", chains: "list[Chain]") -> None:
+def _print_data(dataset: "Dataset", written: "list[Chain]", chains: "list[Chain]", n_labels: int | None = None) -> None:
     from tamis.compose.catalog import part_for
 
-    print_line(f"{dataset.name}: {dataset.n_rows} rows, {dataset.n_features} features, {len(dataset.classes)} classes")
+    classes = f"{len(dataset.classes)} classes" if n_labels is None else f"{n_labels} labels"
+    print_line(f"{dataset.name}: {dataset.n_rows} rows, {dataset.n_features} features, {classes}")
     if len(chains) == 1:
         print_line(f"recipe: {chains[0]}")
     pairs = zip(written, chains, strict=True)

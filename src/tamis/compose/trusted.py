@@ -12,11 +12,12 @@ import numpy as np
 from tamis.base._sklearn import loss_types
 from tamis.classify.knn.symbols import MixedSpace
 from tamis.compose.catalog import catalog
+from tamis.compose.each_label import EachLabel
 from tamis.select.ranking import Ranking
 from tamis.trees.tree import Tree
 
-#: Classes of this library that fitted parts hold and that are not parts themselves.
-_HELPERS = (MixedSpace, Tree)
+#: Classes of this library that are in model files and are not parts themselves.
+_HELPERS = (EachLabel, MixedSpace, Tree)
 
 _SPARSE = {f"scipy.sparse._{form}.{form}_{kind}" for form in ("csr", "csc") for kind in ("array", "matrix")}
 _SKLEARN_TREE = "sklearn.tree._tree.Tree"

@@ -142,9 +142,12 @@ def _with_sense(data: "Dataset", reading: "Reading") -> "Dataset":
     """The data set with its features alone, and notes on what was left out."""
     from tamis.data.column_sense import sense
     from tamis.data.column_words import column_warning_lines, left_out_lines
+    from tamis.data.label_sets import several_labels_note
 
     found = sense(data, drop=reading.drop, keep=reading.keep, ids=reading.id, kinds=reading.all_kinds)
-    return replace(found, notes=(*found.notes, *left_out_lines(found), *column_warning_lines(found)))
+    several = several_labels_note(found.y, found.target)
+    more = () if several is None else (several,)
+    return replace(found, notes=(*found.notes, *left_out_lines(found), *column_warning_lines(found), *more))
 
 
 def read(path: Path, target: str | None = None, reading: "Reading | None" = None) -> "Dataset":

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from tamis.validation.many import validate_many as validate_many
     from tamis.validation.nested import validate_nested as validate_nested
     from tamis.validation.permutation import permutation_test as permutation_test
+    from tamis.validation.several.labels import validate_labels as validate_labels
     from tamis.validation.whole import validate as validate
 
 _HOMES = {
@@ -16,11 +17,20 @@ _HOMES = {
     "learning_curve": "learning",
     "permutation_test": "permutation",
     "validate": "whole",
+    "validate_labels": "several.labels",
     "validate_many": "many",
     "validate_nested": "nested",
 }
 
-__all__ = ["compare", "learning_curve", "permutation_test", "validate", "validate_many", "validate_nested"]
+__all__ = [
+    "compare",
+    "learning_curve",
+    "permutation_test",
+    "validate",
+    "validate_labels",
+    "validate_many",
+    "validate_nested",
+]
 
 
 def __getattr__(name: str) -> Any:

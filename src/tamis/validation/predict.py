@@ -13,6 +13,7 @@ from tamis.base.errors import DataError, TamisError
 from tamis.base.predictions import Predicted as ModelPredictions
 from tamis.base.predictions import predict_rows
 from tamis.compose.align_columns import align_columns
+from tamis.compose.each_label import EachLabel
 from tamis.compose.model_card import Card
 from tamis.compose.model_file import load_model
 from tamis.data.column_plan import ColumnPlan
@@ -23,9 +24,12 @@ from tamis.data.load import Sought, load
 from tamis.data.parsing.matrices import numbered
 from tamis.data.write import whole
 from tamis.validation.metrics import FoldPredictions, all_metrics, standard_error
+from tamis.validation.several.predicted import PredictedLabels
 
 #: Begins the name of the column with the probabilities of a class.
 PROBABILITY = "probability of "
+#: Note on the error on training rows.
+_SEEN = "these are the rows that the model was fitted on, so the error on them is no estimate"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +41,11 @@ class Predicted:
     table : polars.DataFrame
         One line a row: "row" (counted from 1), "name" where rows have names, such as files, "part" where the data has
         an official split, "class", its "probability" and a column "probability of C" for every class C, or "margin"
-        for a model without probabilities.
+        for a model without probabilities. Of a model for several labels a row it has instead "labels", joined, and a
+        column "score of L" for every label L.
     error : dict or None
-        "ber", "ber_standard_error", "accuracy" and "rows", where classes are known.
+        "ber", "ber_standard_error", "accuracy" and "rows", where classes are known; for several labels a row
+        "f1_micro", "f1_macro", "subset_accuracy" and "rows".
     notes : list of str
         What had to be done to the columns, and what the error cannot tell.
     data : str
@@ -142,11 +148,11 @@ def _rows_alone(X: Any) -> Dataset:
     return unlabelled(as_read(X), feature_names=names)
 
 
-def _predicted(fitted: Any, X: Any, card: Card, where: str) -> ModelPredictions:
+def _predicted(fitted: Any, X: Any, card: Card, where: str) -> ModelPredictions | PredictedLabels:
     if hasattr(fitted, "feature_names_in_") and isinstance(X, np.ndarray):
         X = pl.DataFrame(X, schema=[str(name) for name in fitted.feature_names_in_])
     try:
-        return predict_rows(fitted, X)
+        return PredictedLabels.of(fitted, X) if isinstance(fitted, EachLabel) else predict_rows(fitted, X)
     except TamisError:
         raise
     except ValueError as error:
@@ -171,7 +177,9 @@ def _missing(X: Any) -> tuple[int, int] | None:
     return (int(places[0][0]), int(places[0][1])) if len(places) else None
 
 
-def _table(output: ModelPredictions, card: Card, parts: Any) -> pl.DataFrame:
+def _table(output: ModelPredictions | PredictedLabels, card: Card, parts: Any) -> pl.DataFrame:
+    if isinstance(output, PredictedLabels):
+        return output.table(parts)
     classes = np.asarray(card.classes if output.classes is None else output.classes)
     codes = np.searchsorted(classes, output.labels)
     every = np.arange(codes.size)
@@ -189,8 +197,14 @@ def _table(output: ModelPredictions, card: Card, parts: Any) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _error(output: ModelPredictions, card: Card, data: Dataset) -> tuple[dict[str, float] | None, list[str]]:
+def _error(
+    output: ModelPredictions | PredictedLabels, card: Card, data: Dataset
+) -> tuple[dict[str, float] | None, list[str]]:
     """The error on rows with classes, and what it cannot tell."""
+    seen = [_SEEN] if fingerprint(data) == card.fingerprint else []
+    if isinstance(output, PredictedLabels):
+        found, notes = output.error(data)
+        return found, [*notes, *seen]
     # Whether labels are words or numbers may differ between files: "1" is the class 1.
     known = {str(label): code for code, label in enumerate(card.classes)}
     truth = np.array([known.get(str(label), -1) for label in data.y.tolist()])
@@ -201,9 +215,8 @@ def _error(output: ModelPredictions, card: Card, data: Dataset) -> tuple[dict[st
     if strange:
         notes.append(f"{strange} rows are of classes that the model does not know, and count as wrong")
         truth[truth < 0] = len(card.classes)
-    if fingerprint(data) == card.fingerprint:
-        notes.append("these are the rows that the model was fitted on, so the error on them is no estimate")
+    notes += seen
     labels = np.array([known[str(label)] for label in output.labels.tolist()])
     predictions = FoldPredictions(truth, labels, len(card.classes) + bool(strange))
-    found = {name: all_metrics[name](predictions) for name in ("ber", "accuracy")}
-    return {**found, "ber_standard_error": standard_error(all_metrics["ber"], predictions), "rows": truth.size}, notes
+    rates = {name: all_metrics[name](predictions) for name in ("ber", "accuracy")}
+    return {**rates, "ber_standard_error": standard_error(all_metrics["ber"], predictions), "rows": truth.size}, notes

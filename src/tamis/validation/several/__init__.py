@@ -1,0 +1,1 @@
+"""Validation of models for rows that have several labels each."""
