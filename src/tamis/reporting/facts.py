@@ -185,7 +185,7 @@ def _head(kind: str, data: Dataset, seed: int | None, command: str | None) -> di
 
 
 def _about(data: Dataset) -> dict[str, Any]:
-    """What is known of a data set besides its description: its texts, sizes of groups, what reading left out and noted."""
+    """What is known of a data set besides its description: texts, sizes of groups, what reading left out and noted."""
     sizes = None if data.groups is None else np.unique(data.groups, return_counts=True)[1]
     return {
         "texts": _texts(data),

@@ -22,7 +22,7 @@ class Term(NamedTuple):
     run : tuple of int
         Its words, each by the number of its group.
     groups : int array of shape (n_columns,)
-        The group of words, such as those of one stem, of each column of the counts; -1 for a word that counts as absent.
+        The group of words, such as those of one stem, of each column of the counts; -1 where it counts as absent.
     """
 
     name: str

@@ -55,8 +55,8 @@ def words(data: Dataset, used: Terms, *, note: str = "") -> dict[str, Any] | Non
     """The ten words, or runs of words, that speak most for each of the twelve largest classes, on all rows.
 
     These are the words with the largest log-odds of presence: with a of the n documents of a class having the word, and
-    b of the m others, ``log((a + 0.5) / (n - a + 0.5)) - log((b + 0.5) / (m - b + 0.5))``, above zero. Of equal words
-    the one that more documents of the class have comes first.
+    b of the m others, ``log((a + 0.5) / (n - a + 0.5)) - log((b + 0.5) / (m - b + 0.5))``. They must be above zero, and
+    a / n above b / m. Of equal words the one that more documents of the class have comes first.
 
     Parameters
     ----------
@@ -102,9 +102,10 @@ def words(data: Dataset, used: Terms, *, note: str = "") -> dict[str, Any] | Non
         n, others = int(sizes[c]), int(codes.size - sizes[c])
         inside, outside = documents[c], documents.sum(axis=0) - documents[c]
         odds = _log_odds(inside, n) - _log_odds(outside, others)
-        best = np.lexsort((-inside, -odds))[:_WORDS]
+        speaking = np.flatnonzero((odds > 0) & (inside * others > outside * n))
+        best = speaking[np.lexsort((-inside[speaking], -odds[speaking]))][:_WORDS]
         own = []
-        for j in best[odds[best] > 0].tolist():
+        for j in best.tolist():
             rows = _having(by_word, j)
             rows = rows[np.argsort(codes[rows] != c, kind="stable")]
             own.append(
