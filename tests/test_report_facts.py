@@ -107,7 +107,8 @@ def check_plain(value: Any) -> None:
 def check_contract(facts: dict[str, Any], kind: str, data: Dataset, none: set[str]) -> None:
     """Every entry is there, those that do not apply are None, and lists that belong together are equally long."""
     check_plain(facts)
-    assert facts.keys() == HEAD | PANELS
+    assert facts.keys() == HEAD | PANELS | {"words"}
+    assert facts["words"] is None  # there are no texts (see test_report_words.py)
     assert (facts["version"], facts["kind"], facts["title"]) == (VERSION, kind, data.name)
     assert facts["made"].keys() == {"versions", "seed", "command", "date"}
     assert {"tamis", "numpy", "scikit-learn"} <= facts["made"]["versions"].keys()

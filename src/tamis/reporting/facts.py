@@ -13,6 +13,7 @@ answer      the model, its honest error and the features it uses (:mod:`tamis.re
 models      all models that were tried, and error against number of features (:mod:`tamis.reporting.models`)
 features    the features in order, how often selected, how redundant, what could stand in for them
             (:mod:`tamis.reporting.features`)
+words       of texts: the words that speak for each class, in documents that have them (:mod:`tamis.reporting.words`)
 rows        the rows in two dimensions, and predictions against the truth (:mod:`tamis.reporting.rows`)
 honesty     how far the error can be trusted (:mod:`tamis.reporting.honesty`)
 story       how the search went, and what the model looks like inside (:mod:`tamis.reporting.story`)
@@ -26,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from tamis.base.feature_tracking import used_features
+from tamis.base.word_counts import WordCounts
 from tamis.compose.versions import made_with
 from tamis.data.column_words import lines_of
 from tamis.data.dataset import Dataset
@@ -38,6 +40,7 @@ from tamis.reporting.importance import Importance
 from tamis.reporting.models import family, models
 from tamis.reporting.rows import rows
 from tamis.reporting.story import story
+from tamis.reporting.words import words_of_model, words_of_validation
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.json_values import plain
 from tamis.validation.permutation import PermutationTest
@@ -120,6 +123,7 @@ def facts_of_search(
         "features": features(
             data, used=used, kept=validation.selected, sets=tried["sets"], importance=importance, **more
         ),
+        "words": words_of_model(found.model, data),
         "rows": rows(data, validation.predictions, validation.classes, used=used, first=_first(ranked, used)),
         "honesty": honesty(data, validation=validation, inner_estimate=found.inner_estimate_, leak=leak, used=used),
         "story": story(found, stages),
@@ -143,6 +147,7 @@ def validated_facts(
         "answer": validated_answer(validation, data, commands=commands),
         "models": None,
         "features": features(data, kept=validation.selected, ranked=ranked),
+        "words": words_of_validation(validation, data, used),
         "rows": rows(data, validation.predictions, validation.classes, used=used, first=_first(ranked, used)),
         "honesty": honesty(data, validation=validation, leak=validation.leak, permutation=permutation, used=used),
         "story": None,
@@ -156,6 +161,7 @@ def data_facts(data: Dataset, *, command: str | None = None) -> dict[str, Any]:
         "answer": None,
         "models": None,
         "features": features(data),
+        "words": None,
         "rows": rows(data, None, data.classes, used=None),
         "honesty": honesty(data),
         "story": None,
@@ -179,13 +185,23 @@ def _head(kind: str, data: Dataset, seed: int | None, command: str | None) -> di
 
 
 def _about(data: Dataset) -> dict[str, Any]:
-    """What is known of a data set besides its description: sizes of groups, and what reading it left out and noted."""
+    """What is known of a data set besides its description: texts, sizes of groups, what reading left out and noted."""
     sizes = None if data.groups is None else np.unique(data.groups, return_counts=True)[1]
     return {
+        "texts": _texts(data),
         "group_sizes": None if sizes is None else [sizes.min(), np.median(sizes), sizes.max()],
         "not_features": [{"name": name, "why": why} for name, why in data.left_out.items()],
         "reading": [note for note in data.notes if note not in lines_of(data.left_out)],
     }
+
+
+def _texts(data: Dataset) -> dict[str, Any] | None:
+    """The columns of text, and how many features are words, numbers and levels; None without texts."""
+    if not isinstance(data.X, WordCounts) or data.X.vocabulary is None:
+        return None
+    n_words, n_numbers = int(data.X.vocabulary.is_word.sum()), data.X.vocabulary.n_numbers
+    levels = data.n_features - n_words - n_numbers
+    return {"columns": data.plan.texts, "words": n_words, "numbers": n_numbers, "levels": levels}
 
 
 def _selected_by_selectors(

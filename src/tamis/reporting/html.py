@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from tamis.compose.plural import counted
 from tamis.data.write import write_text
+from tamis.reporting.display_names import shown
 from tamis.reporting.figures import figures
 from tamis.reporting.figures_features import distributions
 from tamis.reporting.plotly_json import TEMPLATE, plotly_json, rounded
@@ -91,6 +92,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"number": _number, "error": _error, "share": _share, "name": _name, "counted": _counted}
+    environment.filters |= {"shown": shown}
     return environment
 
 
@@ -140,7 +142,8 @@ def _packed(facts: dict[str, Any]) -> dict[str, Any]:
     if facts["models"] is not None:
         rows = facts["models"]["rows"]
         left["models"]["rows"] = {key: rounded([row[key] for row in rows]) for key in (rows[0] if rows else ())}
-    return {**facts, **left}
+    # The page has the words in its text, and its script does not read them.
+    return {**facts, **left, "words": None}
 
 
 def _sections(facts: dict[str, Any]) -> list[tuple[str, str]]:
@@ -154,12 +157,13 @@ def _sections(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("models", "Leaderboard"): models,
         ("sizes", "Error and size"): models and models["curves"],
         ("features", "Features"): facts["features"],
+        ("words", "Words"): facts.get("words"),
         ("rows", "Rows"): facts["rows"],
         ("honesty", "Honesty" if tested else "Warnings"): honesty,
         ("story", "The search"): facts["story"],
         ("made", "Origin"): True,
     }
-    return [section for section, shown in there.items() if shown]
+    return [section for section, known in there.items() if known]
 
 
 def _used(features: dict[str, Any] | None) -> list[str]:
@@ -212,5 +216,5 @@ def _counted(value: float | None, one: str, many: str = "") -> str:
 
 def _name(text: Any) -> Markup:
     """A name of the data, in its own direction of writing."""
-    shown = str(text)
-    return Markup("<bdi>{}</bdi>").format(shown) if shown.strip() else Markup("<i>(no name)</i>")
+    given = str(text)
+    return Markup("<bdi>{}</bdi>").format(given) if given.strip() else Markup("<i>(no name)</i>")

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from tamis.base.types import FloatArray, Mask
+from tamis.base.word_counts import WordCounts
 from tamis.data.dataset import Dataset
 from tamis.data.duplicates import equal_columns, too_large
 from tamis.data.numeric_columns import numbers
@@ -26,10 +27,10 @@ def quality(data: Dataset, columns: np.ndarray) -> dict[str, Any] | None:
     -------
     dict or None
         ``n`` (columns of the data), ``remarked`` (of these with missing values, constant or a copy), ``compared``
-        (whether copies were looked for), and ``table``, its columns as lists: ``name``, ``kind``, ``missing`` (share of
-        the rows), ``levels`` (distinct known values), ``outliers`` (share of the known values; None if nominal or if
-        the quartiles are the same), ``constant``, ``copy_of`` (name of the first equal column, or None). None without
-        rows.
+        (whether copies were looked for), and ``table``, its columns as lists: ``name``, ``kind`` (numeric, nominal or
+        word), ``missing`` (share of the rows), ``levels`` (distinct known values), ``outliers`` (share of the known
+        values; None if nominal or if the quartiles are the same), ``constant``, ``copy_of`` (name of the first equal
+        column, or None). None without rows.
 
     Examples
     --------
@@ -54,7 +55,7 @@ def quality(data: Dataset, columns: np.ndarray) -> dict[str, Any] | None:
         "compared": compared,
         "table": {
             "name": [names[column] for column in listed.tolist()],
-            "kind": ["nominal" if one else "numeric" for one in data.nominal[listed].tolist()],
+            "kind": _kinds(data)[listed].tolist(),
             "missing": plain((missing[listed] / data.n_rows).round(6)),
             "levels": levels,
             "outliers": outliers,
@@ -62,6 +63,13 @@ def quality(data: Dataset, columns: np.ndarray) -> dict[str, Any] | None:
             "copy_of": [None if first[column] == column else names[first[column]] for column in listed.tolist()],
         },
     }
+
+
+def _kinds(data: Dataset) -> np.ndarray:
+    """What each column is: numeric, nominal or a word of a text."""
+    if isinstance(data.X, WordCounts) and data.X.vocabulary is not None:
+        return np.where(data.X.vocabulary.is_word, "word", "numeric")
+    return np.where(data.nominal, "nominal", "numeric")
 
 
 def _listed(data: Dataset, columns: np.ndarray, remarked: Mask) -> np.ndarray:
