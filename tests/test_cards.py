@@ -24,7 +24,7 @@ from tamis.reporting.sentence import sentence
 ROOMS = ("scores", "transform", "discretize", "select", "classify")
 
 #: Parts whose name is also a word of the code: a key of the facts, NumPy's kind of floats, plotly's top margin.
-ORDINARY = {"count", "f", "t"}
+ORDINARY = {"count", "f", "t", "words"}
 
 DOCS = Path(__file__).parents[1] / "docs"
 

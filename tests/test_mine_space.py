@@ -127,7 +127,8 @@ def test_normal_distributions_are_for_dense_columns() -> None:
         return {arguments["distribution"] for arguments in found}
 
     assert tried(WIDE) == {"gaussian", "bernoulli", "states"}
-    assert tried(replace(WIDE, sparse=True)) == {"bernoulli", "states"}
+    assert tried(replace(WIDE, sparse=True)) == {"bernoulli", "states", "multinomial"}
+    assert tried(replace(WIDE, sparse=True, counts=False)) == {"bernoulli", "states"}
 
 
 def test_what_needs_two_rows_of_a_class_in_a_fold_is_left_out_of_classes_of_two() -> None:

@@ -14,10 +14,10 @@ import pytest
 import tamis as library
 from browser import chromium, needs_chromium, opened
 from sample_facts import HOSTILE, sample
-from tamis.base.word_counts import Vocabulary, WordCounts
 from tamis.compose.recipe import completed_for, parse, recipe
 from tamis.data.column_sense import sense
 from tamis.data.dataset import Dataset
+from tamis.data.word_counts import Vocabulary, WordCounts
 from tamis.reporting import words as entry
 from tamis.reporting.contexts import context
 from tamis.reporting.facts import data_facts, validated_facts

@@ -15,7 +15,6 @@ from sklearn.utils import _safe_indexing
 
 import tamis as library
 from tamis.base.errors import DataError, TamisError
-from tamis.base.word_counts import WordCounts
 from tamis.compose.model_file import card_of, save_model
 from tamis.compose.recipe import completed_for, parse, recipe
 from tamis.data.column_sense import sense
@@ -24,6 +23,7 @@ from tamis.data.parsing import tokens
 from tamis.data.parsing.tokens import count_words
 from tamis.data.reading import Reading
 from tamis.data.text_columns import counts_of
+from tamis.data.word_counts import WordCounts
 from tamis.transform import Bigrams, Words
 
 TEXTS = [

@@ -17,6 +17,7 @@ Role = Literal[
     "class_vocabulary",  # the same by the classes
     "imputation",  # fills missing values, before recipes that need it
     "encoding",  # turns nominal columns into numbers, before recipes that need it
+    "word_weighting",  # weighs counts of words
     "feature_scaling",  # scales every column
     "sample_scaling",  # scales every row by its own values
     "unit_rows",  # scales all rows to a mean length of one
@@ -78,6 +79,8 @@ class Part:
         Values of `search` that take neither nominal columns nor missing values: ``{"criterion": ("fcq",)}``.
     dense_only : mapping of str to tuple
         Values of `search` that the search tries on dense data only: ``{"distribution": ("gaussian",)}``.
+    counts_only : mapping of str to tuple
+        Values of `search` that the search tries on sparse counts only: ``{"distribution": ("multinomial",)}``.
     unit_rows : bool
         Whether `search` assumes rows of mean length one, as from the part with the role "unit_rows".
     phrase : str or callable
@@ -115,6 +118,7 @@ class Part:
     only: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
     numbers_only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     dense_only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    counts_only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     unit_rows: bool = False
     phrase: str | Callable[[Arguments], str] = ""
     role: Role | None = None

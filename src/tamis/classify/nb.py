@@ -131,7 +131,7 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
         "nb",
         positional=("distribution",),
         search={
-            "distribution": choice("gaussian", "bernoulli", "states"),
+            "distribution": choice("gaussian", "bernoulli", "states", "multinomial"),
             "bins": choice("auto", "equal_frequency", "modl", "ssv"),
             "var_smoothing": choice(1e-9, 1e-2, 1.0),
             "alpha": choice(0.1, 0.01, 1.0),
@@ -140,6 +140,7 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
         only={"bins": ("distribution", "states"), "var_smoothing": ("distribution", "gaussian")},
         # Of columns that are nearly always zero the variances in the classes say how many rows these have.
         dense_only={"distribution": ("gaussian",)},
+        counts_only={"distribution": ("multinomial",)},
         paper="Domingos and Pazzani 1997; McCallum and Nigam 1998; Eyheramendy and Madigan 2005 (Poisson)",
         phrase=_phrase,
         scale_invariant=True,

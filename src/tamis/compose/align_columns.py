@@ -7,9 +7,9 @@ import polars as pl
 import scipy.sparse as sp
 
 from tamis.base.errors import DataError
-from tamis.base.word_counts import WordCounts
 from tamis.compose.model_card import Card
 from tamis.data.parsing.matrices import numbered
+from tamis.data.word_counts import WordCounts
 
 
 class AlignedColumns(NamedTuple):

@@ -16,13 +16,13 @@ from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import used_features
 from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.base.part import Part
-from tamis.base.word_counts import WordCounts
 from tamis.compose.chain import to_text
 from tamis.compose.versions import made_with
 from tamis.data.column_plan import ColumnPlan
 from tamis.data.dataset import Dataset
 from tamis.data.fingerprint import fingerprint
 from tamis.data.parsing.matrices import numbered
+from tamis.data.word_counts import WordCounts
 
 #: The version of this layout of a card; a file with another is refused.
 LAYOUT = 1

@@ -9,10 +9,10 @@ expressions, parsed with :mod:`ast`; nothing is evaluated. Arguments are numbers
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tamis.base.word_counts import WordCounts
 from tamis.compose.catalog import Entry, entry, part_for
 from tamis.compose.chain import Call, Chain, to_text
 from tamis.compose.parser import parse
+from tamis.data.word_counts import WordCounts
 
 if TYPE_CHECKING:
     from tamis.data.dataset import Dataset

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 
 from tamis.base.errors import DataError, quoted
 from tamis.base.mixed_columns import levels_of
-from tamis.base.word_counts import Vocabulary, WordCounts
 from tamis.data.dataset import Dataset
 from tamis.data.parsing.html_text import without_markup
 from tamis.data.parsing.tokens import CountedText, count_words
+from tamis.data.word_counts import Vocabulary, WordCounts
 
 
 def with_words(data: Dataset, texts: Sequence[str]) -> Dataset:
@@ -35,7 +35,7 @@ def with_words(data: Dataset, texts: Sequence[str]) -> Dataset:
     Returns
     -------
     Dataset
-        `X` is a :class:`~tamis.base.word_counts.WordCounts`.
+        `X` is a :class:`~tamis.data.word_counts.WordCounts`.
     """
     parts = list(data.unlabelled)
     frames = [data.X, *data.unlabelled.values()]

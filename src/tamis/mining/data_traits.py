@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from tamis.base.mixed_columns import assembled, columns_of, only_numbers
 from tamis.base.part import Trait
 from tamis.base.types import FloatArray
-from tamis.base.word_counts import WordCounts
 from tamis.data.dataset import Dataset
+from tamis.data.word_counts import WordCounts
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 ``portfolio.txt`` lists them, the most useful first: the first few cover the data sets best, and each further one helps
 where those before it do not. The command in its head learned it. On the data of a search a recipe of the list becomes a
 candidate: the search may then tune it, and parameters that the list leaves open begin at their usual values.
+``portfolio_of_texts.txt`` comes before it on texts.
 """
 
 from collections.abc import Iterator
@@ -19,17 +20,22 @@ from tamis.mining.template import Template, filled, slots, spread
 from tamis.mining.variation import Candidate
 
 
-@lru_cache(maxsize=1)
-def portfolio() -> tuple[str, ...]:
-    """The recipes, the most useful first."""
-    lines = files("tamis.mining").joinpath("portfolio.txt").read_text(encoding="utf-8").splitlines()
+@lru_cache(maxsize=2)
+def portfolio(*, text: bool = False) -> tuple[str, ...]:
+    """The recipes, the most useful first; for texts the usual ones of the field come before."""
+    names = (*(("portfolio_of_texts.txt",) if text else ()), "portfolio.txt")
+    lines = [line for name in names for line in _lines(name)]
     return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+def _lines(name: str) -> list[str]:
+    return files("tamis.mining").joinpath(name).read_text(encoding="utf-8").splitlines()
 
 
 def portfolio_candidates(space: Space) -> Iterator[Candidate]:
     """The recipes of the portfolio, or those that the user wants first, that are in a search space, in order."""
     seen = set()
-    for text in portfolio() if space.first is None else space.first:
+    for text in portfolio(text=space.traits.text) if space.first is None else space.first:
         wanted = Template.of(parse(text))
         found = _candidate(wanted, space)
         if found is not None and found.closed not in seen:

@@ -108,6 +108,9 @@ class _Maker:
         texts = ["", by_rows, by_columns] if self._traits.sparse else [by_columns, ""]
         if self._traits.non_negative and not self._traits.sparse:
             texts.append(by_rows)
+        if self._traits.text:
+            weighted = _name_for("word_weighting")
+            texts = [weighted, f"{weighted}(true)", "", by_rows]
         for text in texts:
             yield from self._allowed(text)
 
@@ -198,6 +201,8 @@ class _Maker:
         refused = part.card.numbers_only.get(parameter, ()) if self._traits.nominal or self._traits.missing else ()
         if self._traits.sparse:
             refused = (*refused, *part.card.dense_only.get(parameter, ()))
+        if not (self._traits.sparse and self._traits.counts):
+            refused = (*refused, *part.card.counts_only.get(parameter, ()))
         if refused:
             return choice(*(value for value in domain.values() if value not in refused))
         rows = part.kind == "classifier"

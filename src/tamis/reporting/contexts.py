@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tamis.base.word_counts import WordCounts
+from tamis.data.word_counts import WordCounts
 from tamis.reporting.terms import Term
 
 #: Words to each side of a term, and documents that are looked at for different contexts.

@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 
 from tamis.base.feature_tracking import used_features
-from tamis.base.word_counts import WordCounts
 from tamis.compose.versions import made_with
 from tamis.data.column_words import lines_of
 from tamis.data.dataset import Dataset
 from tamis.data.describe import describe
+from tamis.data.word_counts import WordCounts
 from tamis.mining.mined import Mined
 from tamis.reporting.answer import mined_answer, validated_answer
 from tamis.reporting.features import Ranking, features, ranking

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 
 from tamis.base.types import FloatArray, Mask
-from tamis.base.word_counts import WordCounts
 from tamis.data.dataset import Dataset
 from tamis.data.duplicates import equal_columns, too_large
 from tamis.data.numeric_columns import numbers
+from tamis.data.word_counts import WordCounts
 from tamis.reporting.honesty import constant_columns
 from tamis.validation.json_values import plain
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from tamis.base.classifier import Classifier
 from tamis.base.feature_tracking import Track, steps_of
-from tamis.base.word_counts import WordCounts
+from tamis.data.word_counts import WordCounts
 from tamis.text.taking_text import TakesText
 
 

@@ -11,10 +11,10 @@ from tamis.base.moments import class_totals
 from tamis.base.parallel import one_thread
 from tamis.base.seeds import seeded
 from tamis.base.types import FloatArray
-from tamis.base.word_counts import WordCounts
 from tamis.compose.quick_scores import has_classes
 from tamis.compose.recipe import recipe
 from tamis.data.dataset import Dataset
+from tamis.data.word_counts import WordCounts
 from tamis.reporting.contexts import snippets
 from tamis.reporting.terms import Terms, terms_of, words_in
 from tamis.validation.result import Validation
@@ -61,7 +61,7 @@ def words(data: Dataset, used: Terms, *, note: str = "") -> dict[str, Any] | Non
     Parameters
     ----------
     data : Dataset
-        Its rows are a :class:`~tamis.base.word_counts.WordCounts` with a vocabulary.
+        Its rows are a :class:`~tamis.data.word_counts.WordCounts` with a vocabulary.
     used : Terms
         The words to choose among.
     note : str

@@ -8,8 +8,8 @@ import polars as pl
 from tamis.base.errors import DataError
 from tamis.base.part import Part
 from tamis.base.types import Matrix
-from tamis.base.word_counts import WordCounts
 from tamis.data.text_columns import counts_of
+from tamis.data.word_counts import WordCounts
 from tamis.text.corpus import Corpus
 
 

@@ -12,7 +12,7 @@ from tamis.base.moments import class_totals
 from tamis.base.part import Part
 from tamis.base.transformer import SupervisedTransformer
 from tamis.base.types import Codes, Matrix
-from tamis.base.word_counts import WordCounts
+from tamis.data.word_counts import WordCounts
 from tamis.text.corpus import OUTSIDE
 from tamis.text.count_matrix import ngram_matrix
 from tamis.text.divergence import class_shares, kl_divergence

@@ -78,6 +78,7 @@ class Tfidf(OneToOneFeatureMixin, Transformer):
         },
         paper="Salton and Buckley 1988; Tang et al. 2005, section 2.1.2",
         phrase=_phrase,
+        role="word_weighting",
         suits=("counts",),
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

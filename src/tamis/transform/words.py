@@ -14,7 +14,7 @@ from tamis.base.errors import DataError, TamisError
 from tamis.base.part import Part
 from tamis.base.transformer import Transformer
 from tamis.base.types import Matrix
-from tamis.base.word_counts import Vocabulary, WordCounts
+from tamis.data.word_counts import Vocabulary, WordCounts
 from tamis.text.corpus import OUTSIDE, Corpus
 from tamis.text.count_matrix import ngram_matrix
 from tamis.text.ngrams import ngram_counts
