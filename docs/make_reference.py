@@ -14,6 +14,7 @@ RESULTS = (
     "tamis.validation.nested.Nested",
     "tamis.validation.learning.LearningCurve",
     "tamis.validation.permutation.PermutationTest",
+    "tamis.validation.several.result.LabelsValidation",
     "tamis.mining.mined.Mined",
     "tamis.mining.mined.Offered",
 )
@@ -22,6 +23,9 @@ MORE = (
     "tamis.validation.nested.validate_nested",
     "tamis.validation.permutation.permutation_test",
     "tamis.validation.learning.learning_curve",
+    "tamis.validation.several.labels.validate_labels",
+    "tamis.compose.each_label.EachLabel",
+    "tamis.data.label_sets.LabelSets",
     "tamis.mining.substitutes.find_substitutes",
     "tamis.data.describe.describe",
     "tamis.data.fetch.fetch",

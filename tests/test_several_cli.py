@@ -50,6 +50,9 @@ def test_json_has_everything(tamis, news: Path) -> None:
     assert code == 0
     found = json.loads(out)
     assert [one["label"] for one in found["labels"]] == ["grain", "wheat"]
+    code, out, _ = _validate(tamis, news, "chi2(20) | svm(linear)", *more, "--labelled-only")
+    assert code == 0
+    assert 0 < len(json.loads(out)["predictions"]["row"]) < len(found["predictions"]["row"])
     assert found["threshold"] == "f1"
     assert found["shared_selection"] is True
     assert found["metrics"]["f1_micro"]["mean"] > 0.8
@@ -119,6 +122,7 @@ def test_a_selection_is_printed_with_its_labels(tamis, news: Path) -> None:
         (["--several", ""], "the mark between labels must be text"),
         (["--top-labels", "2"], "--top-labels goes with --several"),
         (["--min-rows", "2"], "--min-rows goes with --several"),
+        (["--labelled-only"], "--labelled-only goes with --several"),
         (["--shared-selection"], "--shared-selection goes with --several"),
         (["--threshold", "f1"], "--threshold goes with --several"),
         (["--several", ";", "--nested"], "--nested is not for several labels a row"),

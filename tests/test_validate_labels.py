@@ -264,6 +264,27 @@ def test_other_splits(split: str) -> None:
         assert found.summary()["f1_micro"].se > 0
 
 
+def test_rows_without_a_label_can_be_left_out() -> None:
+    X, labels = problem()
+    groups = np.arange(120) // 2
+    found = validate_labels("fisher(2) | lda", X, labels, folds=3, groups=groups, labelled_only=True)
+    there = np.flatnonzero(labels.labels_per_row)
+    assert found.row.tolist() == there.tolist()
+    assert 0 < there.size < 120
+    assert (found.n_train + found.n_test).tolist() == [there.size] * 3
+    alone = validate_labels("fisher(2) | lda", X[there], labels.rows(there), folds=3, groups=groups[there])
+    assert np.array_equal(alone.predictions.scores, found.predictions.scores)
+
+
+def test_frames_with_words_and_missing_values() -> None:
+    X, labels = problem()
+    word = np.where(labels.has(2), "yes", np.where(X[:, 5] > 0, "no", "maybe"))
+    frame = pl.DataFrame({"word": word, "x": X[:, 0], "y": np.where(X[:, 3] > 1, np.nan, X[:, 1])})
+    found = validate_labels("lda", frame.with_columns(pl.col("y").fill_nan(None)), labels, folds=3)
+    assert found.recipe == "impute | encode | lda"
+    assert found.table()["f1"][2] == 1.0
+
+
 def test_groups_stay_together() -> None:
     X, labels = problem()
     groups = np.arange(120) // 4

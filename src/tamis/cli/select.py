@@ -95,7 +95,7 @@ def select(
         model = model.fit(dataset.X, classes)
     features = selected_features(model, dataset)
     if several is not None:
-        features = [{**row, "labels": _labels_with(model, row["column"], several)} for row in features]
+        features = _with_labels(features, model, several)
     command = _command(data, recipe, target, kind == "classifier") + reading.words()
     command += "" if several is None else _several_words(several, own)
     if output is not None:
@@ -134,10 +134,13 @@ def _several_words(several: str, own: Mapping[str, Any]) -> str:
     return "".join(f" {quote(word)}" for word in words)
 
 
-def _labels_with(model: Any, column: int, mark: str) -> str:
-    """The labels whose models use a column, joined; those whose features cannot be traced are not named."""
-    found = zip(model.classes_.tolist(), model.selected_, strict=True)
-    return mark.join(label for label, columns in found if columns is not None and column in columns)
+def _with_labels(features: list[dict[str, Any]], model: Any, mark: str) -> list[dict[str, Any]]:
+    """The features with the labels whose models use them, joined; labels of unknown features are not named."""
+    users: dict[int, list[str]] = {}
+    for label, columns in zip(model.classes_.tolist(), model.selected_, strict=True):
+        for column in () if columns is None else columns.tolist():
+            users.setdefault(column, []).append(label)
+    return [{**row, "labels": mark.join(users.get(row["column"], []))} for row in features]
 
 
 def _print(dataset: "Dataset", chain: str, features: list[dict[str, Any]]) -> None:

@@ -99,6 +99,9 @@ def validate(
         int | None,
         typer.Option("--min-rows", min=1, help="With --several: leave out labels with fewer rows; by default --folds."),
     ] = None,
+    labelled_only: Annotated[
+        bool, typer.Option("--labelled-only", help="With --several: leave out rows that have none of the labels.")
+    ] = False,
     shared_selection: SharedSelection = False,
     threshold: Threshold = None,
     memory: Memory = None,
@@ -135,6 +138,7 @@ def validate(
         {
             "--top-labels": top_labels,
             "--min-rows": min_rows,
+            "--labelled-only": labelled_only,
             "--shared-selection": shared_selection,
             "--threshold": threshold,
         },
@@ -171,6 +175,7 @@ def validate(
             "mark": several,
             "top": top_labels,
             "min_rows": min_rows,
+            "labelled_only": labelled_only,
             "shared_selection": shared_selection,
             "threshold": threshold,
             "inner_folds": inner_folds,

@@ -66,7 +66,7 @@ class LabelSets:
             raise DataError(f"the mark between labels must be text such as ';'; got {mark!r}")
         if isinstance(labels, LabelSets):
             return labels
-        if sp.issparse(labels) or np.ndim(labels if hasattr(labels, "ndim") else ()) == 2 or hasattr(labels, "columns"):
+        if getattr(labels, "ndim", 1) == 2 or hasattr(labels, "columns"):
             return _from_indicator(labels, mark, names)
         rows = labels.tolist() if hasattr(labels, "tolist") else list(labels)
         if any(isinstance(row, list | tuple | set | frozenset) for row in rows):

@@ -42,6 +42,7 @@ def validate_labels(
     mark: str = ";",
     top: int | None = None,
     min_rows: int | None = None,
+    labelled_only: bool = False,
     split: str | None = None,
     folds: int = 10,
     repeats: int | None = None,
@@ -80,6 +81,8 @@ def validate_labels(
     min_rows : int, optional
         Leave out labels that fewer rows have, or that all rows have but fewer. By default the number of folds, so that
         each can have a row; 2 for other splits.
+    labelled_only : bool, default=False
+        Neither fit nor test on rows that have none of these labels. By default they are examples of rows without.
     split : {"folds", "pooled", "official", "leave-one-out"}, optional
     folds, repeats, groups
         As for :func:`tamis.validation.whole.validate`.
@@ -124,7 +127,8 @@ def validate_labels(
     sets = sets.kept(top=top, min_rows=min_rows)
     estimator = as_estimator(model, data)
     divided(estimator, shared_selection)
-    splits = _splits(splitter, sets, data, folds, seed)
+    rows = np.flatnonzero(sets.labels_per_row) if labelled_only else np.arange(sets.n_rows)
+    splits = _splits(splitter, sets, rows, data, folds, seed)
     each = EachLabel(estimator, shared_selection=shared_selection, threshold=threshold, inner_folds=inner_folds)
     with progress_bar(f"validating {sets.n_labels} labels", progress) as step:
         results = _run(each, splits, data, sets, seed, step, n_jobs=n_jobs, engine=engine)
@@ -154,15 +158,17 @@ def _read(model: Any, X: Any, labels: Any, mark: str, groups: Any) -> tuple[Data
     return make(X, sets.joined(), groups=groups), sets
 
 
-def _splits(splitter: Scheme, sets: LabelSets, data: Dataset, folds: int, seed: int) -> list[Split]:
-    """The splits, the same for all labels, stratified by the rarest label of a row."""
-    strata = sets.strata()
+def _splits(splitter: Scheme, sets: LabelSets, rows: np.ndarray, data: Dataset, folds: int, seed: int) -> list[Split]:
+    """The splits of some rows, the same for all labels, stratified by the rarest label of a row."""
+    strata = sets.strata()[rows]
     if np.unique(strata, return_counts=True)[1].max() < folds:
         strata = np.zeros_like(strata)
     with warnings.catch_warnings():
         # That a label has few rows is no matter of a stratum: the number of rows is in the table of the labels.
         warnings.simplefilter("ignore", SmallClass)
-        return splitter.splits(strata, groups=data.groups, parts=data.split, seed=seed)
+        groups, parts = (None if one is None else one[rows] for one in (data.groups, data.split))
+        found = splitter.splits(strata, groups=groups, parts=parts, seed=seed)
+    return [replace(one, train=rows[one.train], test=rows[one.test]) for one in found]
 
 
 @dataclass(frozen=True, eq=False)

@@ -149,7 +149,6 @@ class LabelsValidation:
         """The breakeven point of each label: the mean over the folds in which it has rows, or on all rows together."""
         if len(self.values[next(iter(self.values))]) == 1:
             return label_breakevens(self.predictions)
-        # Folds are few, and each has every label at most once.
         folds = self.repeat * (int(self.fold.max()) + 1) + self.fold
         found = np.array([label_breakevens(self.predictions.rows(folds == one)) for one in np.unique(folds)])
         known = ~np.isnan(found)
