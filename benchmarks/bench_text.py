@@ -64,7 +64,7 @@ def _reduced(X: Any) -> None:
             held = [float((model.singular_values_**2).sum()) / total for model in (ours, peer)]
             print(f"{'':<52} share of the squares: {held[0]:.5f}, {held[1]:.5f}", flush=True)
     counts = X[:, np.asarray(X.sum(axis=0)).ravel().argsort()[::-1][:2000]]
-    options = {"tol": 1e-3, "max_iter": 1000, "random_state": 0}
+    options = {"tol": 1e-3, "max_iter": 300, "random_state": 0}
     whole = partial(FastICA(20, whiten="unit-variance", **options).fit, counts.toarray())
     compare("ica(20), 2000 words", partial(ICA(20, **options).fit, counts), "FastICA, dense", whole)
     ours, peer = RandomProjection(100, random_state=0), GaussianRandomProjection(100, random_state=0)

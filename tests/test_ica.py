@@ -77,6 +77,17 @@ def test_columns_are_mixed():
     assert fitted.transform(X.astype(np.float32)).dtype == np.float32
 
 
+def test_a_start_that_runs_in_a_circle_is_followed_by_another():
+    X = np.random.default_rng(0).integers(0, 9, size=(40, 6)).astype(float)
+    # One start in ten does not settle here, and warnings are errors.
+    for seed in range(15):
+        ICA(6, random_state=seed).fit(X)
+    # Here none settles with all components at once.
+    X[:20, 0] += 5
+    model = ICA(6, random_state=0).fit(X)
+    np.testing.assert_allclose(np.cov(model.transform(X).T), np.eye(6), atol=1e-9)
+
+
 def test_what_is_not_settled_is_told():
     _, X = mixed()
     with pytest.warns(ConvergenceWarning, match="ica is not settled after max_iter=1 iterations"):

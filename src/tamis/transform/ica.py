@@ -18,6 +18,9 @@ from tamis.base.transformer import Transformer
 from tamis.base.types import FloatArray, Matrix
 from tamis.margins.principal_axes import CentredRows, leading_axes, signed
 
+#: Starts of FastICA that are tried until one settles: with all components at once, then one after the other.
+_STARTS = ("parallel",) * 3 + ("deflation",) * 8
+
 
 def _phrase(a: Arguments) -> str:
     k = a.pop("n_components")
@@ -40,8 +43,9 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer):
         The function that measures the distance from the normal distribution.
     tol : float, default=1e-3
         Largest change of a direction in the last iteration.
-    max_iter : int, default=1000
-        Limit of iterations. A warning reports when it was not enough.
+    max_iter : int, default=300
+        Limit of iterations from one start. FastICA may run in a circle: up to three starts with all components at once
+        and eight with one after the other are tried, and a warning reports when none settled.
     random_state : int, Generator, RandomState or None, default=None
         Draws the axes from which FastICA starts.
 
@@ -52,6 +56,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer):
     mean_ : float array of shape (n_features,)
     n_components_ : int
     n_iter_ : int
+        Iterations from the last start.
 
     See Also
     --------
@@ -101,7 +106,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer):
         *,
         fun: str = "logcosh",
         tol: float = 1e-3,
-        max_iter: int = 1000,
+        max_iter: int = 300,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.n_components = n_components
@@ -124,18 +129,22 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer):
     def _rotation(self, white: FloatArray) -> FloatArray:
         """The turn of whitened rows that makes their columns independent."""
         size = white.shape[1]
-        start = generator(self.random_state, 0).standard_normal((size, size))
         if size == 1:
             self.n_iter_ = 0
             return np.ones((1, 1))
-        solver = FastICA(whiten=False, fun=self.fun, tol=self.tol, max_iter=self.max_iter, w_init=start)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            solver.fit(white)
-        self.n_iter_ = int(solver.n_iter_)
-        if self.n_iter_ >= self.max_iter:
-            message = f"ica is not settled after max_iter={self.max_iter} iterations; raise max_iter or tol"
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        rng = generator(self.random_state, 0)
+        options = {"whiten": False, "fun": self.fun, "tol": self.tol, "max_iter": self.max_iter}
+        for algorithm in _STARTS:
+            solver = FastICA(algorithm=algorithm, w_init=rng.standard_normal((size, size)), **options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                solver.fit(white)
+            self.n_iter_ = int(solver.n_iter_)
+            # One after the other, FastICA does not warn.
+            if self.n_iter_ < self.max_iter:
+                return np.asarray(solver.components_)
+        message = f"ica is not settled after max_iter={self.max_iter} iterations; raise max_iter or tol"
+        warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return np.asarray(solver.components_)
 
     def _apply(self, X: Matrix) -> FloatArray:
