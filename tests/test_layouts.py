@@ -366,6 +366,87 @@ LAYOUTS: dict[str, Read | Refused] = {
     "geo cut short": Refused(
         GEO[:-20], ("has no line !series_matrix_table_end",), "age", file="GSE1_series_matrix.txt"
     ),
+    # Documents; folders of them are in test_reader_documents.py.
+    "json lines": Read('{"a": 1.5, "b": 2, "class": "p"}\n{"class": "q", "b": 3, "a": 2.5}\n', TWO, file="t.jsonl"),
+    "json lines, gzipped": Read(
+        gzip.compress(b'{"a": 1.5, "b": 2, "class": "p"}\n{"a": 2.5, "b": 3, "class": "q"}\n'), TWO, file="t.ndjson.gz"
+    ),
+    "json lines with holes, text and truth": Read(
+        '{"a": null, "b": "red", "class": "p"}\n\n{"a": true, "class": "q"}\n',
+        [(None, "red"), (1.0, None)],
+        file="t.jsonl",
+    ),
+    "json lines with numbers in quotes": Read(
+        '{"a": "1,5", "b": "NA", "class": "p"}\n{"a": "2,5", "b": "3", "class": "q"}\n',
+        [(1.5, None), (2.5, 3.0)],
+        notes=COMMAS,
+        file="t.jsonl",
+    ),
+    "json lines in cp1252": Read(
+        '{"a": "caf\u00e9", "b": 2, "class": "p"}\n{"a": "tea", "b": 3, "class": "q"}\n'.encode("cp1252"),
+        [("caf\u00e9", 2.0), ("tea", 3.0)],
+        notes=("the text is cp1252",),
+        file="t.jsonl",
+    ),
+    "one list of objects": Read(
+        '[\n {"a": 1.5, "b": 2, "class": "p"},\n {"a": 2.5, "b": 3, "class": "q"}\n]', TWO, file="t.json"
+    ),
+    "json lines with labels elsewhere": Read(
+        '{"id": "k", "a": 1.5, "b": 2}\n{"id": "l", "a": 2.5, "b": 3}\n',
+        TWO,
+        options={"labels": "labels.csv"},
+        others={"labels.csv": "id,class\nl,q\nk,p\n"},
+        file="t.jsonl",
+    ),
+    "json lines, cut short": Refused(
+        '{"a": 1, "class": "p"}\n{"a": 2, "cl', ("line 2, column 10", "cut short"), file="t.jsonl"
+    ),
+    "json lines, nested": Refused(
+        '{"a": 1, "class": "p"}\n{"a": {"b": 2}, "class": "q"}\n', ("line 2: 'a' is an object",), file="t.jsonl"
+    ),
+    "json lines with junk": Refused(
+        "".join(f'{{"a": {i}, "class": "{"pq"[i % 2]}"}}\n' for i in range(10)) + '{"a": "oops", "class": "p"}\n',
+        ("line 11, column 'a'", "--na oops"),
+        file="t.jsonl",
+    ),
+    "json lines without a class": Refused('{"a": 1}\n{"a": 2}\n', ("name the class with --target",), file="t.jsonl"),
+    "json, one object": Refused('{"a": [1, 2],\n "class": ["p", "q"]}\n', ("line 1", "is not JSON"), file="t.json"),
+    "json lines, empty": Refused("\n \n", ("is empty",), file="t.jsonl"),
+    "Orange": Read("a\tb\tkind\nc\tcontinuous\td\n\t\tclass\n1.5\t2\tp\n2.5\t3\tq\n", TWO, file="t.tab"),
+    "Orange with words that look like numbers": Read(
+        "a\tb\tkind\nd\tcontinuous\t1 2\n\t\tclass\n1\t2\t1\n2\t?\t2\n", [("1", 2.0), ("2", None)], [1, 2], file="t.tab"
+    ),
+    "Orange with meta and ignored columns": Read(
+        "id\ta\tx\tb\tkind\nstring\tc\tc\tc\td\nmeta\t\tignore\t\tclass\nk\t1.5\t0\t2\tp\nl\t2.5\toops\t3\tq\n",
+        TWO,
+        notes=("the flag meta are left out: 'id'", "the flag ignore are left out: 'x'"),
+        file="t.tab",
+    ),
+    "Orange with two classes": Refused(
+        "a\tb\tkind\nc\td\td\n\tclass\tclass\n1\tu\tp\n", ("'b', 'kind'", "--target"), file="t.tab"
+    ),
+    "Orange with a word for a number": Refused(
+        "a\tkind\ncontinuous\td\n\tclass\nslow\tp\n2\tq\n", ("line 4: 'slow' is no number", "--na"), file="t.tab"
+    ),
+    "Orange, cut short": Refused("a\tkind\ncontinuous\td\n\tclass\n", ("has no rows",), file="t.tab"),
+    "a plain table called .tab": Read("a\tb\tclass\n1.5\t2\tp\n2.5\t3\tq\n", TWO, file="t.tab"),
+    "a plain table of letters called .tab": Read(
+        "a\tclass\nd\tc\nc\td\n", [("d",), ("c",)], ["c", "d"], ["a"], file="t.tab"
+    ),
+    "Reuters": Read(
+        '<!DOCTYPE lewis>\n<REUTERS NEWID="1"><TOPICS><D>tea</D></TOPICS><TEXT><TITLE>Up</TITLE><BODY>a &lt; b</BODY>'
+        '</TEXT></REUTERS>\n<REUTERS NEWID="2"><TOPICS><D>tin</D><D>ore</D></TOPICS><TEXT TYPE="UNPROC">x</TEXT>'
+        "</REUTERS>",
+        [("Up", "a < b"), (None, "x")],
+        ["tea", "tin;ore"],
+        ["title", "body"],
+        notes=("1 of 2 documents have several labels",),
+        file="t.sgm",
+    ),
+    "Reuters, cut short": Refused(
+        '<!DOCTYPE lewis>\n<REUTERS NEWID="1"><TOPICS><D>tea</D></TOPICS><TEXT>', ("line 2", "cut short"), file="t.sgm"
+    ),
+    "other SGML": Refused("<!DOCTYPE html>\n<html></html>\n", ("has no <REUTERS> document",), file="t.sgm"),
     # What has no meaning for a file.
     "transposing a data set of another kind": Refused(
         "@relation r\n@attribute a real\n@attribute class {p,q}\n@data\n1,p\n2,q\n",

@@ -167,3 +167,4 @@ def test_from_a_folder_to_a_prediction(tmp_path: Path, tamis: Tamis) -> None:
     assert "BER 0.0000" in out
     assert pl.read_csv(tmp_path / "all.csv")["name"].to_list()[:2] == ["a/00.txt", "a/01.txt"]
     assert library.predict(model, new).table["class"].to_list() == ["b", "a"]
+    assert library.predict(model, load(folder)).error["ber"] == 0.0  # loaded before, so its words are counted
