@@ -8,16 +8,8 @@ from sklearn.utils import check_array, check_consistent_length, get_tags
 from sklearn.utils.validation import validate_data
 
 from tamis.base.errors import DataError
-from tamis.base.mixed_columns import (
-    MixedTable,
-    all_numbers,
-    assembled,
-    columns_of,
-    level_codes,
-    levels_of,
-    only_numbers,
-    take_apart,
-)
+from tamis.base.mixed_columns import all_numbers, take_apart
+from tamis.base.mixed_table import MixedTable, assembled, columns_of, level_codes, levels_of, only_numbers
 from tamis.base.part import Part
 from tamis.base.types import FloatArray, Mask, Matrix
 

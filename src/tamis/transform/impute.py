@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin
 
 from tamis.base._sklearn import StrOptions, _get_output_config
-from tamis.base.mixed_columns import MixedTable, MixedTransformer
+from tamis.base.mixed_columns import MixedTransformer
+from tamis.base.mixed_table import MixedTable
 from tamis.base.moments import ClassMoments
 from tamis.base.part import Part
 from tamis.base.search_range import choice
