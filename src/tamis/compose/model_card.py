@@ -14,7 +14,7 @@ from sklearn.preprocessing import Normalizer
 
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import used_features
-from tamis.base.mixed_table import columns_of, only_numbers
+from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.base.part import Part
 from tamis.compose.chain import to_text
 from tamis.compose.versions import made_with

@@ -10,7 +10,7 @@ import polars as pl
 import scipy.sparse as sp
 
 from tamis.base.errors import DataError, TamisError
-from tamis.base.mixed_table import columns_of, only_numbers
+from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.base.validation import encode_labels
 from tamis.data.column_plan import ColumnPlan
 

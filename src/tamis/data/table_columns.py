@@ -8,7 +8,7 @@ import polars as pl
 import scipy.sparse as sp
 
 from tamis.base.errors import DataError
-from tamis.base.mixed_table import columns_of
+from tamis.base.mixed_columns import columns_of
 from tamis.base.types import FloatArray
 from tamis.data.column_plan import ColumnPlan
 from tamis.data.dataset import Dataset

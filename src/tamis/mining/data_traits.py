@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tamis.base.mixed_table import assembled, columns_of, only_numbers
+from tamis.base.mixed_columns import assembled, columns_of, only_numbers
 from tamis.base.part import Trait
 from tamis.base.types import FloatArray
 from tamis.data.dataset import Dataset
