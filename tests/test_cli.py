@@ -55,6 +55,24 @@ def test_help_answers_at_once():
         assert f"| {heavy}" not in loaded.stderr
 
 
+@pytest.mark.parametrize(
+    ("command", "heavy"),
+    [
+        (("data",), ("sklearn", "scipy.stats", "pandas", "numba", "joblib", "jinja2", "plotly")),
+        (("validate", "cc(2) | nb"), ("numba", "jinja2", "plotly", "skops", "optuna", "scipy.cluster", "matplotlib")),
+    ],
+)
+def test_a_command_on_a_small_table_imports_no_more_than_it_needs(tmp_path, command, heavy):
+    name, *recipe = command
+    rows = [",".join(map(str, (*row, i % 2))) for i, row in enumerate(np.random.default_rng(0).normal(size=(40, 3)))]
+    (table := tmp_path / "small.csv").write_text("\n".join(["a,b,c,class", *rows]))
+    start = [sys.executable, "-X", "importtime", "-m", "tamis.cli.main"]
+    done = subprocess.run([*start, name, str(table), *recipe], capture_output=True, text=True, check=True)
+    loaded = {line.rsplit("|", 1)[-1].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert "polars" in loaded
+    assert not loaded & set(heavy)
+
+
 def test_version_and_usage(tamis):
     assert tamis("--version")[:2] == (0, "tamis 0.1.0\n")
     code, _, error = tamis("validate")

@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from tamis.base.moments import ClassMoments, class_totals
+from tamis.base import moments
+from tamis.base.moments import ClassMoments, _small_class_moments, class_totals
 from tamis.kernels import compiler
-from tamis.kernels.compiler import all_kernels, kernel
+from tamis.kernels.compiler import all_kernels, helper, kernel
+from tamis.kernels.moments import dense_class_moments
 
 
 @st.composite
@@ -57,6 +59,17 @@ def test_moments_equal_their_twin(problem):
             np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
 
 
+@given(problems(), st.sampled_from([np.float32, np.float64]), st.sampled_from([1.0, 1e-7, 0.3]))
+def test_moments_of_a_small_table_equal_those_of_the_kernel_to_the_bit(problem, dtype, scale):
+    X, codes, weight = problem
+    X, weight = (scale * np.nan_to_num(X, nan=-0.0)).astype(dtype), weight + 0.1
+    rows, starts = np.argsort(codes, kind="stable"), np.searchsorted(np.sort(codes), np.arange(4))
+    found, expected = np.zeros((3, 3, X.shape[1] + 1)), np.zeros((3, 3, X.shape[1] + 1))
+    _small_class_moments(X, 1, rows, starts, weight, *found)
+    dense_class_moments(X, 1, rows, starts, weight, *expected)
+    assert found.tobytes() == expected.tobytes()
+
+
 @given(problems(), st.booleans())
 def test_totals_equal_their_twin(problem, presence):
     X, codes, weight = problem
@@ -80,9 +93,9 @@ def test_moments_keep_their_digits_far_from_zero():
 
 @pytest.mark.parametrize("value", [0.1, 1e-300, 1e140, -3.3, 0.0])
 def test_a_constant_column_has_no_scatter(value):
-    moments = ClassMoments.of(np.full((1001, 2), value), np.arange(1001) % 3)
-    assert not moments.within.any()
-    assert not moments.between.any()
+    found = ClassMoments.of(np.full((1001, 2), value), np.arange(1001) % 3)
+    assert not found.within.any()
+    assert not found.between.any()
 
 
 def test_duplicate_entries_of_a_sparse_matrix_add_up():
@@ -92,8 +105,10 @@ def test_duplicate_entries_of_a_sparse_matrix_add_up():
     assert X.nnz == before
 
 
+@pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300])
-def test_infinity_is_named_by_its_column(value):
+def test_infinity_is_named_by_its_column(value, small, monkeypatch):
+    monkeypatch.setattr(moments, "_is_small", lambda *_: small)
     X = np.ones((4, 3))
     X[1, 2] = value
     for layout in (X, sp.csr_array(X), sp.csc_array(X)):
@@ -115,6 +130,21 @@ def test_every_kernel_declares_the_types_it_is_called_with():
         kernels[name].warm()
         assert used <= kernels[name]._ready
         assert len(kernels[name]._ready) == len(kernels[name].signatures)
+
+
+def test_a_kernel_calls_helpers_declared_after_the_first_call_of_another():
+    ClassMoments.of(sp.csr_array(np.eye(2)), np.array([0, 1]))
+
+    @helper
+    def twice(x):
+        return 2.0 * x
+
+    @kernel("float64(float64)")
+    def fourfold(x):
+        return twice(twice(x))
+
+    assert fourfold(3.0) == 12.0
+    assert fourfold.size > kernel("float64(float64)")(twice).size
 
 
 def test_a_slow_compilation_is_announced(monkeypatch, caplog):

@@ -141,12 +141,9 @@ class Systems:
         return self._sources[system]
 
     def _earlier(self) -> Path:
-        packed = _git("archive", self.before, "src")
         folder = tempfile.TemporaryDirectory(prefix="tamis-before-")
         self._kept.append(folder)
-        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-            archive.extractall(folder.name, filter="data")
-        return Path(folder.name, "src")
+        return source_of(self.before, folder.name)
 
 
 def _peer(system: str) -> str | None:
@@ -167,6 +164,13 @@ def _git(*arguments: str) -> bytes:
     if done.returncode:
         raise UnavailableError(f"git {arguments[0]}: {_last_line(done.stderr.decode())}")
     return done.stdout
+
+
+def source_of(revision: str, folder: str) -> Path:
+    """The package of a revision, unpacked in a folder: what to put on the path."""
+    with tarfile.open(fileobj=io.BytesIO(_git("archive", revision, "src"))) as archive:
+        archive.extractall(folder, filter="data")
+    return Path(folder, "src")
 
 
 def short_revision(revision: str) -> str:

@@ -24,8 +24,6 @@ What each is needed for, and what would replace it:
     ``_sklearn_output_config`` (private too) and ``sklearn.get_config()["transform_output"]``.
 `_safe_indexing`
     Rows of an array, a sparse matrix or a data frame of any library. Replacement: one branch for each of them.
-`is_pandas_na`
-    Whether a value is ``pandas.NA``, without an import of pandas. Replacement: the name of its type.
 `openml_client`
     scikit-learn's client of OpenML, whose ``urlopen`` is exchanged for one with a time limit, and its error.
     Replacement: a client of our own.
@@ -39,7 +37,6 @@ from numbers import Integral, Real
 from typing import Any, Literal
 
 from sklearn.utils import _safe_indexing
-from sklearn.utils._missing import is_pandas_na
 from sklearn.utils._param_validation import (
     HasMethods,
     Interval,
@@ -65,7 +62,6 @@ __all__ = [
     "_num_samples",
     "_safe_indexing",
     "integer",
-    "is_pandas_na",
     "loss_types",
     "make_constraint",
     "openml_client",

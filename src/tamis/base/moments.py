@@ -1,5 +1,6 @@
 """Class moments: the summary of the data that most scores need."""
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,11 +11,14 @@ import scipy.sparse as sp
 from tamis.base.errors import DataError
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import canonical, class_pairs
-from tamis.kernels.moments import csc_class_moments, csr_class_moments, dense_class_moments
+from tamis.kernels.moments import TILE_ROWS, csc_class_moments, csr_class_moments, dense_class_moments
 from tamis.kernels.totals import csc_class_totals, csr_class_totals, dense_class_totals
 
 #: Columns of a non-contiguous matrix copied at a time.
 _BLOCK = 512
+
+#: Values up to which NumPy summarises a table sooner than numba is imported and a kernel loaded.
+_FEW = 50_000
 
 #: Larger values overflow when squared and summed.
 _LARGEST = 1e150
@@ -49,8 +53,9 @@ class ClassMoments:
         else:
             rows = np.argsort(y, kind="stable")
             starts = np.concatenate(([0], np.cumsum(np.bincount(y, minlength=n_classes))))
+            dense = _small_class_moments if _is_small(X, row_weight) else dense_class_moments
             for columns, block in in_rows(X):
-                dense_class_moments(block, columns.start, rows, starts, row_weight, weight, mean, scatter)
+                dense(block, columns.start, rows, starts, row_weight, weight, mean, scatter)
         _refuse_huge(mean)
         scatter[scatter <= weight * (_ROUNDING * mean) ** 2] = 0.0
         return cls(weight, mean, scatter)
@@ -95,6 +100,44 @@ class ClassMoments:
             return measure(0, 1)
         share = {(a, b): self.weight[a] * self.weight[b] for a, b in class_pairs(self.mean.shape[0])}
         return divide(sum(w * measure(*pair) for pair, w in share.items()), sum(share.values()))
+
+
+def _is_small(X: FloatArray, row_weight: FloatArray) -> bool:
+    """Whether NumPy should summarise the table: a plain one, and numba is not there yet."""
+    return X.size <= _FEW and "numba" not in sys.modules and bool(row_weight.all()) and not np.isnan(X).any()
+
+
+@np.errstate(all="ignore")
+def _small_class_moments(
+    X: FloatArray,
+    first: int,
+    rows: Codes,
+    starts: Codes,
+    row_weight: FloatArray,
+    weight: FloatArray,
+    mean: FloatArray,
+    scatter: FloatArray,
+) -> None:
+    """The kernel :func:`dense_class_moments` in NumPy, for a table without missing values and weights of zero.
+
+    The sums are taken in the order of the kernel, so that the results are equal to the last bit.
+    """
+    out = slice(first, first + X.shape[1])
+    for c in range(starts.size - 1):
+        for top in range(starts[c], starts[c + 1], TILE_ROWS):
+            tile = rows[top : min(top + TILE_ROWS, starts[c + 1])]
+            w = row_weight[tile][:, None]
+            x = X[tile].astype(np.float64)
+            total = np.add.accumulate(w)[-1]
+            tile_mean = np.add.accumulate(w * x)[-1] / total
+            d = x - tile_mean
+            tile_scatter = np.add.accumulate(w * d * d)[-1]
+            before = weight[c, out].copy()
+            weight[c, out] += total
+            share = total / weight[c, out]
+            d = tile_mean - mean[c, out]
+            mean[c, out] += d * share
+            scatter[c, out] += tile_scatter + d * d * before * share
 
 
 def class_totals(

@@ -8,17 +8,9 @@ from sklearn.utils import check_array, check_consistent_length, get_tags
 from sklearn.utils.validation import validate_data
 
 from tamis.base.errors import DataError
-from tamis.base.mixed_columns import (
-    MixedTable,
-    all_numbers,
-    assembled,
-    columns_of,
-    level_codes,
-    levels_of,
-    only_numbers,
-    take_apart,
-)
+from tamis.base.mixed_columns import MixedTable, assembled, columns_of, level_codes, levels_of, only_numbers
 from tamis.base.part import Part
+from tamis.base.transformer import all_numbers, take_apart
 from tamis.base.types import FloatArray, Mask, Matrix
 
 #: The sorted distinct texts of each nominal column, by column number; a code is a position among them.
@@ -59,7 +51,7 @@ def coded(X: Any, who: str = "this method") -> Coded:
 class TakesNominal:
     """First base of a classifier or selector that takes nominal columns.
 
-    Data frames and arrays of objects are validated as in :class:`~tamis.base.mixed_columns.MixedTransformer`. `X` then
+    Data frames and arrays of objects are validated as in :class:`~tamis.base.transformer.MixedTransformer`. `X` then
     arrives as a float64 array in which a nominal column holds the codes 0, 1, ... of its levels, -1 for an unknown
     level, and NaN for a missing value. Rows of numbers alone arrive as without this base. An error names a column with
     missing values where the class does not accept them.

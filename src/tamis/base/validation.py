@@ -5,9 +5,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 
-from tamis.base._sklearn import _check_sample_weight
 from tamis.base.errors import TamisError
 from tamis.base.types import Codes, FloatArray, Matrix
 
@@ -31,6 +29,9 @@ def check_number(name: str, value: Any, low: float, high: float) -> None:
 
 def encode_labels(y: Any, who: str, *, at_least: int = 2) -> tuple[np.ndarray, Codes]:
     """The sorted distinct labels of `y`, and the code of each row; `who` names the method in messages."""
+    # Late, as below: tables are read and described without scikit-learn.
+    from sklearn.utils.multiclass import check_classification_targets
+
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if classes.shape[0] < at_least:
@@ -47,6 +48,8 @@ def check_weights(sample_weight: Any, X: Matrix) -> FloatArray | None:
     """Non-negative sample weights as an array, one for each row of `X`; None stays None."""
     if sample_weight is None:
         return None
+    from tamis.base._sklearn import _check_sample_weight
+
     return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 

@@ -1,5 +1,7 @@
 """``tamis``: all commands together; every error that the user can correct is one sentence."""
 
+import atexit
+import gc
 import sys
 import warnings
 from typing import Annotated, Any
@@ -48,6 +50,7 @@ def options(
 
 def main() -> None:
     """Run the command line: exit code 0 for success, 2 for an error that the user can correct."""
+    _collect_less()
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = _note
@@ -55,6 +58,12 @@ def main() -> None:
             app()
         except (ValueError, OSError, MemoryError) as error:
             _refuse(error)
+
+
+def _collect_less() -> None:
+    """Spend no time on looking for garbage among what was imported, while it is and at the end: there is none."""
+    gc.set_threshold(50_000)
+    atexit.register(gc.freeze)
 
 
 def _refuse(error: Exception) -> None:

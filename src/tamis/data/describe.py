@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
-from sklearn.utils.sparsefuncs import min_max_axis
 
 from tamis.base.types import FloatArray, Matrix
 from tamis.data.column_plan import ColumnPlan
@@ -142,6 +141,8 @@ def _sparse_columns(X: Matrix) -> FloatArray:
     n_rows, n_columns = X.shape
     if not n_rows:
         return np.tile([[0.0], [0.0], [1.0], [np.inf], [-np.inf]], n_columns)
+    from sklearn.utils.sparsefuncs import min_max_axis
+
     owner = np.repeat(np.arange(n_columns), np.diff(X.indptr))
     counts = [np.bincount(owner[odd], minlength=n_columns) for odd in (np.isnan(X.data), np.isinf(X.data))]
     low, high = min_max_axis(X, axis=0, ignore_nan=True)

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
-from sklearn.utils.sparsefuncs import min_max_axis
 
 from tamis.base.types import FloatArray, Mask
 from tamis.data.duplicates import equal_columns, too_large
@@ -23,6 +22,8 @@ def constant_columns(X: Any) -> Mask:
     array([ True, False,  True])
     """
     if sp.issparse(X):
+        from sklearn.utils.sparsefuncs import min_max_axis
+
         low, high = min_max_axis(X, axis=0)
         missing = np.bincount(X.tocsr().indices[np.isnan(X.tocsr().data)], minlength=X.shape[1])
         return np.asarray((low == high) | (missing == X.shape[0]))

@@ -9,7 +9,6 @@ from functools import cache
 from itertools import islice
 from typing import TypeVar
 
-import numba
 from joblib import cpu_count
 from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
 
@@ -128,6 +127,8 @@ def _seconds(module: str, name: str, signatures: Sequence[str]) -> tuple[str, di
 
 @cache
 def _start_numba() -> None:
+    import numba
+
     # What numba does once in a process is no part of the first kernel's time.
     numba.njit(lambda x: x + 1).compile("float64(float64)")
 

@@ -1,9 +1,9 @@
 """A copy of one array into another that compiles quickly."""
 
-from numba.extending import register_jitable
+from tamis.kernels.compiler import helper
 
 
-@register_jitable
+@helper
 def assign(target, source):
     """Copy a one-dimensional array into the beginning of another.
 

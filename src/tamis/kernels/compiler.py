@@ -13,9 +13,7 @@ from time import process_time
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core import sigutils, types
 
 from tamis.kernels.disk_cache import Kinds, compiled, has_cache, lock_path, stored
 from tamis.kernels.lock import Lock, LockedError
@@ -30,13 +28,18 @@ _OTHERS = 120.0
 
 _kernels: list["Kernel"] = []
 
+#: Functions for kernels to call that numba does not know yet.
+_helpers: list[Callable[..., Any]] = []
+_telling = threading.Lock()
+
 
 class Kernel:
     """A compiled function and the argument types it is compiled for ahead of time.
 
     The first call with new argument types compiles it, or loads it from the disk cache. Processes that need the same
     kernel wait for the one that compiles it. Arrays among the first `reads` arguments are passed read-only, so that a
-    memory-mapped array and an ordinary one share one compiled version.
+    memory-mapped array and an ordinary one share one compiled version. Numba is imported at the first call of any
+    kernel, so that a command without one does not wait for it.
     """
 
     def __init__(self, function: Callable[..., Any], signatures: tuple[str, ...], reads: int) -> None:
@@ -45,14 +48,15 @@ class Kernel:
         self.python = function
         self.signatures = signatures
         self.reads = reads
-        self._dispatcher = compiled(function)
         self._ready: set[Kinds] = set()
         self._seen: set[tuple[Any, ...]] = set()
 
     def __call__(self, *args: Any) -> Any:
         args = tuple(_frozen(a) if i < self.reads else a for i, a in enumerate(args))
         if (seen := tuple(map(_kind, args))) not in self._seen:
-            kinds = tuple(numba.typeof(a) for a in args)
+            from numba import typeof
+
+            kinds = tuple(map(typeof, args))
             if kinds not in self._ready:
                 # Loading takes long on a busy machine too, and is not worth a word.
                 with nullcontext() if stored(self._dispatcher)(kinds) else self._announced():
@@ -87,7 +91,7 @@ class Kernel:
 
     def compile_seconds(self, signature: str) -> float:
         """Seconds of CPU time that it takes to compile one version, without the cache."""
-        dispatcher = compiled(self.python, cache=False)
+        dispatcher = _dispatcher_of(self.python, cache=False)
         begin = process_time()
         dispatcher.compile(self._kinds[signature])
         return process_time() - begin
@@ -98,8 +102,14 @@ class Kernel:
         return len(self.signatures) * sum(len(code.co_code) for code in _codes(self.python))
 
     @cached_property
+    def _dispatcher(self) -> Any:
+        return _dispatcher_of(self.python)
+
+    @cached_property
     def _kinds(self) -> dict[str, Kinds]:
         """The argument types of every declared signature."""
+        from numba.core import sigutils, types
+
         found = {}
         for signature in self.signatures:
             kinds, _ = sigutils.normalize_signature(signature)
@@ -144,6 +154,16 @@ class Kernel:
             notice.cancel()
 
 
+def _dispatcher_of(function: Callable[..., Any], *, cache: bool = True) -> Any:
+    """Numba's dispatcher of a function, which may call all helpers."""
+    from numba.extending import register_jitable
+
+    with _telling:
+        while _helpers:
+            register_jitable(_helpers.pop())
+    return compiled(function, cache=cache)
+
+
 def _kind(argument: Any) -> Any:
     """Key of a compiled version; `numba.typeof` takes longer than a small kernel."""
     if not isinstance(argument, np.ndarray):
@@ -173,6 +193,12 @@ def kernel(*signatures: str, reads: int = 0) -> Callable[[Callable[..., Any]], K
         return declared
 
     return declare
+
+
+def helper(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function one that kernels call."""
+    _helpers.append(function)
+    return function
 
 
 def _codes(function: Callable[..., Any]) -> set[CodeType]:

@@ -11,10 +11,9 @@ e^-m. The objective along a direction d, for t from `low` <= 0 to `high` >= 0, i
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 
 from tamis.kernels.assign import assign
-from tamis.kernels.compiler import kernel
+from tamis.kernels.compiler import helper, kernel
 
 #: Most Newton steps along one direction; three or four are usual.
 _STEPS = 40
@@ -25,7 +24,7 @@ _LEFT = 0.1
 _V, _T = "float64[::1]", "float64[:, ::1]"
 
 
-@register_jitable
+@helper
 def _value(m, loss):
     if loss == 0:
         return math.log1p(math.exp(-abs(m))) + max(-m, 0.0)
@@ -35,7 +34,7 @@ def _value(m, loss):
     return math.exp(-m)
 
 
-@register_jitable
+@helper
 def _slopes(m, loss):
     """First and second derivative of the loss."""
     if loss == 0:
@@ -50,7 +49,7 @@ def _slopes(m, loss):
     return -e, e
 
 
-@register_jitable
+@helper
 def _look(t, margins, weight, loss, direction, linear, quadratic, first, second):
     """Slope and curvature at t; fills the derivatives of the rows in `first` and `second`."""
     slope, bend = linear + 2.0 * quadratic * t, 2.0 * quadratic
@@ -63,7 +62,7 @@ def _look(t, margins, weight, loss, direction, linear, quadratic, first, second)
     return slope, bend
 
 
-@register_jitable
+@helper
 def _minimum(margins, weight, loss, direction, linear, quadratic, low, high, left, first, second):
     """Minimum along a direction, by safeguarded Newton steps until the slope falls to the share `left`.
 

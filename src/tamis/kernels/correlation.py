@@ -5,9 +5,8 @@ rounded to a multiple of 2^-30 as in :mod:`tamis.kernels.joint`.
 """
 
 import numpy as np
-from numba.extending import register_jitable
 
-from tamis.kernels.compiler import kernel
+from tamis.kernels.compiler import helper, kernel
 from tamis.kernels.joint import GRID
 
 _PAIRS = "intp[::1], int64[::1], intp[::1], float64[::1])"
@@ -47,6 +46,6 @@ def stored_correlation(indptr, rows, unit, mean, n_rows, columns, since, others,
             other[rows[s]] = 0.0
 
 
-@register_jitable
+@helper
 def _rounded(product):
     return np.floor(GRID * abs(product) + 0.5) / GRID

@@ -5,10 +5,9 @@ column is first counted into a table of its distinct values by classes, and ever
 """
 
 import numpy as np
-from numba.extending import register_jitable
 
 from tamis.kernels.assign import assign
-from tamis.kernels.compiler import kernel
+from tamis.kernels.compiler import helper, kernel
 from tamis.kernels.ssv import halfway
 
 _COLUMNS = "int64[::1], int64[::1], int32[::1], {real}[::1], int64[::1], boolean[::1], float64[::1]"
@@ -69,7 +68,7 @@ def column_cuts(begin, end, rows, values, codes, used, priors, cut, degree, coun
                 count[j] += 1
 
 
-@register_jitable
+@helper
 def _count(first, last, rows, values, codes, used, total, zero, value, table):
     """Fill the distinct known values of a column and their rows by classes; returns the number of values."""
     n_classes = total.shape[0]
@@ -103,7 +102,7 @@ def _count(first, last, rows, values, codes, used, total, zero, value, table):
     return m
 
 
-@register_jitable
+@helper
 def _sum(table, first, last, priors, known):
     """Fill the rows of each class in a range of values; returns the number of classes and the errors."""
     classes = 0
@@ -118,7 +117,7 @@ def _sum(table, first, last, priors, known):
     return classes, all_counted - most_counted
 
 
-@register_jitable
+@helper
 def _best(value, table, first, last, known, left):
     """The first value right of the best split; ties as in `tamis.kernels.ssv`, exact for counts."""
     all_weight = weight_left = 0.0

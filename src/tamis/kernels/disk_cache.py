@@ -8,25 +8,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numba
-from numba.core.caching import NullCache
-
 #: The argument types of a version.
 Kinds: TypeAlias = tuple[Any, ...]
 
 
 def compiled(function: Callable[..., Any], *, cache: bool = True) -> Any:
     """Numba's dispatcher of a function; without a cache if no folder for one can be written."""
+    # Late, here and below: only a call of a kernel needs this slow import.
+    from numba import njit
+
     if cache:
         try:
-            return numba.njit(cache=True, nogil=True)(function)
+            return njit(cache=True, nogil=True)(function)
         except RuntimeError:
             pass
-    return numba.njit(nogil=True)(function)
+    return njit(nogil=True)(function)
 
 
 def has_cache(dispatcher: Any) -> bool:
     """Whether compiled versions are stored on disk."""
+    from numba.core.caching import NullCache
+
     return not isinstance(dispatcher._cache, NullCache)
 
 

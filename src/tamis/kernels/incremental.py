@@ -4,10 +4,9 @@ A kernel marks the sets in which rounding could decide a prediction, so that the
 """
 
 import numpy as np
-from numba.extending import register_jitable
 
 from tamis.kernels.assign import assign
-from tamis.kernels.compiler import kernel
+from tamis.kernels.compiler import helper, kernel
 
 _TABLE = "float64[:, ::1]"
 
@@ -29,7 +28,7 @@ def add_squares(test, train, squares):
                 squares[t, i] += d * d
 
 
-@register_jitable
+@helper
 def _settle(squares, codes, votes, edge, near, many, first):
     """Count the votes when rows tie for the last of the `many` places; returns whether the vote is certain.
 
@@ -125,7 +124,7 @@ def nearest_votes(squares, order, test, train, norms, codes, many, n_classes, rt
             predicted[c, t] = votes.argmax()
 
 
-@register_jitable
+@helper
 def _add_column(known, smoothing, sign, logs, size, extremes):
     """Add (`sign` 1) or subtract (-1) the log-likelihoods of a column, given as a row of `known`, in `logs`.
 
@@ -146,7 +145,7 @@ def _add_column(known, smoothing, sign, logs, size, extremes):
             logs[c, t] -= sign * (base + d * d * half)
 
 
-@register_jitable
+@helper
 def _tabulate(known, columns, smoothing, prior, logs, size, extremes):
     """Fill the joint log-likelihoods of a set."""
     extremes[0], extremes[1] = np.inf, 0.0

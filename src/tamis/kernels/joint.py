@@ -10,10 +10,9 @@ to ``out[q]`` the information of column ``columns[q]`` with each of ``others[sin
 """
 
 import numpy as np
-from numba.extending import register_jitable
 
 from tamis.kernels.assign import assign
-from tamis.kernels.compiler import kernel
+from tamis.kernels.compiler import helper, kernel
 
 #: The information of a pair is a multiple of 1 / GRID.
 GRID = 2.0**30
@@ -112,13 +111,13 @@ def stored_information(indptr, rows, stored, zero, sizes, n_rows, columns, since
             out[q] += _information(table[width + 1 : used], width, sizes[c], sizes[p], terms)
 
 
-@register_jitable
+@helper
 def _room(n_rows):
     """Cells of the largest table that is quicker than sorting the pairs of states."""
     return max(4 * n_rows + 1024, (FEW + 1) * (FEW + 1))
 
 
-@register_jitable
+@helper
 def _information(cells, width, n_one, n_other, terms):
     """From a table whose row a begins at ``a * width``."""
     total = 0
@@ -138,7 +137,7 @@ def _information(cells, width, n_one, n_other, terms):
     return _rounded(value, total, terms)
 
 
-@register_jitable
+@helper
 def _sorted_information(one, other, terms):
     """From the states of all rows, where a table would have too many cells."""
     a, b = np.empty(one.shape[0], dtype=np.int64), np.empty(one.shape[0], dtype=np.int64)
@@ -155,7 +154,7 @@ def _sorted_information(one, other, terms):
     return _rounded(value, n, terms)
 
 
-@register_jitable
+@helper
 def _runs(keys, terms):
     """Sum of L over the counts of equal keys."""
     ordered = np.sort(keys)
@@ -168,14 +167,14 @@ def _runs(keys, terms):
     return value
 
 
-@register_jitable
+@helper
 def _rounded(value, total, terms):
     if total == 0:
         return 0.0
     return max(np.floor(GRID * (value + terms[total]) / total + 0.5), 0.0) / GRID
 
 
-@register_jitable
+@helper
 def _in_both(bits, one, other):
     """Number of bits set in both of two rows of words."""
     count = np.uint64(0)
@@ -188,7 +187,7 @@ def _in_both(bits, one, other):
     return np.int32(count)
 
 
-@register_jitable
+@helper
 def _fill(states, j, indptr, rows, stored, zero):
     """Write the state of every row in column j."""
     states[:] = zero[j]

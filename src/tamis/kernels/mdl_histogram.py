@@ -1,9 +1,8 @@
 """Description length of the class labels in the cells of a histogram when one more axis is halved, repeatedly."""
 
 import numpy as np
-from numba.extending import register_jitable
 
-from tamis.kernels.compiler import kernel
+from tamis.kernels.compiler import helper, kernel
 
 
 @kernel(
@@ -75,7 +74,7 @@ def refined_cells(
             present[r] = 0
 
 
-@register_jitable
+@helper
 def _merge(table, first, n_pairs, present):
     """Add up the parts of a cell in pairs, in place; lines of absent parts are not read."""
     merged = 0
@@ -92,7 +91,7 @@ def _merge(table, first, n_pairs, present):
     return merged
 
 
-@register_jitable
+@helper
 def _cost(table, line, logs):
     """Bits that encode the classes of a cell if it is mixed (else 0), and whether it is."""
     n_classes = table.shape[1]

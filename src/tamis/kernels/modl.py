@@ -6,9 +6,8 @@ rows of each class below block b, so that a range of blocks is counted by one di
 """
 
 import numpy as np
-from numba.extending import register_jitable
 
-from tamis.kernels.compiler import kernel
+from tamis.kernels.compiler import helper, kernel
 from tamis.kernels.modl_search import CLOSE, improve, interval_cost, log_factorial, merge, prior
 from tamis.kernels.ssv import halfway
 
@@ -60,7 +59,7 @@ def interval_cuts(begin, end, rows, values, codes, weight, members, total, logs,
             count[j], gain[j] = n, max(saved - prior(n + 1, size, logs), 0.0)
 
 
-@register_jitable
+@helper
 def _blocks(first, last, rows, values, codes, weight, members, total, ends, below):
     """Fill the lowest and highest value of each block and the rows of each class below it; returns the block count."""
     n_classes = total.shape[0]
@@ -106,7 +105,7 @@ def _blocks(first, last, rows, values, codes, weight, members, total, ends, belo
             n += 1
 
 
-@register_jitable
+@helper
 def _best(n_blocks, below, size, logs, n_classes, most, following):
     """Link the intervals of least cost, by dynamic programming over their number and the end of the last."""
     close = CLOSE * (1.0 + log_factorial(size, logs))

@@ -7,25 +7,26 @@ maps the first block of an interval to the first block of the next one.
 import math
 
 import numpy as np
-from numba.extending import register_jitable
+
+from tamis.kernels.compiler import helper
 
 #: Costs that differ by at most this share of the largest term are equal.
 CLOSE = 1e-12
 
 
-@register_jitable
+@helper
 def log_factorial(x, logs):
     """Logarithm of x!, looked up where listed."""
     return logs[int(x)] if x < logs.shape[0] else math.lgamma(x + 1.0)
 
 
-@register_jitable
+@helper
 def prior(n, size, logs):
     """Cost of the ends of `n` intervals of `size` rows: ln C(size + n - 1, n - 1)."""
     return log_factorial(size + n - 1.0, logs) - log_factorial(n - 1.0, logs) - log_factorial(size, logs)
 
 
-@register_jitable
+@helper
 def interval_cost(below, start, stop, logs, n_classes):
     """Cost of the blocks from `start` up to `stop` as one interval.
 
@@ -39,7 +40,7 @@ def interval_cost(below, start, stop, logs, n_classes):
     return log_factorial(size + n_classes - 1.0, logs) - log_factorial(n_classes - 1.0, logs) - listed
 
 
-@register_jitable
+@helper
 def merge(n_blocks, below, size, logs, n_classes, most, following):
     """Merge the cheapest pair of neighbours, down to one interval, and link the intervals of the cheapest step."""
     close = CLOSE * (1.0 + log_factorial(size, logs))
@@ -89,7 +90,7 @@ def merge(n_blocks, below, size, logs, n_classes, most, following):
             start = b
 
 
-@register_jitable
+@helper
 def _drop(heap, keys, place, at, length):
     """Remove an entry of the heap; returns the new length."""
     length -= 1
@@ -99,7 +100,7 @@ def _drop(heap, keys, place, at, length):
     return length
 
 
-@register_jitable
+@helper
 def _settle(heap, keys, place, at, length):
     """Restore the heap order at an entry; ties go to the lower block."""
     item, key = heap[at], keys[at]
@@ -121,7 +122,7 @@ def _settle(heap, keys, place, at, length):
     heap[at], keys[at], place[item] = item, key, at
 
 
-@register_jitable
+@helper
 def improve(n_blocks, below, size, logs, n_classes, most, following):
     """Pass over the intervals and take every step that lowers the cost, until none does."""
     close = CLOSE * (1.0 + log_factorial(size, logs))
@@ -142,7 +143,7 @@ def improve(n_blocks, below, size, logs, n_classes, most, following):
                 following[start], following[place] = place, stop
 
 
-@register_jitable
+@helper
 def _step(n_blocks, below, size, logs, n_classes, n, most, start, close, following):
     """The best of five changes at the interval that begins with the block `start`.
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from tamis.kernels.compiler import kernel
 
-_ROWS = 64
+#: Rows of a tile.
+TILE_ROWS = 64
 _COLUMNS = 512
 
 _OUT = "float64[:, ::1]"
@@ -40,8 +41,8 @@ def dense_class_moments(X, first, rows, starts, row_weight, weight, mean, scatte
     for left in range(0, n_columns, _COLUMNS):
         width = min(_COLUMNS, n_columns - left)
         for c in range(n_classes):
-            for top in range(starts[c], starts[c + 1], _ROWS):
-                bottom = min(top + _ROWS, starts[c + 1])
+            for top in range(starts[c], starts[c + 1], TILE_ROWS):
+                bottom = min(top + TILE_ROWS, starts[c + 1])
                 total = 0.0
                 tile_mean[:] = 0.0
                 tile_scatter[:] = 0.0

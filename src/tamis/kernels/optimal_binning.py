@@ -13,10 +13,9 @@ weight, sum of squares, sum, sum of x, of x squared and of x times target.
 """
 
 import numpy as np
-from numba.extending import register_jitable
 
 from tamis.kernels.assign import assign
-from tamis.kernels.compiler import kernel
+from tamis.kernels.compiler import helper, kernel
 
 #: Costs that differ by less than this share of the sum of squares are equal; errors below ten times it are zero.
 _CLOSE = 1e-12
@@ -115,7 +114,7 @@ def best_bins(first, sums, penalty, max_bins, min_weight, lines, begins, cost):
             cost[j] = _few(P, m, each, min_weight, lines, close, max_bins, begins[first[j] :])
 
 
-@register_jitable
+@helper
 def _any_number(P, m, each, min_weight, lines, close, path, back):
     """Fill the paths of the best bins; returns how many bins there are, 0 if none are heavy enough."""
     path[0] = 0.0
@@ -126,7 +125,7 @@ def _any_number(P, m, each, min_weight, lines, close, path, back):
     return bins
 
 
-@register_jitable
+@helper
 def _few(P, m, each, min_weight, lines, close, max_bins, begins):
     """The best of at most `max_bins` bins: one layer of paths for each number of bins."""
     back = np.empty((max_bins + 1, m + 1), dtype=np.int32)
@@ -146,7 +145,7 @@ def _few(P, m, each, min_weight, lines, close, max_bins, begins):
     return best
 
 
-@register_jitable
+@helper
 def _error(P, s, t, lines):
     """Squared error of the values s up to t as one bin."""
     weight = P[t, 0] - P[s, 0]
@@ -169,7 +168,7 @@ def _error(P, s, t, lines):
     return max(error, 0.0)
 
 
-@register_jitable
+@helper
 def _layer(P, m, each, min_weight, lines, close, before, path, back):
     """Fill ``path[t]``, the least over s of ``before[s] + each + error of s..t``, and `back`, where it is reached.
 
@@ -213,7 +212,7 @@ def _layer(P, m, each, min_weight, lines, close, before, path, back):
         path[t], back[t] = best, at
 
 
-@register_jitable
+@helper
 def _grown(owner, end, size):
     """Copies of the pieces with more room."""
     wider, wider_end = np.empty(size, dtype=np.int64), np.empty((size, 1))
@@ -222,7 +221,7 @@ def _grown(owner, end, size):
     return wider, wider_end
 
 
-@register_jitable
+@helper
 def _enter_line(P, new, close, before, owner, end, spare, spare_end, count):
     """Give a new start the predictions mu for which it is better; returns the number of pieces.
 
@@ -262,13 +261,13 @@ def _enter_line(P, new, close, before, owner, end, spare, spare_end, count):
     return made
 
 
-@register_jitable
+@helper
 def _earlier_equal(P, other, s, new, close, before):
     """Whether a neighbouring piece belongs to an earlier start than s that ties with the new one."""
     return other < s and abs(before[new] - before[other] - _error(P, other, new, False)) <= close
 
 
-@register_jitable
+@helper
 def _enter(P, new, lines, close, before, owner, low, high, count):
     """Prune starts, narrow the boxes of the rest, and add a new start; returns the number of starts.
 
@@ -299,7 +298,7 @@ def _enter(P, new, lines, close, before, owner, low, high, count):
     return kept + 1
 
 
-@register_jitable
+@helper
 def _within(P, s, t, room, low, high, i):
     """Narrow box i to the predictions with at most `room` more error on the values s up to t than their mean has."""
     weight = P[t, 0] - P[s, 0]
@@ -318,7 +317,7 @@ def _within(P, s, t, room, low, high, i):
     return True
 
 
-@register_jitable
+@helper
 def _outside(P, e, s, close, before, low, high, i):
     """Narrow the box of start s by the ball in which start e is better, where the ball covers a side of the box."""
     weight = P[s, 0] - P[e, 0]

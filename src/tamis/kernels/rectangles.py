@@ -1,9 +1,8 @@
 """The best division of a grid into rectangles by cuts from side to side, exactly."""
 
 import numpy as np
-from numba.extending import register_jitable
 
-from tamis.kernels.compiler import kernel
+from tamis.kernels.compiler import helper, kernel
 
 
 @kernel("float64(float64[:, :, ::1], float64, float64, int64[:, ::1])", reads=3)
@@ -67,6 +66,6 @@ def best_rectangles(sums, penalty, min_weight, found):
     return cost[0, m, 0, n]
 
 
-@register_jitable
+@helper
 def _put(found, i, a, b, c, d):
     found[i, 0], found[i, 1], found[i, 2], found[i, 3] = a, b, c, d

@@ -7,9 +7,8 @@ where the table has one layer). The table and `evidence` are multiples of 2^-30,
 """
 
 import numpy as np
-from numba.extending import register_jitable
 
-from tamis.kernels.compiler import kernel
+from tamis.kernels.compiler import helper, kernel
 
 #: Numbers of the table are multiples of 1 / GRID.
 GRID = 2.0**30
@@ -174,7 +173,7 @@ def rest_areas_with(indptr, rows, places, base, table, share, evidence, classes,
         pairs[q] = total
 
 
-@register_jitable
+@helper
 def _put(at, indptr, rows, places, base, j):
     """Fill the place of each row in column j."""
     at[:] = base[j]
@@ -182,7 +181,7 @@ def _put(at, indptr, rows, places, base, j):
         at[rows[t]] = places[t]
 
 
-@register_jitable
+@helper
 def _in_order(heights, weights, high, high_end, low, low_end):
     """Weight of the pairs with the row of the first range above that of the second, both ascending; ties count half."""
     total, below = 0.0, 0.0
@@ -202,7 +201,7 @@ def _in_order(heights, weights, high, high_end, low, low_end):
     return total
 
 
-@register_jitable
+@helper
 def _sorted_pairs(heights, classes, positive, weight):
     """The same for one list of all rows, those of the class `positive` against the others."""
     order = np.argsort(heights)

@@ -8,10 +8,9 @@ so the time per split does not depend on the number of classes.
 """
 
 import numpy as np
-from numba.extending import register_jitable
 
 from tamis.kernels.assign import assign
-from tamis.kernels.compiler import kernel
+from tamis.kernels.compiler import helper, kernel
 
 #: Score of a column that cannot be split.
 NO_SPLIT = -np.inf
@@ -131,7 +130,7 @@ def column_splits(begin, end, rows, values, codes, weight, total, n_rows, balanc
         score[j], same[j], split[j], gap[j] = best, best_same, best_split, best_gap
 
 
-@register_jitable
+@helper
 def _leave_out_missing(first, last, rows, values, codes, weight, total, n_rows, known):
     """Fill the weight of each class among the rows with a known value; returns their end and number."""
     n_known = n_rows
@@ -149,7 +148,7 @@ def _leave_out_missing(first, last, rows, values, codes, weight, total, n_rows, 
     return last, n_known
 
 
-@register_jitable
+@helper
 def _balanced_score(left, known, classes):
     """1 - BER K/(K - 1) when each side predicts the class it holds the largest share of."""
     most_left = most_right = 0.0
@@ -161,14 +160,14 @@ def _balanced_score(left, known, classes):
     return (most_left + most_right - 1.0) / (classes - 1)
 
 
-@register_jitable
+@helper
 def halfway(below, above):
     """The middle of two values; the upper one where no number lies between them, so that the lower one is below it."""
     middle = below / 2.0 + above / 2.0
     return middle if middle > below else above
 
 
-@register_jitable
+@helper
 def _nearest(values, first, last, pending, start, stop, average):
     """The split nearest to the average of splits number `start` up to `stop`, which tie, and its gap.
 
@@ -198,7 +197,7 @@ def _nearest(values, first, last, pending, start, stop, average):
     return split, gap
 
 
-@register_jitable
+@helper
 def _subset_score(table, present, chosen, known, part, classes, balanced):
     """Score of the split between the chosen levels and the others, and the pairs of one class that it separates."""
     count = 0

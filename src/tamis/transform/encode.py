@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis.base._sklearn import StrOptions, _check_feature_names_in, _get_output_config, integer
 from tamis.base.errors import DataError
-from tamis.base.mixed_columns import MixedTable, MixedTransformer, level_codes, levels_of
+from tamis.base.mixed_columns import MixedTable, level_codes, levels_of
 from tamis.base.part import Part
 from tamis.base.search_range import choice
+from tamis.base.transformer import MixedTransformer
 from tamis.base.types import FloatArray, Matrix
 
 #: One-hot output is sparse when it has more training entries than this ...

@@ -9,10 +9,11 @@ import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin
 
 from tamis.base._sklearn import StrOptions, _get_output_config
-from tamis.base.mixed_columns import MixedTable, MixedTransformer
+from tamis.base.mixed_columns import MixedTable
 from tamis.base.moments import ClassMoments
 from tamis.base.part import Part
 from tamis.base.search_range import choice
+from tamis.base.transformer import MixedTransformer
 from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import canonical
 

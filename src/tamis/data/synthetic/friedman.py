@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import ortho_group
 
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
@@ -130,6 +129,8 @@ def _problem(
     n_inputs: int, n_probes: int, n_functions: int, mean_size: float, seed: int
 ) -> tuple[list[_Bump], np.ndarray]:
     """The functions, and the order of the columns."""
+    from scipy.stats import ortho_group
+
     check_whole("n_inputs", n_inputs, 1)
     check_whole("n_probes", n_probes, 0)
     check_whole("n_functions", n_functions, 1)

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.cluster.hierarchy import linkage
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 from sklearn.utils.sparsefuncs import min_max_axis
@@ -99,6 +98,9 @@ def _products(X: Matrix, unit: FloatArray) -> FloatArray:
 
 def _hierarchy(products: FloatArray) -> FloatArray:
     """Ward's linkage from inner products; distances that differ only by rounding count as equal."""
+    # Late: the catalog imports every part, and this is slow.
+    from scipy.cluster.hierarchy import linkage
+
     if products.shape[0] < 2:
         return np.empty((0, 4))
     lengths = products.diagonal()

@@ -5,7 +5,6 @@ from io import BytesIO
 from typing import Any
 
 import numpy as np
-import scipy.io
 
 from tamis.base.errors import DataError
 from tamis.base.types import Matrix
@@ -43,6 +42,8 @@ def _read(source: Source, target: str | None) -> Dataset:
 
 def _variables(source: Source) -> dict[str, Variable]:
     """Those of X, Y and y that the file holds."""
+    import scipy.io
+
     names = ("X", *_LABELS)
     try:
         file: Any = BytesIO(source.content)
