@@ -7,10 +7,9 @@ weight zero are left out. All counts are sums of the weights of documents.
 """
 
 import numpy as np
-from numba.extending import register_jitable
 
 from tamis.kernels.assign import assign
-from tamis.kernels.compiler import kernel
+from tamis.kernels.compiler import helper, kernel
 
 #: Columns of the tally of tails: count, documents, and the last document or the row of the output.
 _COUNT, _DOCUMENTS, _LAST = 0, 1, 2
@@ -139,7 +138,7 @@ def streamed_ngrams(
     return end
 
 
-@register_jitable
+@helper
 def _add(tally, touched, n, word, document, weight):
     """Count one occurrence; return the number of distinct words so far, which `touched` lists."""
     if tally[word, _COUNT] == 0.0:
@@ -153,7 +152,7 @@ def _add(tally, touched, n, word, document, weight):
     return n
 
 
-@register_jitable
+@helper
 def _write(tally, touched, n, min_count, min_df, begin, tail, total, documents):
     """Write the frequent among the words in ascending order, note their rows in the tally, and clear the others."""
     end = begin
@@ -174,7 +173,7 @@ def _write(tally, touched, n, min_count, min_df, begin, tail, total, documents):
     return end
 
 
-@register_jitable
+@helper
 def _clear(tally, tail, begin, end):
     for row in range(begin, end):
         tally[tail[row], _COUNT] = 0.0
@@ -232,14 +231,14 @@ def ngram_rows(offsets, codes, root, starts, words, column, n_columns, indptr):
     return indices[:n].copy(), counts[:n].copy()
 
 
-@register_jitable
+@helper
 def _grown(values):
     larger = np.empty(2 * values.shape[0], dtype=values.dtype)
     assign(larger, values)
     return larger
 
 
-@register_jitable
+@helper
 def _find(words, low, high, word):
     """The place of a word in an ascending part of a list, or -1."""
     end = high
