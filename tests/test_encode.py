@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from tamis.base.errors import DataError
+from tamis.base.mixed_columns import columns_of, level_codes
 from tamis.data import load
 from tamis.transform import Encode, Impute, Standardize
 
@@ -218,3 +219,17 @@ def test_bad_input_is_refused(mixed):
         Encode().fit(mixed.with_columns(pl.lit(np.inf).alias("height")))
     with pytest.raises(DataError, match="column 'weight' holds text, but held numbers in fit"):
         Encode().fit(mixed).transform(mixed.with_columns(pl.lit("heavy").alias("weight")))
+
+
+NUMBERS = st.lists(st.sampled_from([1.0, -2.5, np.inf, np.nan, None]), min_size=1, max_size=12)
+LEVELS = st.lists(st.sampled_from(["a", "b", "c", "", None]), min_size=1, max_size=12)
+
+
+@given(NUMBERS, LEVELS, st.sets(st.sampled_from(["a", "b", "c", ""])))
+def test_columns_are_those_of_polars_queries(numbers, words, known):
+    column = pl.Series("x", numbers, dtype=pl.Float64, strict=False)
+    (found,) = columns_of(column.to_frame(), "encode")
+    assert found.to_list() == column.fill_nan(None).to_list()
+    position = {level: float(place) for place, level in enumerate(sorted(known))}
+    expected = [np.nan if word is None else position.get(word, -1.0) for word in words]
+    np.testing.assert_array_equal(level_codes(pl.Series("x", words, dtype=pl.String), sorted(known)), expected)

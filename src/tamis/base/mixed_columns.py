@@ -52,8 +52,11 @@ def levels_of(column: pl.Series) -> list[str]:
 
 def level_codes(column: pl.Series, levels: list[str]) -> FloatArray:
     """Position of each value of a nominal column among the levels: -1 where unknown, NaN where missing."""
-    codes = column.cast(pl.Enum(levels), strict=False).to_physical().cast(pl.Int64).fill_null(-1)
-    return np.where(column.is_null(), np.nan, codes)
+    known = column.cast(pl.Enum(levels), strict=False)
+    codes = known.to_physical().cast(pl.Float64).to_numpy(writable=True)
+    if known.null_count() > column.null_count():
+        codes[np.isnan(codes) & column.is_not_null().to_numpy()] = -1.0
+    return codes
 
 
 def _is_pandas(X: Any) -> bool:
@@ -90,7 +93,10 @@ def _of_polars(column: pl.Series, who: str) -> pl.Series:
     if column.dtype in (pl.String, pl.Categorical, pl.Enum):
         return column.cast(pl.String)
     if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
-        return column.cast(pl.Float64).fill_nan(None)
+        numbers = column.cast(pl.Float64)
+        # A query takes far longer than the look at the values, and a table that was read holds no NaN.
+        is_known = np.isnan(numbers.to_numpy()).sum() == numbers.null_count()
+        return numbers if is_known else numbers.fill_nan(None)
     raise DataError(f"{who} takes numbers and text; column {column.name!r} is of type {column.dtype}")
 
 
