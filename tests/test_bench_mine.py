@@ -148,6 +148,15 @@ def test_only_the_code_of_before_is_told_apart_by_its_revision():
     assert line(system="before", revision="a").key != line(system="before", revision="b").key
 
 
+def test_a_file_with_other_line_ends_loses_nothing(tmp_path):
+    path = tmp_path / "mine.csv"
+    append(path, line("colon"))
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    append(path, line("sonar"))
+    append(path, line("wdbc"))
+    assert [one.set for one in read(path).values()] == ["colon", "sonar", "wdbc"]
+
+
 def test_a_line_that_was_cut_is_not_read_and_makes_room_for_the_next(tmp_path):
     path = tmp_path / "mine.csv"
     for name in ("colon", "lung"):

@@ -81,7 +81,11 @@ def append(path: Path, line: Line) -> None:
 
 
 def _whole_lines(path: Path) -> str:
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    if not path.exists():
+        return ""
+    # Line ends as they are: the length of the text is a place in the file.
+    with path.open(encoding="utf-8", newline="") as file:
+        text = file.read()
     return text[: text.rfind("\n") + 1]
 
 
