@@ -55,6 +55,7 @@ EXPECTED = {
         "wrapper",
     ],
     "transform": [
+        "bigrams",
         "bin_means",
         "discretize",
         "encode",
@@ -67,6 +68,7 @@ EXPECTED = {
         "rms_norm",
         "standardize",
         "tfidf",
+        "words",
     ],
     "classifier": [
         "blend",

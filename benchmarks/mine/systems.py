@@ -142,8 +142,13 @@ class Systems:
 
     def _earlier(self) -> Path:
         folder = tempfile.TemporaryDirectory(prefix="tamis-before-")
+        try:
+            source = source_of(self.before, folder.name)
+        except UnavailableError:
+            folder.cleanup()
+            raise
         self._kept.append(folder)
-        return source_of(self.before, folder.name)
+        return source
 
 
 def _peer(system: str) -> str | None:
