@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import trace_columns
+from tamis.base.shared_fit import fit_together, grouped
 from tamis.select import Ranking
 from tamis.transform import ICA
 
@@ -52,6 +53,21 @@ def test_components_are_white_and_do_not_depend_on_the_form(seed):
     np.testing.assert_allclose(sparse.components_, dense.components_, atol=1e-6)
     assert (dense.components_.max(axis=1) >= -dense.components_.min(axis=1) - 1e-6).all()
     np.testing.assert_array_equal(ICA(3, random_state=seed).fit(X).components_, dense.components_)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_one_whitening_serves_every_number_of_components(form):
+    X = form(mixed(2, sources=6, columns=20)[1])
+    models = [ICA(k, tol=1e-8, random_state=0) for k in (2, 6, 4, 9)]
+    (group,) = grouped(models)
+    assert len(group.estimators) == 4
+    together = fit_together(models, X, None)
+    for place, model in enumerate(models):
+        found, alone = together.fitted(place), model.fit(X)
+        assert (found.n_components_, found.n_iter_) == (alone.n_components_, alone.n_iter_)
+        np.testing.assert_allclose(found.components_, alone.components_, atol=1e-6)
+    # Another start is another rotation.
+    assert len(grouped([ICA(2, random_state=0), ICA(2, random_state=1)])) == 2
 
 
 def test_sparse_rows_are_never_made_dense(monkeypatch):

@@ -99,6 +99,8 @@ def test_the_command_prints_every_table(tiny, tamis, monkeypatch, tmp_path):
         (("mrmr", "--repeats", 2), "mrmr takes no repeats"),
         (("mrmr", "--figures", "f"), "mrmr has no figures"),
         (("mrmr", "--data", "iris"), "mrmr has nothing on 'iris'; it has: nci60_mrmr"),
+        (("text-clustering", "--repeats", 2), "text-clustering takes no repeats"),
+        (("text-clustering",), "not available: webkb4 (the CMU Text Learning group); r52 (Cardoso-Cachopo's"),
         (("contrasts", "--data", "iris"), "contrasts makes its own data"),
         (("fr-svm", "--json", "--markdown"), "exclude each other"),
         (("mrmr",), "not available: nci60_mrmr"),
@@ -312,4 +314,5 @@ def test_a_study_is_added_in_one_file(tmp_path):
 def test_the_studies_that_are_found():
     assert list(studies()) == [
         *("binning", "contrasts", "convex-networks", "esnb", "fr-svm", "fs-svm", "ghostminer", "mdl-histogram", "mrmr"),
+        "text-clustering",
     ]

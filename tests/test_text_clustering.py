@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import make_pipeline
 
 import tamis
 from tamis.base.errors import TamisError
 from tamis.text.clustering import cluster_classes, clustering_accuracy, kmeans
 from tamis.text.reduction_curves import ReductionCurves, reduction_curves
-from tamis.transform import LSI
+from tamis.transform import ICA, LSI
 
 labelled = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abc")), min_size=1, max_size=25)
 
@@ -117,6 +118,33 @@ def test_curves_of_recipes(form):
     assert curves.mean("lsi")[0] > curves.mean("random_projection")[0]
     again = reduction_curves({"lsi": methods["lsi"]}, form(X), y, [2, 10, 30], n_splits=2)
     np.testing.assert_array_equal(again.accuracy["lsi"], curves.accuracy["lsi"])
+
+
+def test_what_reductions_share_is_fitted_once_and_is_what_each_is_alone():
+    X, y = documents()
+
+    def chain(last):
+        return lambda k: make_pipeline(Spy(50), "passthrough", last(k))
+
+    methods = {"lsi": chain(LSI), "ica": chain(ICA), "first": chain(Spy)}
+    Spy.seen = []
+    together = reduction_curves(methods, X, y, [2, 5], n_splits=2)
+    # In each split the step that all begin with, and the last of two sizes.
+    assert sorted(rows.shape[1] for rows, _ in Spy.seen) == [50] * 4 + [60] * 2
+    for name, method in methods.items():
+        for place, size in enumerate((2, 5)):
+            alone = reduction_curves({name: method}, X, y, [size], n_splits=2)
+            np.testing.assert_array_equal(alone.accuracy[name][:, 0], together.accuracy[name][:, place])
+
+
+def test_indices_of_64_bits():
+    X, y = documents()
+    wide = sp.csr_array(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    np.testing.assert_array_equal(kmeans(wide, 3, random_state=0).labels_, kmeans(X, 3, random_state=0).labels_)
+    methods = {"first": lambda k: Spy(k)}
+    found, dense = (reduction_curves(methods, form, y, [9, 60]).accuracy["first"] for form in (wide, X))
+    np.testing.assert_array_equal(found, dense)
 
 
 def test_classes_without_meaning_are_found_at_chance():

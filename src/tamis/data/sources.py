@@ -19,6 +19,8 @@ _PLACES = {
     "nci60": "Ross and others 2000",
     "child_leukemia": "Yeoh and others 2002",
     "mnist": "LeCun and others 1998",
+    "webkb4": "the CMU Text Learning group",
+    "r52": "Cardoso-Cachopo's data sets for single-label text categorization",
     **dict.fromkeys(_OPENML, "OpenML: tamis data fetch NAME"),
 }
 

@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
@@ -54,7 +55,16 @@ def kmeans(
     with threadpool_limits(limits=1), warnings.catch_warnings():
         # Rows may be equal, so that there are fewer clusters than asked for.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return KMeans(n_clusters, n_init=n_init, random_state=seed).fit(X)
+        return KMeans(n_clusters, n_init=n_init, random_state=seed).fit(with_short_indices(X))
+
+
+def with_short_indices(X: Any) -> Any:
+    """Rows as scikit-learn's k-means takes them: sparse ones with indices of 32 bits."""
+    if not sp.issparse(X) or X.format != "csr" or X.indices.dtype == np.int32:
+        return X
+    if max(*X.shape, X.nnz) > np.iinfo(np.int32).max:
+        raise TamisError(f"k-means takes at most {np.iinfo(np.int32).max} values of sparse rows; got {X.nnz}")
+    return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 def cluster_classes(clusters: Any, y: Any) -> dict[Any, Any]:

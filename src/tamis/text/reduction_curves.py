@@ -1,6 +1,6 @@
 """Accuracy of clusters against the number of dimensions that documents are reduced to, for several reductions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,10 +11,14 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from tamis.base.errors import TamisError
-from tamis.base.seeds import seeded, spawn
+from tamis.base.seeds import places, seeded, spawn
+from tamis.base.shared_fit import fit_together, grouped
 from tamis.base.types import FloatArray
 from tamis.base.validation import check_whole
-from tamis.text.clustering import clustering_accuracy, kmeans
+from tamis.text.clustering import clustering_accuracy, kmeans, with_short_indices
+
+#: A reduction by name, and the place of its number of dimensions.
+_Key = tuple[str, int]
 
 #: Differences that are equal but for rounding have no spread.
 _ROUNDING = 1e-12
@@ -100,7 +104,8 @@ def reduction_curves(
 
     In every split a reduction is fitted on the training documents alone and applied to all. The reduced training
     documents are clustered by k-means; each test document goes to the closest cluster, whose class is that of the
-    majority of its training documents (:func:`~tamis.text.clustering.clustering_accuracy`).
+    majority of its training documents (:func:`~tamis.text.clustering.clustering_accuracy`). Reductions that begin with
+    the same steps share them, and one fit serves all dimensions where it can (:mod:`tamis.base.shared_fit`).
 
     Parameters
     ----------
@@ -148,14 +153,35 @@ def reduction_curves(
     accuracy = {name: np.empty((n_splits, sizes.size)) for name in methods}
     for split, (train, test) in enumerate(_splits(X, y, test_size, n_splits, random_state)):
         clusters = np.unique(y[train]).size if n_clusters is None else n_clusters
-        for name, method in methods.items():
-            for place, size in enumerate(sizes.tolist()):
-                reduction = seeded(clone(method(size)), spawn(random_state, split, 1))
-                reduced = reduction.fit(X[train], y[train]).transform(X[train])
-                found = kmeans(reduced, clusters, n_init=n_init, random_state=spawn(random_state, split, 2))
-                closest = found.predict(reduction.transform(X[test]))
-                accuracy[name][split, place] = clustering_accuracy(found.labels_, y[train], closest, y[test])
+        chains = {
+            (name, place): _steps(seeded(clone(method(size)), spawn(random_state, split, 1)))
+            for name, method in methods.items()
+            for place, size in enumerate(sizes.tolist())
+        }
+        for (name, place), reduced, new in _reduced(chains, X[train], y[train], X[test]):
+            found = kmeans(reduced, clusters, n_init=n_init, random_state=spawn(random_state, split, 2))
+            closest = found.predict(with_short_indices(new))
+            accuracy[name][split, place] = clustering_accuracy(found.labels_, y[train], closest, y[test])
     return ReductionCurves(sizes, accuracy)
+
+
+def _steps(model: Any) -> list[Any]:
+    """The steps of a chain that do something."""
+    return [step for step in places(model) if step is not None and step != "passthrough"]
+
+
+def _reduced(
+    chains: Mapping[_Key, Sequence[Any]], train: Any, y: np.ndarray, new: Any
+) -> Iterator[tuple[_Key, Any, Any]]:
+    """Training rows and new rows behind each chain of steps, depth first; what chains share is fitted once."""
+    going = [key for key, steps in chains.items() if steps]
+    yield from ((key, train, new) for key, steps in chains.items() if not steps)
+    for group in grouped([chains[key][0] for key in going]):
+        together = fit_together(group.estimators, train, y) if group.shares_fit else None
+        for place, members in enumerate(group.members):
+            step = group.estimators[place].fit(train, y) if together is None else together.fitted(place)
+            below = {going[member]: chains[going[member]][1:] for member in members}
+            yield from _reduced(below, step.transform(train), y, step.transform(new))
 
 
 def _checked_dimensions(dimensions: Sequence[int]) -> list[int]:

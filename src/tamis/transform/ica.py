@@ -1,7 +1,8 @@
 """Independent component analysis by FastICA, behind a whitening that leaves sparse rows sparse."""
 
 import warnings
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
@@ -14,6 +15,7 @@ from tamis.base.moments import ClassMoments
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice, geom
 from tamis.base.seeds import generator
+from tamis.base.shared_fit import SharedFit
 from tamis.base.transformer import Transformer
 from tamis.base.types import FloatArray, Matrix
 from tamis.margins.principal_axes import CentredRows, leading_axes, signed
@@ -27,7 +29,7 @@ def _phrase(a: Arguments) -> str:
     return f"replaces the features by {'one independent component' if k == 1 else f'{k} independent components'}"
 
 
-class ICA(ClassNamePrefixFeaturesOutMixin, Transformer):
+class ICA(SharedFit, ClassNamePrefixFeaturesOutMixin, Transformer):
     """Replace the columns by components that are as independent of each other as possible.
 
     The rows are centred and whitened on their leading principal components; FastICA then turns these axes so that the
@@ -92,6 +94,8 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer):
         phrase=_phrase,
         slow=True,
     )
+    #: One whitening serves every number of components.
+    shared_parameters = ("n_components",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [integer(1)],
         "fun": [StrOptions({"logcosh", "exp", "cube"})],
@@ -116,15 +120,23 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer):
         self.random_state = random_state
 
     def _learn(self, X: Matrix) -> None:
+        self._finish(self._prepare([self], X))
+
+    def _prepare(self, estimators: Sequence[Self], X: Matrix, y: None = None) -> "_Whitened":
         if X.shape[0] < 2:
             raise TamisError("ica needs at least 2 rows to estimate a variance; got 1 sample")
         moments = ClassMoments.of(X, np.zeros(X.shape[0], dtype=np.intp))
-        self.mean_ = moments.mean[0]
-        rows = CentredRows(X, self.mean_)
-        scatter, axes = leading_axes(rows, float(moments.scatter.sum()), [self.n_components])
+        mean = moments.mean[0]
+        rows = CentredRows(X, mean)
+        scatter, axes = leading_axes(rows, float(moments.scatter.sum()), [one.n_components for one in estimators])
         axes = signed(axes) / np.sqrt(np.where(scatter > 0, scatter / (X.shape[0] - 1), 1.0))[:, None]
+        return _Whitened(mean, axes, rows.times(axes.T))
+
+    def _finish(self, prepared: "_Whitened") -> None:
+        axes = prepared.axes[: self.n_components]
+        self.mean_ = prepared.mean
         self.n_components_ = self._n_features_out = axes.shape[0]
-        self.components_ = signed(self._rotation(rows.times(axes.T)) @ axes)
+        self.components_ = signed(self._rotation(prepared.rows[:, : self.n_components]) @ axes)
 
     def _rotation(self, white: FloatArray) -> FloatArray:
         """The turn of whitened rows that makes their columns independent."""
@@ -152,3 +164,11 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer):
         if isinstance(X, np.ndarray):
             return np.asarray((X - self.mean_.astype(X.dtype)) @ axes.astype(X.dtype))
         return np.asarray(X @ axes - self.mean_ @ axes, dtype=X.dtype)
+
+
+class _Whitened(NamedTuple):
+    """The mean of the columns, the leading axes as rows, scaled to variance 1, and the rows on these axes."""
+
+    mean: FloatArray
+    axes: FloatArray
+    rows: FloatArray
