@@ -312,4 +312,5 @@ def test_a_study_is_added_in_one_file(tmp_path):
 def test_the_studies_that_are_found():
     assert list(studies()) == [
         *("binning", "contrasts", "convex-networks", "esnb", "fr-svm", "fs-svm", "ghostminer", "mdl-histogram", "mrmr"),
+        *("pip", "rckl"),
     ]

@@ -19,6 +19,9 @@ _PLACES = {
     "nci60": "Ross and others 2000",
     "child_leukemia": "Yeoh and others 2002",
     "mnist": "LeCun and others 1998",
+    **dict.fromkeys(("20newsgroups", "r52"), "A. Cardoso-Cachopo, Datasets for single-label text categorization"),
+    "reuters21578": "the UCI repository, Reuters-21578, Distribution 1.0",
+    "webkb4": "the WebKB project of Carnegie Mellon University, four classes as JSON lines",
     **dict.fromkeys(_OPENML, "OpenML: tamis data fetch NAME"),
 }
 
