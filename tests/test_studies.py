@@ -315,4 +315,5 @@ def test_the_studies_that_are_found():
     assert list(studies()) == [
         *("binning", "contrasts", "convex-networks", "esnb", "fr-svm", "fs-svm", "ghostminer", "mdl-histogram", "mrmr"),
         "text-clustering",
+        *("pip", "rckl"),
     ]

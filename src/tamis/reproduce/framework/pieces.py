@@ -14,6 +14,7 @@ import numpy as np
 from tamis import __version__
 from tamis.base.errors import DataError, TamisError
 from tamis.data import named
+from tamis.data.column_sense import sense
 from tamis.data.dataset import Dataset
 from tamis.data.fingerprint import fingerprint
 from tamis.reproduce.framework.results import Results
@@ -74,8 +75,10 @@ def run_pieces(
 
 
 def dataset(name: str) -> Dataset | None:
-    """Return the data set of that name, with its known probes, or None when it is not available."""
+    """Return the data set of that name, with its known probes and the words of texts, or None when it is not there."""
     data = named.find(name)
+    if data is not None and data.texts:
+        data = sense(data)
     if data is None or name not in REAL_FEATURES:
         return data
     roles = np.full(data.n_features, "probe", dtype="<U11")
