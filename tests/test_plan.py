@@ -63,7 +63,7 @@ RECIPES = {
     "pipp": "pipp({2, 5}) | knn(1)",
     "tfv": "tfv({2, 5}) | knn(1)",
     "ti": "ti({2, 5}) | knn(1)",
-    "words": "words({1, 20}, max_df={0.9, 1.0}) | knn(1)",
+    "words": "words({1, 10}) | knn(1)",
     "bigrams": "bigrams({3, 6}, smoothing={0.0, 10.0}) | knn(1)",
     "ssv_tree": "ssv_tree({1, 2, none}) | knn(1)",
     "importance": "importance(logistic, k={1, 4, 9}, values=5) | knn(1)",

@@ -19,8 +19,6 @@ _PLACES = {
     "nci60": "Ross and others 2000",
     "child_leukemia": "Yeoh and others 2002",
     "mnist": "LeCun and others 1998",
-    "webkb4": "the CMU Text Learning group",
-    "r52": "Cardoso-Cachopo's data sets for single-label text categorization",
     **dict.fromkeys(("20newsgroups", "r52"), "A. Cardoso-Cachopo, Datasets for single-label text categorization"),
     "reuters21578": "the UCI repository, Reuters-21578, Distribution 1.0",
     "webkb4": "the WebKB project of Carnegie Mellon University, four classes as JSON lines",

@@ -17,11 +17,11 @@ from tamis.base.cut import rank
 from tamis.base.errors import TamisError
 from tamis.base.score import score_many
 from tamis.base.types import FloatArray, Mask
-from tamis.base.word_counts import WordCounts
 from tamis.compose.each_label import EachLabel
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
 from tamis.data.label_sets import LabelSets
+from tamis.data.word_counts import WordCounts
 from tamis.reproduce.framework.share import run_shared
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 

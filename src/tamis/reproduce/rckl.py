@@ -13,9 +13,9 @@ import scipy.sparse as sp
 from scipy.special import stdtr
 
 from tamis.base.types import Codes, Matrix
-from tamis.base.word_counts import WordCounts
 from tamis.classify.svm.svm import SVM
 from tamis.data.dataset import Dataset
+from tamis.data.word_counts import WordCounts
 from tamis.reproduce.framework.share import run_shared
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.text.corpus import OUTSIDE, Corpus

@@ -24,6 +24,10 @@ from tamis.margins.principal_axes import CentredRows, leading_axes, signed
 _STARTS = ("parallel",) * 3 + ("deflation",) * 8
 
 
+#: Decimals of the whitened rows.
+_DIGITS = 6
+
+
 def _phrase(a: Arguments) -> str:
     k = a.pop("n_components")
     return f"replaces the features by {'one independent component' if k == 1 else f'{k} independent components'}"
@@ -130,7 +134,9 @@ class ICA(SharedFit, ClassNamePrefixFeaturesOutMixin, Transformer):
         rows = CentredRows(X, mean)
         scatter, axes = leading_axes(rows, float(moments.scatter.sum()), [one.n_components for one in estimators])
         axes = signed(axes) / np.sqrt(np.where(scatter > 0, scatter / (X.shape[0] - 1), 1.0))[:, None]
-        return _Whitened(mean, axes, rows.times(axes.T))
+        # Rounded, so that rows in another form, or columns in another order, take the same way through the iterations:
+        # where columns are not independent these are chaotic.
+        return _Whitened(mean, axes, np.round(rows.times(axes.T), _DIGITS))
 
     def _finish(self, prepared: "_Whitened") -> None:
         axes = prepared.axes[: self.n_components]
