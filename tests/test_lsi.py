@@ -44,6 +44,15 @@ def test_equals_the_decomposition_of_numpy(shape, form, route):
     np.testing.assert_allclose(np.linalg.norm(model.transform(form(X)), axis=0), values[:3])
 
 
+def test_few_components_of_sparse_rows_need_no_dense_matrix(monkeypatch):
+    X = sp.random_array((1100, 1200), density=0.01, format="csr", rng=np.random.default_rng(0))
+    whole = LSI(200).fit(X)
+    monkeypatch.setattr(principal_axes.CentredRows, "square", lambda self: pytest.fail("the square matrix was formed"))
+    few = LSI(10).fit(X)
+    np.testing.assert_allclose(few.singular_values_, whole.singular_values_[:10])
+    np.testing.assert_allclose(few.components_, whole.components_[:10], atol=1e-8)
+
+
 def test_equals_scikit_learn_on_new_rows():
     X = counts((80, 30))
     peer = TruncatedSVD(4, algorithm="arpack", random_state=0).fit(X[:60])

@@ -14,6 +14,8 @@ from tamis.base.types import FloatArray, Matrix
 
 #: Up to this size of the square matrix, all components come from one dense decomposition.
 _ALL = 2000
+#: The same for sparse rows of which at most an eighth of the components are needed: their products are quick.
+_ALL_SPARSE = 1000
 #: Up to this size, the square matrix of dense rows is formed; beyond, and for sparse rows, only its products with
 #: vectors.
 _FORMED = 5000
@@ -101,7 +103,8 @@ def axis_count(scatter: FloatArray, total: float, k: int | float) -> int:
 def _eigen(centred: CentredRows, n_components: int) -> tuple[FloatArray, FloatArray]:
     """The `n_components` largest eigenvalues of the square matrix, or all, in falling order, and their vectors."""
     size = centred.size
-    if size <= _ALL or n_components > size // 4:
+    few = centred.sparse and n_components <= size // 8
+    if size <= (min(_ALL, _ALL_SPARSE) if few else _ALL) or n_components > size // 4:
         values, vectors = eigh(centred.square(), overwrite_a=True, check_finite=False, driver="evd")
     else:
         matrix: Any = (

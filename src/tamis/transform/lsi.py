@@ -51,10 +51,10 @@ class LSI(SharedFit, ClassNamePrefixFeaturesOutMixin, Transformer):
 
     Notes
     -----
-    Sparse rows stay sparse: the smaller of X X' and X'X is decomposed by a dense solver up to a size of 2000, above
-    that its products with vectors are enough (Lanczos iteration, to full precision) when `n_components` is at most a
-    quarter of it. There is no randomness. Squared singular values below about max(n, p) * 2e-16 of their sum are lost
-    in rounding and count as zero.
+    Sparse rows stay sparse: the smaller of X X' and X'X is decomposed by a dense solver up to a size of 2000 (sparse
+    rows: 1000, when `n_components` is at most an eighth of it). Above that its products with vectors are enough
+    (Lanczos iteration, to full precision) when `n_components` is at most a quarter of it. There is no randomness.
+    Squared singular values below about max(n, p) * 2e-16 of their sum are lost in rounding and count as zero.
 
     References
     ----------

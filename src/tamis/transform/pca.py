@@ -33,9 +33,10 @@ class PCA(SharedFit, ClassNamePrefixFeaturesOutMixin, Transformer):
     remains when all rows are equal.
 
     With n rows and p columns, the smaller of X X' (n x n) and X'X (p x p) of the centred rows is decomposed: by a
-    dense solver up to a size of 2000, above that by Lanczos iteration to full precision when `n_components` is at
-    most a quarter of it. Sparse rows are centred inside the products and stay sparse. Variances below about max(n,
-    p) * 2e-16 of the total are lost in rounding and count as zero.
+    dense solver up to a size of 2000 (sparse rows: 1000, when `n_components` is at most an eighth of it), above that
+    by Lanczos iteration to full precision when `n_components` is at most a quarter of it. Sparse rows are centred
+    inside the products and stay sparse. Variances below about max(n, p) * 2e-16 of the total are lost in rounding and
+    count as zero.
 
     Parameters
     ----------
