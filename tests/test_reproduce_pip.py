@@ -10,6 +10,7 @@ from sklearn.metrics import f1_score
 from sklearn.naive_bayes import MultinomialNB
 
 from tamis import scores
+from tamis.base.cut import rank
 from tamis.base.errors import TamisError
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
@@ -152,7 +153,9 @@ def test_places_of_equals_are_shared() -> None:
 
 def test_topics_of_one_class_each_are_topics() -> None:
     data = news()
-    single = Dataset(data.X, np.arange(80) % 2, data.feature_names, "20newsgroups", split=data.split)
+    single = Dataset(data.X, np.arange(80) % 3, data.feature_names, "20newsgroups", split=data.split)
     own = documents(single, 1000)
     assert isinstance(own.train_topics, LabelSets)
-    assert own.train_topics.sizes.tolist() == [30, 30]
+    assert own.train_topics.sizes.tolist() == [20, 20, 20]
+    y = single.y[:60]
+    np.testing.assert_array_equal(rankings(own.train, own.train_topics)["IG"], rank(scores.ig(own.train, y)))

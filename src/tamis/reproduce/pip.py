@@ -114,7 +114,11 @@ def _words(X: WordCounts) -> tuple[sp.csr_array, list[str]]:
 
 
 def rankings(X: Any, topics: LabelSets) -> dict[str, np.ndarray]:
-    """The columns in the order of each score, the best first."""
+    """The columns in the order of each score, the best first.
+
+    Scores are means over the topics, weighted by their sizes. Information gain is that of all classes at once where
+    each document has one topic.
+    """
     total: dict[str, Any] = dict.fromkeys(_SCORES, 0.0)
     for topic in range(topics.n_labels):
         wanted = [(scores.get(name), options) for name, options in _SCORES.values()]
@@ -123,6 +127,8 @@ def rankings(X: Any, topics: LabelSets) -> dict[str, np.ndarray]:
             # Information gain has no values of a class.
             own = one.values if one.by_class is None else one.by_class()[1]
             total[name] = total[name] + topics.sizes[topic] * own
+    if (topics.labels_per_row == 1).all():
+        total["IG"] = scores.get("ig")(X, topics.indicator.indices)
     return {name: rank(values) for name, values in total.items()}
 
 
