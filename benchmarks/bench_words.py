@@ -35,7 +35,7 @@ def main() -> None:
     splits = list(StratifiedKFold(FOLDS).split(texts, data.y))
     once = seconds(partial(_ours, frame, splits[:1]))
     ten = seconds(partial(_ours, frame, splits))
-    print(f"words(3) in one fold {once:.2f} s, in {FOLDS} folds {ten:.2f} s: {ten / once:.1f} times as much", flush=True)
+    print(f"words(3) in one fold {once:.2f} s, in {FOLDS} folds {ten:.2f} s: {ten / once:.1f} times that", flush=True)
     compare(
         f"words(3) in {FOLDS} folds, {what}",
         partial(_ours, frame, splits),
