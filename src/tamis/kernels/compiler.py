@@ -7,7 +7,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cached_property
 from time import process_time
 from types import CodeType, FunctionType, ModuleType
@@ -58,9 +58,7 @@ class Kernel:
 
             kinds = tuple(map(typeof, args))
             if kinds not in self._ready:
-                # Loading takes long on a busy machine too, and is not worth a word.
-                with nullcontext() if stored(self._dispatcher)(kinds) else self._announced():
-                    self._compile(kinds)
+                self._compile(kinds, announced=True)
             self._seen.add(seen)
         return self._dispatcher(*args)
 
@@ -119,8 +117,13 @@ class Kernel:
             )
         return found
 
-    def _compile(self, kinds: Kinds) -> None:
-        with nullcontext() if stored(self._dispatcher)(kinds) else self._alone():
+    def _compile(self, kinds: Kinds, *, announced: bool = False) -> None:
+        """Compile a version, or load it from disk, which takes long on a busy machine too and is not worth a word."""
+        with ExitStack() as stack:
+            if not stored(self._dispatcher)(kinds):
+                if announced:
+                    stack.enter_context(self._announced())
+                stack.enter_context(self._alone())
             try:
                 self._dispatcher.compile(kinds)
             except OSError as error:
