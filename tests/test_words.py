@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
@@ -17,7 +18,7 @@ import tamis as library
 from tamis.base.errors import DataError, TamisError
 from tamis.compose.model_file import card_of, save_model
 from tamis.compose.recipe import completed_for, parse, recipe
-from tamis.data.column_sense import sense
+from tamis.data.column_sense import LeftOut, sense
 from tamis.data.dataset import Dataset
 from tamis.data.parsing import tokens
 from tamis.data.parsing.tokens import count_words
@@ -295,3 +296,37 @@ def test_pairs_of_plain_numbers_are_refused_once_there_were_some() -> None:
         fitted.transform(np.ones((2, 2)))
     with pytest.raises(TamisError, match="Negative values"):
         Bigrams().fit(np.array([[1.0], [-1.0]]), [0, 1])
+
+
+def test_a_data_frame_says_which_columns_are_text() -> None:
+    documents, y = corpus()
+    frame = pl.DataFrame({"age": np.arange(60.0) % 7, "body": documents})
+    found = library.validate("chi2(20) | nb(multinomial)", frame, y, folds=3, text=["body"])
+    assert found.recipe == "words | chi2(20) | nb(multinomial)"
+    assert found.summary()["ber"].mean < 0.2
+    assert library.rank(frame, y, by="chi2", text=["body"])["feature"][0].startswith("body: ")
+    with pytest.warns(LeftOut, match="the words of 'body' become features when it is named as text"):
+        library.validate("cc(1) | nb", frame, y, folds=3)
+    with pytest.raises(DataError, match=r"no feature is left .* named as text"):
+        library.validate("words | nb(multinomial)", frame.select("body"), y, folds=3)
+    with pytest.raises(TamisError, match="put Words in front"):
+        library.validate(recipe("nb"), frame, y, text=["body"])
+    with pytest.raises(TamisError, match="columns of a data frame"):
+        library.rank(np.ones((4, 2)), [0, 1, 0, 1], text=["x0"])
+    with pytest.raises(TamisError, match="no column is called 'bod'"):
+        library.validate("nb", frame, y, text=["bod"])
+
+
+@pytest.mark.parametrize("form", ["list", "series", "pandas", "objects"])
+def test_texts_in_any_form(form: str) -> None:
+    documents, y = corpus(30)
+    wide = [[1.0, text] for text in documents]
+    forms = {
+        "list": documents,
+        "series": pl.Series(documents),
+        "pandas": pd.DataFrame({"size": 1.0, "body": documents}),
+        "objects": np.array(wide, dtype=object),
+    }
+    fitted = Words(1).fit(forms[form], y)
+    counts = fitted.transform(forms[form])
+    assert counts[:, -1].sum() == CountVectorizer().fit_transform(documents)[:, -1].sum()

@@ -1,5 +1,6 @@
 """``tamis.rank``: the features of a data set in order of a score."""
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
@@ -14,10 +15,16 @@ from tamis.compose.recipe import completed_for, parse
 from tamis.data.column_sense import sensed
 from tamis.data.dataset import Dataset
 from tamis.data.load import load
+from tamis.data.reading import Reading
 
 
 def rank(
-    data: "str | PathLike[str] | Dataset | Any", y: Any = None, *, by: str = "cc", target: str | None = None
+    data: "str | PathLike[str] | Dataset | Any",
+    y: Any = None,
+    *,
+    by: str = "cc",
+    target: str | None = None,
+    text: Sequence[str] = (),
 ) -> pl.DataFrame:
     """Rank the features of a data set, on all its labelled rows.
 
@@ -35,6 +42,8 @@ def rank(
         ``encode`` are put in front.
     target : str, optional
         The class column of a file, when its name does not tell.
+    text : sequence of str
+        Columns of a file or a data frame that are text, whose words become features.
 
     Returns
     -------
@@ -53,8 +62,10 @@ def rank(
     20
     """
     chain = check_selects(by)
-    known = y is None and isinstance(data, str | PathLike | Dataset)
-    dataset = load(data, target) if known else sensed(data, y)
+    if y is None and isinstance(data, str | PathLike):
+        dataset = load(data, target, reading=Reading(text=tuple(text)))
+    else:
+        dataset = sensed(data, y, text=text)
     chain = completed_for(dataset, chain)
     *front, selector = steps_of(chain.build().fit(dataset.X, dataset.y))
     names: Any = dataset.feature_names

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tamis.base.errors import DataError, quoted
+from tamis.base.errors import DataError, TamisError, quoted
 from tamis.data.column_plan import ColumnPlan
 from tamis.data.column_wishes import Wishes
 from tamis.data.dataset import Dataset
@@ -91,7 +91,7 @@ class LeftOut(UserWarning):
     """Columns of a data frame that are no features."""
 
 
-def sensed(X: Any, y: Any = None, *, groups: Any = None) -> Dataset:
+def sensed(X: Any, y: Any = None, *, groups: Any = None, text: Iterable[str] = ()) -> Dataset:
     """Labelled rows as a data set; of a data frame the features alone, with a warning that names the other columns.
 
     Parameters
@@ -100,19 +100,29 @@ def sensed(X: Any, y: Any = None, *, groups: Any = None) -> Dataset:
         A data set was looked at when it was loaded, and an array has no names that tell anything: both stay as they
         are.
     y, groups : arrays of shape (n_rows,), optional
+    text : iterable of str
+        Columns of a data frame whose words become features.
     """
     if isinstance(X, Dataset) or not hasattr(X, "columns"):
+        if text:
+            raise TamisError("text names columns of a data frame; a data set has its texts from loading")
         return Dataset.of(X, y, groups=groups)
     names = [str(name) for name in X.columns]
     data = Dataset.of(_narrow(as_frame(X, names)), y, groups=groups)
-    found = sense(replace(data, feature_names=np.array(names, dtype=str)))
+    found = sense(replace(data, feature_names=np.array(names, dtype=str)), kinds=dict.fromkeys(text, "text"))
     if found.plan == ColumnPlan():
         return Dataset.of(X, y, groups=groups)
     if found.left_out:
         named = ", ".join(f"{name} ({reason})" for name, reason in list(found.left_out.items())[:_NAMED])
         more = f" and {len(found.left_out) - _NAMED} more" if len(found.left_out) > _NAMED else ""
-        warnings.warn(f"left out: {named}{more}", LeftOut, stacklevel=3)
+        warnings.warn(f"left out: {named}{more}{_hint(found.left_out)}", LeftOut, stacklevel=3)
     return found
+
+
+def _hint(left_out: Mapping[str, str]) -> str:
+    """How the words of a free text become features, where one is left out."""
+    text = next((name for name, reason in left_out.items() if reason.startswith("free text")), None)
+    return "" if text is None else f"; the words of {quoted(text)} become features when it is named as text"
 
 
 def plan_of(
@@ -168,7 +178,8 @@ def as_planned(data: Dataset, plan: ColumnPlan) -> Dataset:
     done = plan.after(data.plan)
     if set(names) <= plan.left_out.keys() - plan.dates.keys():
         reasons = ", ".join(f"{quoted(name)} is {plan.left_out[name]}" for name in names[:3])
-        raise DataError(f"{data.name}: no feature is left ({reasons}{', ...' if len(names) > 3 else ''})")
+        more = ", ..." if len(names) > 3 else ""
+        raise DataError(f"{data.name}: no feature is left ({reasons}{more}){_hint(plan.left_out)}")
     if plan.texts:
         return _with_texts(data, plan, names)
     if not plan.changes(names):

@@ -1,6 +1,7 @@
 """Counts of words in documents: a sparse matrix that remembers its words and the order in which they stand."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -32,7 +33,7 @@ class Vocabulary:
     offsets: np.ndarray
     codes: np.ndarray
 
-    @property
+    @cached_property
     def is_word(self) -> np.ndarray:
         """Which columns are words."""
         return np.array([word is not None for word in self.words.tolist()], dtype=bool)

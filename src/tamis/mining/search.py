@@ -43,6 +43,7 @@ def mine(
     folds: int = 5,
     inner_folds: int = 5,
     groups: Any = None,
+    text: Sequence[str] = (),
     metric: str = "ber",
     estimate: Estimator = "nested",
     prefer: Prefer = "best",
@@ -95,6 +96,8 @@ def mine(
         Folds within the rows of a search.
     groups : array of shape (n_rows,), optional
         Rows of one group are never divided between training and test.
+    text : sequence of str
+        Columns of a data frame that are text, whose words become features.
     metric : str, default="ber"
         The metric that the search optimizes.
     estimate : {"nested", "bootstrap"}, default="nested"
@@ -162,7 +165,7 @@ def mine(
     if max_features is not None:
         check_whole("max_features", max_features, 1)
     wishes = Wishes(prefer, rule, float(caution), max_features)
-    data = sensed(X, y, groups=groups)
+    data = sensed(X, y, groups=groups, text=text)
     experiment = Experiment.of(data, split=split, folds=folds, metrics=metric, seed=seed)
     with tempfile.TemporaryDirectory(prefix="tamis-") as folder:
         path = Path(run) if run is not None else Path(folder, "run.tamis")

@@ -63,18 +63,15 @@ def corpus_of(X: Matrix, who: str) -> Corpus | None:
 
 def is_text(X: Any) -> bool:
     """Whether rows are texts, or have some among them."""
-    if isinstance(X, list | tuple):
-        return bool(X) and isinstance(X[0], str)
-    if isinstance(X, np.ndarray):
-        return X.dtype.kind in "OU" and bool(X.size) and isinstance(X.flat[0], str)
     if isinstance(X, pl.Series):
         return X.dtype == pl.String
     if isinstance(X, pl.DataFrame):
         return pl.String in X.dtypes
-    if hasattr(X, "iloc"):
-        values = X.to_numpy(dtype=object)[:1].ravel()
-        return any(isinstance(value, str) for value in values.tolist())
-    return False
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "OU":
+        return False
+    # The first row tells; a large table is not copied for it.
+    first = X.iloc[:1] if hasattr(X, "iloc") else X[:1] if isinstance(X, list | tuple | np.ndarray) else []
+    return any(isinstance(value, str) for value in np.asarray(first, dtype=object).ravel().tolist())
 
 
 def _frame_of(X: Any) -> pl.DataFrame:

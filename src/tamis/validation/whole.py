@@ -1,10 +1,11 @@
 """Whole-model validation: every step of the model is fitted inside each fold, on the training rows alone."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from tamis.base._sklearn import _safe_indexing
+from tamis.base.errors import TamisError
 from tamis.data.column_sense import sensed
 from tamis.engines.progress import Wanted, progress_bar
 from tamis.validation.execute.driver import expect_results, warn_again
@@ -24,6 +25,7 @@ def validate(
     folds: int = 10,
     repeats: int | None = None,
     groups: Any = None,
+    text: Sequence[str] = (),
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     leak_check: bool = False,
     probes: float = 0.0,
@@ -61,6 +63,8 @@ def validate(
         Repeats of the folds (default 1), or number of bootstrap samples (default 100).
     groups : array of shape (n_rows,), optional
         Rows of one group are never split between training and test.
+    text : sequence of str
+        Columns of a data frame that are text, whose words become features.
     metrics : str, Metric or list of them, optional
         The first is the main one. By default all that the predictions allow, the BER first.
     leak_check : bool, default=False
@@ -105,7 +109,9 @@ def validate(
     """
     if isinstance(model, str):
         # A recipe is prepared for the data, as on the command line; an estimator of the user's own gets all columns.
-        X, y, groups = sensed(X, y, groups=groups), None, None
+        X, y, groups = sensed(X, y, groups=groups, text=text), None, None
+    elif text:
+        raise TamisError("text is for recipes: put Words in front of an estimator of your own")
     experiment = Experiment.of(
         X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
     )
