@@ -470,10 +470,10 @@ def test_a_first_look_may_take_longer_than_its_stage() -> None:
     clock = Clock(Budget(100.0), timer=timer)
     begin = timer.now
     assert Request("base", (), ()).until(clock) == pytest.approx(begin + 0.33 * 94.0)
-    assert Request("base", (), (), first_look=True).until(clock) == pytest.approx(begin + 0.65 * 94.0)
+    assert Request("base", (), (), beyond="first look").until(clock) == pytest.approx(begin + 0.65 * 94.0)
     # It has never less time than its stage.
-    assert Request("tune", (), (), first_look=True).until(clock) == pytest.approx(begin + 94.0)
-    assert Request("base", (), (), first_look=True).until(Clock(Budget(None, 3))) is None
+    assert Request("tune", (), (), beyond="first look").until(clock) == pytest.approx(begin + 94.0)
+    assert Request("base", (), (), beyond="first look").until(Clock(Budget(None, 3))) is None
 
 
 def test_the_remaining_work_depends_on_the_rows() -> None:
@@ -579,8 +579,8 @@ def test_folds_within_a_search_stay_within_its_rows() -> None:
     y = np.repeat([0, 1], [2000, 2500])
     rows = np.arange(0, 4500, 2)
     found = inner_folds(rows, y, None, search=3, folds=5, seed=0)
-    assert len(found.folds) == 5
-    assert np.sort(np.concatenate([found.splits[i].test for i in found.folds])).tolist() == rows.tolist()
+    assert (len(found.folds), len(found.all)) == (2, 5)
+    assert np.sort(np.concatenate([found.splits[i].test for i in found.all])).tolist() == rows.tolist()
     for split in found.splits:
         assert not np.intersect1d(split.train, split.test).size
         assert np.isin(split.train, rows).all()
@@ -592,9 +592,11 @@ def test_folds_within_a_search_stay_within_its_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "first", "folds", "every"), [(60, 5, 10, 25), (100, 4, 10, 25), (300, 2, 5, 10), (1000, 2, 5, 5)]
+    ("rows", "first", "folds", "every"), [(60, 5, 10, 25), (100, 4, 10, 25), (300, 2, 5, 10), (1000, 2, 3, 5)]
 )
-def test_small_classes_are_evaluated_more_often(rows: int, first: int, folds: int, every: int) -> None:
+def test_small_classes_are_evaluated_more_often_and_large_ones_less(
+    rows: int, first: int, folds: int, every: int
+) -> None:
     found = inner_folds(np.arange(rows), np.arange(rows) % 2, None, search=0, folds=5, seed=0)
     assert (len(found.first), len(found.folds), len(found.all)) == (first, folds, every)
     assert set(found.first) <= set(found.folds) <= set(found.all)
@@ -610,7 +612,7 @@ def test_errors_count_against_nobody_else() -> None:
 
 
 def test_the_best_counts_though_time_ran_out_before_its_last_fold() -> None:
-    folds = inner_folds(np.arange(4000), np.arange(4000) % 2, None, search=0, folds=5, seed=0)
+    folds = inner_folds(np.arange(4000), np.repeat([0, 1], [300, 3700]), None, search=0, folds=5, seed=0)
     trials = Trials(0, folds, all_metrics["ber"])
     errors = {"through": [0.2, 0.1, 0.2, 0.2, 0.2], "cut": [0.12, 0.1, 0.1, 0.1], "lucky": [0.01, 0.01, 0.01]}
     for text, values in errors.items():

@@ -36,19 +36,20 @@ _ROUND = 9
 class Request:
     """Recipes to evaluate on some splits of a search, in a share of the time that is left to the stage.
 
-    A first look has more time: no kind of part may be left out because its stage is over.
+    It may go on to the end of the stage `beyond`: no kind of part may be left out because its stage is over, nor the
+    most promising model.
     """
 
     stage: str
     recipes: tuple[str, ...]
     splits: tuple[int, ...]
     share: float = 1.0
-    first_look: bool = False
+    beyond: str | None = None
 
     def until(self, clock: Clock) -> float | None:
         """When its time is up on the clock, if there is a limit."""
         end = clock.end_of(self.stage, self.share)
-        return end if end is None or not self.first_look else max(end, clock.end_of("first look") or end)
+        return end if end is None or self.beyond is None else max(end, clock.end_of(self.beyond) or end)
 
 
 @dataclass(frozen=True)
@@ -131,12 +132,20 @@ class SearchState:
                 found.append(text)
         return found
 
-    def affordable(self, trial: Trial, n_splits: int, stage: str, times: float = 1.0) -> bool:
-        """Whether more splits of a recipe fit into a third of the time that is left to a stage."""
+    def affordable(self, trial: Trial, splits: Sequence[int], stage: str, times: float = 1.0) -> bool:
+        """Whether a recipe, evaluated on some splits several times, fits into a third of the time left to a stage."""
         left = self.clock.left_of(stage)
-        if left is None or not trial.seconds:
-            return True
-        return trial.mean_seconds * n_splits * times * self.load <= left / 3
+        return left is None or times * self.seconds_on(trial, splits) <= left / 3
+
+    def seconds_on(self, trial: Trial, splits: Sequence[int]) -> float:
+        """Estimated seconds to evaluate a recipe on some splits; those of a first look are of fewer rows."""
+        every = self.trials.inner.splits
+        # The largest training sets predict the time of larger ones best.
+        most = max((every[i].train.size for i in trial.seconds), default=0)
+        each = [seconds for i, seconds in trial.seconds.items() if every[i].train.size >= 0.9 * most]
+        if not each:
+            return 0.0
+        return self.load * float(np.mean(each)) * sum((every[i].train.size / most) ** _GROWTH for i in splits)
 
     def seconds_after(self, trial: Trial) -> float:
         """Estimated seconds after the searches if they choose this model."""

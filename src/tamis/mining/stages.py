@@ -107,7 +107,7 @@ def race(state: SearchState, stage: str, waves: Iterable[Iterable[Candidate]]) -
         new = state.add(stage, wave)
         added |= dict.fromkeys(new)
         if new:
-            yield Request(stage, tuple(new), inner.first, _FIRST_SHARE, first_look=number == 0)
+            yield Request(stage, tuple(new), inner.first, _FIRST_SHARE, "first look" if number == 0 else None)
     if added and not state.best():
         # Time was too short for any of them, but the search needs one.
         yield Request("last", tuple(added)[:1], inner.first)
@@ -118,11 +118,32 @@ def race(state: SearchState, stage: str, waves: Iterable[Iterable[Candidate]]) -
 def evaluate(
     state: SearchState, stage: str, trials: Sequence[Trial], splits: tuple[int, ...], together: int = _FEWEST
 ) -> Stage:
-    """Trials on some splits, a few together, the most promising first: they are complete if time runs out."""
-    for first in range(0, len(trials), together):
-        going = [one for one in trials[first : first + together] if state.affordable(one, len(splits), stage)]
-        if going and not state.clock.over(stage):
+    """Trials on some splits, a few together, the most promising first: they are complete if time runs out.
+
+    The most promising model of all goes first. It may take longer than the stage has, or a search would end with the
+    best of the quick models.
+    """
+    waiting = list(trials)
+    if waiting and _leads(state, waiting[0]) and state.affordable(waiting[0], splits, "tune"):
+        yield Request(stage, (waiting.pop(0).recipe,), splits, beyond="tune")
+    while waiting and not state.clock.over(stage):
+        going = [one for one in waiting[:together] if state.affordable(one, splits, stage)]
+        going = going[: _fitting(state, going, splits, stage)]
+        waiting = waiting[waiting.index(going[-1]) + 1 :] if going else waiting[together:]
+        if going:
             yield Request(stage, tuple(one.recipe for one in going), splits)
+
+
+def _leads(state: SearchState, trial: Trial) -> bool:
+    """Whether a trial that was not evaluated on all folds is the most promising of all."""
+    return trial is state.best()[0] and not trial.has(state.trials.inner.folds)
+
+
+def _fitting(state: SearchState, trials: Sequence[Trial], splits: Sequence[int], stage: str) -> int:
+    """How many of the first trials fit together into the time that is left to a stage, one at least."""
+    left = state.clock.left_of(stage)
+    seconds = np.cumsum([state.seconds_on(one, splits) for one in trials])
+    return len(trials) if left is None else max(1, int(np.searchsorted(seconds, left, side="right")))
 
 
 def given_templates(state: SearchState) -> Stage:
@@ -224,7 +245,7 @@ def committees(state: SearchState) -> Stage:
     if not confirmed:
         return
     copies = part_for("fold_ensemble").name
-    if copies in state.space.committees and state.affordable(confirmed[0], len(every), "ensemble", _MEMBERS):
+    if copies in state.space.committees and state.affordable(confirmed[0], every, "ensemble", _MEMBERS):
         text = str(parse(f"{copies}({_MEMBERS}, {confirmed[0].recipe})"))
         if trials.add(text, "ensemble", None) and not state.clock.over("ensemble"):
             yield Request("ensemble", (text,), every)
@@ -262,8 +283,8 @@ def _going_on(state: SearchState) -> list[Candidate]:
 
 def _quick_enough(state: SearchState) -> list[Trial]:
     """The best trials of which a round of tuning takes a part of the time that is left; all if none does."""
-    best, n_folds = state.best(), len(state.trials.inner.folds)
-    return [one for one in best if state.affordable(one, n_folds, "tune", _TRIES)] or best
+    best, folds = state.best(), state.trials.inner.folds
+    return [one for one in best if state.affordable(one, folds, "tune", _TRIES)] or best
 
 
 def _settings(classifier: Calls) -> list[tuple[Calls, Calls]]:

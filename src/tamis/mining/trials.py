@@ -20,6 +20,10 @@ _FIRST_ROWS = 1000
 _ENOUGH = (40, 80, 300)
 _REPEATS = (1, 2, 5)
 
+#: Test rows that suffice to compare models, if all classes had the size of the smallest: of many rows, some of the
+#: folds have them.
+_PLENTY = 600
+
 #: Share of the splits of a level from which on an unfinished trial counts as nearly finished.
 _NEARLY = 3 / 4
 
@@ -38,7 +42,7 @@ class InnerFolds:
     first : tuple of int
         A first look: two folds or more, with fewer training rows where there are many.
     folds : tuple of int
-        Every row in one test fold, or in two where rows are few.
+        Every row in one test fold, or in two where rows are few; only some of the folds where rows are many.
     all : tuple of int
         All repeats of the folds.
     """
@@ -74,7 +78,8 @@ def inner_folds(
 
     `y` and `groups` have one entry per row of the data. The number of the search is part of the seeds.
     """
-    smallest = int(np.unique(y[rows], return_counts=True)[1].min())
+    sizes = np.unique(y[rows], return_counts=True)[1]
+    smallest = int(sizes.min())
     repeats = [int(np.clip(-(-enough // smallest), 1, most)) for enough, most in zip(_ENOUGH, _REPEATS, strict=True)]
     own = spawn(seed, search)
     scheme, own_groups = StratifiedFolds(folds, repeats[-1]), None if groups is None else groups[rows]
@@ -91,7 +96,9 @@ def inner_folds(
         ]
         first = tuple(range(len(splits), len(splits) + len(few)))
         splits += few
-    return InnerFolds(tuple(splits), first, every[: folds * repeats[1]], every)
+    enough = max(_FIRST_FOLDS, -(-_PLENTY * folds // (smallest * sizes.size)))
+    middle = min(folds, enough) if repeats[1] == 1 else folds * repeats[1]
+    return InnerFolds(tuple(splits), first, every[: max(middle, len(first))], every)
 
 
 def _subsample(rows: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
@@ -146,11 +153,6 @@ class Trial:
         known = self.on(splits)
         known = known[~np.isnan(known)]
         return float(known.mean()) if known.size else -np.inf
-
-    @property
-    def mean_seconds(self) -> float:
-        """Per fold, shared work divided; zero before any evaluation."""
-        return float(np.mean(list(self.seconds.values()))) if self.seconds else 0.0
 
     @property
     def seconds_alone(self) -> float:
