@@ -8,7 +8,7 @@ from benchmarks.portfolio import candidates, gain, ordered, regrets
 from tamis.base.errors import RecipeError
 from tamis.compose.recipe import recipe
 from tamis.data.dataset import Dataset
-from tamis.mining.data_traits import data_traits
+from tamis.mining.data_traits import DataTraits, data_traits
 from tamis.mining.edits import Edits
 from tamis.mining.portfolio import portfolio, portfolio_candidates
 from tamis.mining.space import Space, space
@@ -105,3 +105,19 @@ def test_the_candidates_of_the_learner_can_all_be_built() -> None:
     assert len(set(texts)) == len(texts)
     for text in texts[::7]:
         recipe(text)
+
+
+@pytest.mark.parametrize(("n_classes", "many"), [(2, ""), (20, ", multiclass=ovr")])
+def test_texts_begin_with_what_the_field_uses(n_classes: int, many: str) -> None:
+    """All recipes for texts are tried as they are written; several classes are told apart one against the rest."""
+    traits = DataTraits(2000, 30_000, n_classes, 40, 100, True, False, False, True, True, text=True)
+    where = space(traits, None)
+    found = [where.text(one.closed) for one in portfolio_candidates(where)]
+    assert found[:6] == [
+        f"words | tfidf(true) | rms_norm | svm(linear, C=1.0, class_weight=balanced{many})",
+        "words | tfidf(true) | nb(multinomial, alpha=0.01, class_weight=balanced)",
+        "words | nb(multinomial, alpha=1.0, class_weight=balanced)",
+        "words | tfidf(true) | rms_norm | logistic(l2, C=10.0, class_weight=balanced)",
+        "words | chi2(1000) | nb(multinomial, alpha=1.0, class_weight=balanced)",
+        f"words | tfidf(true) | chi2(3000) | rms_norm | svm(linear, C=1.0, class_weight=balanced{many})",
+    ]

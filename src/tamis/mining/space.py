@@ -178,6 +178,8 @@ class _Maker:
         }
         if not self._traits.uneven:
             domains.pop("class_weight", None)
+        if self._traits.n_classes == 2:
+            domains.pop("multiclass", None)
         # A parameter that decides whether another one matters is set first: each value gives its own template.
         deciding = {other for name, (other, _) in part.card.only.items() if name in domains and other in domains}
         choices = [[(name, value) for value in domains[name].values()] for name in sorted(deciding)]

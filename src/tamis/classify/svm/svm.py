@@ -154,6 +154,7 @@ class SVM(SharedFit, WeightedClassifier):
             "C": geom(1e-2, 1e3),
             "sigma": geom(0.1, 10.0),
             "class_weight": choice("balanced", None),
+            "multiclass": choice("ovo", "ovr"),
         },
         paper="Boser, Guyon and Vapnik 1992; class ridge, sigma: Lal, Chapelle and Schölkopf 2006, section 1",
         only={"sigma": ("kernel", "gaussian")},
