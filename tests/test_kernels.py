@@ -16,6 +16,7 @@ from tamis.base.moments import ClassMoments, _small_class_moments, class_totals
 from tamis.kernels import compiler
 from tamis.kernels.compiler import all_kernels, helper, kernel
 from tamis.kernels.moments import dense_class_moments
+from tamis.kernels.sparse import stored_arrays
 
 
 @st.composite
@@ -104,6 +105,31 @@ def test_duplicate_entries_of_a_sparse_matrix_add_up():
     before = X.nnz
     assert ClassMoments.of(X, np.array([0, 1])).mean.ravel().tolist() == [3.0, 4.0]
     assert X.nnz == before
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_wide_and_narrow_indices_share_a_version(form):
+    X, codes = form(np.random.default_rng(0).random((6, 4)).round()), np.array([0, 1, 0, 1, 1, 0])
+    wide = X.copy()
+    wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    assert [part.dtype for part in stored_arrays(wide)] == [part.dtype for part in stored_arrays(X)]
+    assert stored_arrays(X)[1] is X.indices
+    np.testing.assert_array_equal(ClassMoments.of(wide, codes).mean, ClassMoments.of(X, codes).mean)
+    np.testing.assert_array_equal(class_totals(wide, codes, presence=True)[0], class_totals(X, codes, presence=True)[0])
+
+
+def test_an_error_in_a_helper_is_raised():
+    @helper
+    def inverse(x):
+        return 1.0 / x
+
+    @kernel("float64(float64)")
+    def of_inverse(x):
+        return inverse(x)
+
+    assert of_inverse(2.0) == 0.5
+    with pytest.raises(ZeroDivisionError):
+        of_inverse(0.0)
 
 
 @pytest.mark.parametrize("small", [False, True])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tamis.kernels.relief import dense_changes, dense_distances, offer, sparse_changes, sparse_distances
+from tamis.kernels.sparse import stored_arrays
 from tamis.scores import relieff
 
 some_values = st.one_of(st.sampled_from([0.0, 0.0, 0.5, 1.0, -0.25, np.nan]), st.floats(-1, 1))
@@ -36,17 +37,15 @@ def test_dense_distances(block, data):
     np.testing.assert_allclose(out, 1 + np.nansum(gap[:, :, first:], axis=2), rtol=1e-12)
 
 
-@given(blocks(), st.booleans(), st.sampled_from([np.int32, np.int64]))
-def test_sparse_distances(block, squared, index):
+@given(blocks(), st.booleans())
+def test_sparse_distances(block, squared):
     X, rows, left, right = block
-    S, slab = sp.csr_array(X), sp.csc_array(X[left:right])
     size = np.nansum(X**2 if squared else np.abs(X), axis=1)
     missing = np.isnan(X).sum(axis=1)
     out = size[rows][:, None] + size[left:right]
     known = X.shape[1] - missing[rows][:, None] - missing[left:right].astype(float)
-    parts = [S.data, S.indices.astype(index), S.indptr.astype(index), rows]
-    parts += [slab.data, slab.indices.astype(index), slab.indptr.astype(index)]
-    sparse_distances(*parts, squared, out, known)
+    slab = stored_arrays(sp.csc_array(X[left:right]))
+    sparse_distances(*stored_arrays(sp.csr_array(X)), rows, *slab, squared, out, known)
     gap = np.abs(X[rows][:, None] - X[left:right])
     np.testing.assert_allclose(out, np.nansum(gap**2 if squared else gap, axis=2), atol=1e-12)
     np.testing.assert_array_equal(known, (~np.isnan(gap)).sum(axis=2))
@@ -98,10 +97,9 @@ def test_changes(block, data):
         change = np.zeros(X.shape[1])
         dense_changes(X, split, bool(np.isnan(X).any()), rows, near, share, factor, change)
         np.testing.assert_allclose(change, expected, atol=1e-12)
-    for index in (np.int32, np.int64):
-        S, change = sp.csr_array(X), np.zeros(X.shape[1])
-        sparse_changes(S.data, S.indices.astype(index), S.indptr.astype(index), rows, near, share, factor, change)
-        np.testing.assert_allclose(change, expected, atol=1e-12)
+    change = np.zeros(X.shape[1])
+    sparse_changes(*stored_arrays(sp.csr_array(X)), rows, near, share, factor, change)
+    np.testing.assert_allclose(change, expected, atol=1e-12)
 
 
 def test_every_kernel_declares_the_types_it_is_called_with():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
 
+from tamis.kernels.sparse import stored_arrays
 from tamis.kernels.sparse_distances import CANBERRA, MAXIMUM, POWER, csr_distances
 
 CASES = [(POWER, 1.0), (POWER, 2.0), (POWER, 3.5), (CANBERRA, 1.0), (MAXIMUM, 1.0)]
@@ -23,10 +24,9 @@ def twin(X: np.ndarray, Z: np.ndarray, metric: int, alpha: float) -> np.ndarray:
     return np.divide(gap, size, out=np.zeros_like(gap), where=size > 0).sum(axis=2)
 
 
-def compiled(X: sp.csr_matrix, Z: sp.csr_matrix, metric: int, alpha: float, index: type = np.int32) -> np.ndarray:
+def compiled(X: sp.csr_matrix, Z: sp.csr_matrix, metric: int, alpha: float) -> np.ndarray:
     out = np.full((X.shape[0], Z.shape[0]), np.nan)
-    parts = [part for M in (X, Z) for part in (M.data, M.indices.astype(index), M.indptr.astype(index))]
-    csr_distances(*parts, X.shape[1], metric, alpha, out)
+    csr_distances(*stored_arrays(X), *stored_arrays(Z), X.shape[1], metric, alpha, out)
     return out
 
 
@@ -53,7 +53,9 @@ def test_equals_the_twin(data, n_columns, case) -> None:
 def test_equals_scipy(metric, alpha, name, options, index) -> None:
     X, Z = (sp.random(n, 300, 0.1, format="csr", random_state=n) for n in (20, 30))
     X.data -= 0.5
-    found = compiled(X, Z, metric, alpha, index)
+    for part in (X, Z):
+        part.indices, part.indptr = part.indices.astype(index), part.indptr.astype(index)
+    found = compiled(X, Z, metric, alpha)
     np.testing.assert_allclose(found, cdist(X.toarray(), Z.toarray(), name, **options), rtol=1e-12)
 
 

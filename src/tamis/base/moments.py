@@ -12,6 +12,7 @@ from tamis.base.errors import DataError
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import canonical, class_pairs
 from tamis.kernels.moments import TILE_ROWS, csc_class_moments, csr_class_moments, dense_class_moments
+from tamis.kernels.sparse import stored_arrays
 from tamis.kernels.totals import csc_class_totals, csr_class_totals, dense_class_totals
 
 #: Columns of a non-contiguous matrix copied at a time.
@@ -49,7 +50,7 @@ class ClassMoments:
             X = canonical(X)
             weight += _class_weight(y, row_weight, n_classes)
             kernel = csr_class_moments if X.format == "csr" else csc_class_moments
-            kernel(X.data, X.indices, X.indptr, y, row_weight, weight, mean, scatter)
+            kernel(*stored_arrays(X), y, row_weight, weight, mean, scatter)
         else:
             rows = np.argsort(y, kind="stable")
             starts = np.concatenate(([0], np.cumsum(np.bincount(y, minlength=n_classes))))
@@ -156,7 +157,7 @@ def class_totals(
     if sp.issparse(X):
         X = canonical(X)
         kernel = csr_class_totals if X.format == "csr" else csc_class_totals
-        lowest = kernel(X.data, X.indices, X.indptr, y, row_weight, presence, total, known)
+        lowest = kernel(*stored_arrays(X), y, row_weight, presence, total, known)
     else:
         for columns, block in in_rows(X):
             lowest = min(lowest, dense_class_totals(block, columns.start, y, row_weight, presence, total, known))

@@ -2,6 +2,7 @@
 
 from tamis.classify.blend import Blend as Blend
 from tamis.classify.boost import Boost as Boost
+from tamis.classify.c45.c45 import C45 as C45
 from tamis.classify.centroid import Centroid as Centroid
 from tamis.classify.committee import Committee as Committee
 from tamis.classify.convex_net.convex_net import ConvexNet as ConvexNet

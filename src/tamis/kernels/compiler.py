@@ -1,5 +1,6 @@
 """Declare a kernel, compile it once per machine, and log when that takes a while."""
 
+import gc
 import importlib
 import logging
 import pkgutil
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tamis.kernels.disk_cache import Kinds, compiled, has_cache, lock_path, stored
+from tamis.kernels.disk_cache import OPTIONS, Kinds, compiled, has_cache, lock_path, stored
 from tamis.kernels.lock import Lock, LockedError
 
 logger = logging.getLogger("tamis")
@@ -91,7 +92,8 @@ class Kernel:
         """Seconds of CPU time that it takes to compile one version, without the cache."""
         dispatcher = _dispatcher_of(self.python, cache=False)
         begin = process_time()
-        dispatcher.compile(self._kinds[signature])
+        with _no_collection():
+            dispatcher.compile(self._kinds[signature])
         return process_time() - begin
 
     @property
@@ -124,6 +126,7 @@ class Kernel:
                 if announced:
                     stack.enter_context(self._announced())
                 stack.enter_context(self._alone())
+                stack.enter_context(_no_collection())
             try:
                 self._dispatcher.compile(kinds)
             except OSError as error:
@@ -163,8 +166,20 @@ def _dispatcher_of(function: Callable[..., Any], *, cache: bool = True) -> Any:
 
     with _telling:
         while _helpers:
-            register_jitable(_helpers.pop())
+            register_jitable(**OPTIONS)(_helpers.pop())
     return compiled(function, cache=cache)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Collect no garbage in the block: a compilation makes many objects, almost all of which live to its end."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _kind(argument: Any) -> Any:

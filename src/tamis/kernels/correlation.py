@@ -22,7 +22,7 @@ def dense_correlation(unit, columns, since, others, out):
 
 
 @kernel(
-    *(f"void({index}[::1], {index}[::1], float64[::1], float64[::1], int64, {_PAIRS}" for index in ("int32", "int64")),
+    f"void(int64[::1], int32[::1], float64[::1], float64[::1], int64, {_PAIRS}",
     reads=8,
 )
 def stored_correlation(indptr, rows, unit, mean, n_rows, columns, since, others, out):

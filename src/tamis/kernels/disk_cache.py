@@ -11,6 +11,9 @@ from typing import Any, TypeAlias
 #: The argument types of a version.
 Kinds: TypeAlias = tuple[Any, ...]
 
+#: Of kernels and what they call. Nothing calls them from C. (Any: numba's type stubs do not list the second option.)
+OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
+
 
 def compiled(function: Callable[..., Any], *, cache: bool = True) -> Any:
     """Numba's dispatcher of a function; without a cache if no folder for one can be written."""
@@ -19,10 +22,10 @@ def compiled(function: Callable[..., Any], *, cache: bool = True) -> Any:
 
     if cache:
         try:
-            return njit(cache=True, nogil=True)(function)
+            return njit(cache=True, **OPTIONS)(function)
         except RuntimeError:
             pass
-    return njit(nogil=True)(function)
+    return njit(**OPTIONS)(function)
 
 
 def has_cache(dispatcher: Any) -> bool:

@@ -6,11 +6,7 @@ from tamis.kernels.compiler import kernel
 
 
 @kernel(
-    *(
-        f"void({real}[::1], {index}[::1], {index}[::1], float64[:, ::1])"
-        for real in ("float32", "float64")
-        for index in ("int32", "int64")
-    ),
+    *(f"void({real}[::1], int32[::1], int64[::1], float64[:, ::1])" for real in ("float32", "float64")),
     reads=3,
 )
 def csc_gram(data, indices, indptr, out):

@@ -35,8 +35,8 @@ def _settle(squares, codes, votes, edge, near, many, first):
     Rows more than `near` below `edge` vote; those within `near` of it are tied. With `first` the earliest tied rows get
     the places that are left, and the vote is certain if they tie exactly; without it any of them may.
     """
+    group = np.zeros(votes.shape[0], dtype=np.intp)
     votes[:] = 0
-    group = np.zeros_like(votes)
     seats = many
     low, high = edge, edge
     for i in range(squares.shape[0]):
@@ -53,8 +53,9 @@ def _settle(squares, codes, votes, edge, near, many, first):
                 votes[codes[i]] += 1
                 seats -= 1
         return high - low <= near / 20
-    members = group.sum()
-    best = 0
+    best, members = 0, 0
+    for c in range(votes.shape[0]):
+        members += group[c]
     for c in range(votes.shape[0]):
         # `votes` becomes the fewest votes that each class can get, `group` the most.
         group[c], votes[c] = votes[c] + min(seats, group[c]), votes[c] + max(0, seats - members + group[c])
@@ -185,7 +186,11 @@ def bayes_votes(known, columns, n_own, smoothing, smoothings, prior, sign, round
         _add_column(known[columns[n_own + i]], smoothings[i], sign, now, size, reached)
         reach = 2.0 * rounding * (1.0 + reached[1]) + 4.0 * share
         slack = share * n_own
-        largest = size.max()
+        largest = size[0]
+        for c in range(1, n_classes):
+            # NaN is the largest, and stays it.
+            if size[c] > largest or np.isnan(size[c]):
+                largest = size[c]
         for t in range(n_rows):
             predicted[i, t] = 0
             best[t] = now[0, t]

@@ -147,11 +147,17 @@ def _sorted_information(one, other, terms):
             a[n], b[n] = one[i], other[i]
             width = max(width, b[n] + 1)
             n += 1
-    pairs = np.empty(n, dtype=np.int64)
-    for i in range(n):
+    return _listed_information(a[:n], b[:n], width, terms)
+
+
+@helper
+def _listed_information(a, b, width, terms):
+    """From the states of the rows that have both; apart, so that it is compiled for one type of state only."""
+    pairs = np.empty(a.shape[0], dtype=np.int64)
+    for i in range(a.shape[0]):
         pairs[i] = a[i] * width + b[i]
-    value = _runs(pairs, terms) - _runs(a[:n], terms) - _runs(b[:n], terms)
-    return _rounded(value, n, terms)
+    value = _runs(pairs, terms) - _runs(a, terms) - _runs(b, terms)
+    return _rounded(value, a.shape[0], terms)
 
 
 @helper

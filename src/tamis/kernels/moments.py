@@ -15,9 +15,8 @@ _COLUMNS = 512
 
 _OUT = "float64[:, ::1]"
 _SPARSE = tuple(
-    f"void({real}[::1], {index}[::1], {index}[::1], intp[::1], float64[::1], {_OUT}, {_OUT}, {_OUT})"
+    f"void({real}[::1], int32[::1], int64[::1], intp[::1], float64[::1], {_OUT}, {_OUT}, {_OUT})"
     for real in ("float32", "float64")
-    for index in ("int32", "int64")
 )
 
 

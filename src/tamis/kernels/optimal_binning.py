@@ -129,8 +129,10 @@ def _any_number(P, m, each, min_weight, lines, close, path, back):
 def _few(P, m, each, min_weight, lines, close, max_bins, begins):
     """The best of at most `max_bins` bins: one layer of paths for each number of bins."""
     back = np.empty((max_bins + 1, m + 1), dtype=np.int32)
-    now, before = np.empty(m + 1), np.full(m + 1, np.inf)
+    now, before = np.empty(m + 1), np.empty(m + 1)
     before[0] = 0.0
+    for t in range(1, m + 1):
+        before[t] = np.inf
     best, bins = np.inf, 0
     for k in range(1, max_bins + 1):
         now[0] = np.inf
@@ -178,8 +180,8 @@ def _layer(P, m, each, min_weight, lines, close, before, path, back):
     size = m + 2
     owner, spare = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
     # For one number: where each piece of the line ends, in two copies. For several: the boxes' ends.
-    low = np.empty((size, 1 if one or lines else P.shape[1] - 2))
-    high = np.empty_like(low)
+    n_numbers = 1 if one or lines else P.shape[1] - 2
+    low, high = np.empty((size, n_numbers)), np.empty((size, n_numbers))
     if not (one or lines):
         # The last box holds all predictions; each start begins with it.
         low[-1], high[-1] = np.inf, -np.inf

@@ -19,9 +19,10 @@ def best_rectangles(sums, penalty, min_weight, found):
             for d in range(width):
                 P[i + 1, j + 1, d] = sums[i, j, d] + P[i, j + 1, d] + P[i + 1, j, d] - P[i, j, d]
     close = 1e-12 * P[m, n, 1]
-    cost = np.full((m + 1, m + 1, n + 1, n + 1), np.inf)
+    # Every rectangle is filled before a larger one reads it.
+    cost = np.empty((m + 1, m + 1, n + 1, n + 1))
     # 0: not cut; r: cut below row r; -c: cut right of column c.
-    place = np.zeros((m + 1, m + 1, n + 1, n + 1), dtype=np.int16)
+    place = np.empty((m + 1, m + 1, n + 1, n + 1), dtype=np.int16)
     for height in range(1, m + 1):
         for across in range(1, n + 1):
             for a in range(m - height + 1):

@@ -12,8 +12,6 @@ from tamis.kernels.compiler import kernel
 #: Columns of a slab that stay in the first cache while the rows of a block are processed.
 _COLUMNS = 16
 
-_INDICES = ("int32", "int64")
-
 
 @kernel("void(float64[:, ::1], intp[::1], float64[:, ::1], intp, intp, boolean, float64[:, ::1])", reads=6)
 def dense_distances(values, rows, slab, first, n_numeric, holes, out):
@@ -56,11 +54,8 @@ def dense_distances(values, rows, slab, first, n_numeric, holes, out):
 
 
 @kernel(
-    *(
-        f"void(float64[::1], {index}[::1], {index}[::1], intp[::1], float64[::1], {index}[::1], {index}[::1], "
-        "boolean, float64[:, ::1], float64[:, ::1])"
-        for index in _INDICES
-    ),
+    "void(float64[::1], int32[::1], int64[::1], intp[::1], float64[::1], int32[::1], int64[::1], boolean, "
+    "float64[:, ::1], float64[:, ::1])",
     reads=8,
 )
 def sparse_distances(data, indices, indptr, rows, slab_data, slab_rows, slab_indptr, squared, out, known):
@@ -188,11 +183,8 @@ def dense_changes(values, n_numeric, holes, rows, near, share, factor, change):
 
 
 @kernel(
-    *(
-        f"void(float64[::1], {index}[::1], {index}[::1], intp[::1], int64[:, :, ::1], float64[:, :, ::1], "
-        "float64[:, ::1], float64[::1])"
-        for index in _INDICES
-    ),
+    "void(float64[::1], int32[::1], int64[::1], intp[::1], int64[:, :, ::1], float64[:, :, ::1], float64[:, ::1], "
+    "float64[::1])",
     reads=7,
 )
 def sparse_changes(data, indices, indptr, rows, near, share, factor, change):

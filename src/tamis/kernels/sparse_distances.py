@@ -2,18 +2,15 @@
 
 import numpy as np
 
-from tamis.kernels.compiler import kernel
+from tamis.kernels.compiler import helper, kernel
 
 #: Values of `metric`: the sum of powers (the caller takes the root), Canberra's sum of ratios, the maximum.
 POWER, CANBERRA, MAXIMUM = 0, 1, 2
 
 
 @kernel(
-    *(
-        f"void(float64[::1], {index}[::1], {index}[::1], float64[::1], {index}[::1], {index}[::1], "
-        "intp, intp, float64, float64[:, ::1])"
-        for index in ("int32", "int64")
-    ),
+    "void(float64[::1], int32[::1], int64[::1], float64[::1], int32[::1], int64[::1], intp, intp, float64, "
+    "float64[:, ::1])",
     reads=9,
 )
 def csr_distances(x_data, x_indices, x_indptr, z_data, z_indices, z_indptr, n_columns, metric, alpha, out):
@@ -22,20 +19,10 @@ def csr_distances(x_data, x_indices, x_indptr, z_data, z_indices, z_indptr, n_co
     Indices of a row must be unique. A column that is zero in both rows adds nothing, so only stored values are read:
     those of z, then those of x without a match. The contribution of an unmatched value is computed once for all pairs.
     """
-    x_alone = np.abs(x_data)
-    z_alone = np.abs(z_data)
-    if metric == CANBERRA:
-        for s in range(x_alone.shape[0]):
-            x_alone[s] = 1.0 if x_alone[s] > 0.0 else 0.0
-        for t in range(z_alone.shape[0]):
-            z_alone[t] = 1.0 if z_alone[t] > 0.0 else 0.0
-    elif metric == POWER and alpha != 1.0:
-        for s in range(x_alone.shape[0]):
-            x_alone[s] = x_alone[s] ** alpha
-        for t in range(z_alone.shape[0]):
-            z_alone[t] = z_alone[t] ** alpha
-    place = np.full(n_columns, -1, dtype=np.intp)
-    matched = np.full(x_data.shape[0], -1, dtype=np.intp)
+    x_alone, z_alone = _alone(x_data, metric, alpha), _alone(z_data, metric, alpha)
+    place, matched = np.empty(n_columns, dtype=np.intp), np.empty(x_data.shape[0], dtype=np.intp)
+    place[:] = -1
+    matched[:] = -1
     for i in range(x_indptr.shape[0] - 1):
         first, end = x_indptr[i], x_indptr[i + 1]
         for s in range(first, end):
@@ -61,3 +48,16 @@ def csr_distances(x_data, x_indices, x_indptr, z_data, z_indices, z_indptr, n_co
             out[i, k] = total
         for s in range(first, end):
             place[x_indices[s]] = -1
+
+
+@helper
+def _alone(data, metric, alpha):
+    """The contribution of each value to a distance from zero."""
+    alone = np.empty(data.shape[0])
+    for s in range(data.shape[0]):
+        alone[s] = abs(data[s])
+        if metric == CANBERRA:
+            alone[s] = 1.0 if alone[s] > 0.0 else 0.0
+        elif metric == POWER and alpha != 1.0:
+            alone[s] = alone[s] ** alpha
+    return alone

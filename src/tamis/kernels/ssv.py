@@ -241,14 +241,21 @@ def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
         for c in range(n_classes):
             known[c] += table[level, c]
             size[level] += table[level, c]
-    present = np.flatnonzero(size > 0.0)
-    inside[:] = False
-    m = present.shape[0]
+    # Loops here and below: `flatnonzero` and `sum` compile for as long as all the rest.
+    present = np.empty(n_levels, dtype=np.int64)
+    m = 0
+    for level in range(n_levels):
+        inside[level] = False
+        if size[level] > 0.0:
+            present[m] = level
+            m += 1
     if m < 2:
         return NO_SPLIT, 0.0
-    all_weight = known.sum()
+    present = present[:m]
+    all_weight = 0.0
     classes = 0
     for c in range(n_classes):
+        all_weight += known[c]
         classes += known[c] > 0.0
     if classes < 2:
         return NO_SPLIT, 0.0

@@ -150,7 +150,9 @@ def quantile_cuts(begin, end, rows, values, weight, cuts, count):
     the parts can be equal, else at the value they share. A cut that separates no rows is left out.
     """
     n_parts = cuts.shape[1] + 1
-    everything = weight.sum()
+    everything = 0.0
+    for i in range(weight.shape[0]):
+        everything += weight[i]
     for j in range(begin.shape[0]):
         stop, listed, known = begin[j], 0.0, 0.0
         for t in range(begin[j], end[j]):

@@ -10,9 +10,8 @@ from tamis.kernels.compiler import kernel
 
 _OUT = "float64[:, ::1]"
 _SPARSE = tuple(
-    f"float64({real}[::1], {index}[::1], {index}[::1], intp[::1], float64[::1], boolean, {_OUT}, {_OUT})"
+    f"float64({real}[::1], int32[::1], int64[::1], intp[::1], float64[::1], boolean, {_OUT}, {_OUT})"
     for real in ("float32", "float64")
-    for index in ("int32", "int64")
 )
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tamis.kernels.compiler import kernel
+from tamis.kernels.compiler import helper, kernel
 
 _REALS = ("float32", "float64")
 
@@ -78,6 +78,19 @@ def divide_columns(begin, end, goes_left, want_left, want_right, rows, values, s
         middle[j] = front
 
 
+@helper
+def _stored(data, indices, begin, end, column):
+    """The value of a column in the row of a CSR matrix that is stored from `begin` to `end`, in order."""
+    low, high = begin, end
+    while low < high:
+        middle = (low + high) // 2
+        if indices[middle] < column:
+            low = middle + 1
+        else:
+            high = middle
+    return np.float64(data[low]) if low < end and indices[low] == column else 0.0
+
+
 _TREE = "int64[::1], float64[::1], int64[::1], int64[::1], boolean[::1], int64[::1], boolean[::1]"
 
 
@@ -105,10 +118,9 @@ def dense_leaves(X, feature, split, left, right, missing_left, subset, inside, l
 
 @kernel(
     *(
-        f"void({real}[::1], {index}[::1], {index}[::1], int64[::1], float64[::1], int64[::1], int64[::1], "
+        f"void({real}[::1], int32[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1], "
         "boolean[::1], int64[::1])"
         for real in _REALS
-        for index in ("int32", "int64")
     ),
     reads=8,
 )
@@ -117,16 +129,79 @@ def csr_leaves(data, indices, indptr, feature, split, left, right, missing_left,
     for i in range(indptr.shape[0] - 1):
         node = 0
         while feature[node] >= 0:
-            low, high = indptr[i], indptr[i + 1]
-            while low < high:
-                middle = (low + high) // 2
-                if indices[middle] < feature[node]:
-                    low = middle + 1
-                else:
-                    high = middle
-            value = 0.0
-            if low < indptr[i + 1] and indices[low] == feature[node]:
-                value = np.float64(data[low])
+            value = _stored(data, indices, indptr[i], indptr[i + 1], feature[node])
             go_left = missing_left[node] if np.isnan(value) else value < split[node]
             node = left[node] if go_left else right[node]
         leaf[i] = node
+
+
+@kernel(
+    *(
+        f"void({real}[:, ::1], int64[::1], float64[::1], int64[::1], int64[::1], float64[::1], int64[::1], "
+        "boolean[::1], float64[:, ::1], float64[:, ::1])"
+        for real in _REALS
+    ),
+    reads=9,
+)
+def dense_shares(X, feature, split, left, right, share_left, subset, inside, shares, found):
+    """Add up the class `shares` of the leaves of each row in `found`, which is zero before.
+
+    The part `share_left` of a missing value, or of a level that `inside` has no entry for, goes left, the rest right.
+    """
+    nodes, parts = np.empty(feature.shape[0] + 1, dtype=np.int64), np.empty(feature.shape[0] + 1)
+    for i in range(X.shape[0]):
+        nodes[0], parts[0] = 0, 1.0
+        top = 1
+        while top > 0:
+            top -= 1
+            node, part = nodes[top], parts[top]
+            if feature[node] < 0:
+                for c in range(shares.shape[1]):
+                    found[i, c] += part * shares[node, c]
+                continue
+            value = np.float64(X[i, feature[node]])
+            to_left = share_left[node]
+            if subset[node + 1] > subset[node]:
+                if 0.0 <= value < subset[node + 1] - subset[node]:
+                    to_left = 0.0 if inside[subset[node] + np.int64(value)] else 1.0
+            elif not np.isnan(value):
+                to_left = 1.0 if value < split[node] else 0.0
+            if to_left < 1.0:
+                nodes[top], parts[top] = right[node], part * (1.0 - to_left)
+                top += 1
+            if to_left > 0.0:
+                nodes[top], parts[top] = left[node], part * to_left
+                top += 1
+
+
+@kernel(
+    *(
+        f"void({real}[::1], int32[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1], "
+        "float64[::1], float64[:, ::1], float64[:, ::1])"
+        for real in _REALS
+    ),
+    reads=9,
+)
+def csr_shares(data, indices, indptr, feature, split, left, right, share_left, shares, found):
+    """The same for the rows of a CSR matrix with sorted indices; there are no nominal columns."""
+    nodes, parts = np.empty(feature.shape[0] + 1, dtype=np.int64), np.empty(feature.shape[0] + 1)
+    for i in range(indptr.shape[0] - 1):
+        nodes[0], parts[0] = 0, 1.0
+        top = 1
+        while top > 0:
+            top -= 1
+            node, part = nodes[top], parts[top]
+            if feature[node] < 0:
+                for c in range(shares.shape[1]):
+                    found[i, c] += part * shares[node, c]
+                continue
+            value = _stored(data, indices, indptr[i], indptr[i + 1], feature[node])
+            to_left = share_left[node]
+            if not np.isnan(value):
+                to_left = 1.0 if value < split[node] else 0.0
+            if to_left < 1.0:
+                nodes[top], parts[top] = right[node], part * (1.0 - to_left)
+                top += 1
+            if to_left > 0.0:
+                nodes[top], parts[top] = left[node], part * to_left
+                top += 1

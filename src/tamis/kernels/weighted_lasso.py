@@ -10,13 +10,7 @@ _FLAT = 1e-12
 _V = "float64[::1]"
 
 
-@kernel(
-    *(
-        f"intp({_V}, {index}[::1], {index}[::1], {_V}, float64, float64, intp, {_V}, {_V}, {_V})"
-        for index in ("int32", "int64")
-    ),
-    reads=4,
-)
+@kernel(f"intp({_V}, int32[::1], int64[::1], {_V}, float64, float64, intp, {_V}, {_V}, {_V})", reads=4)
 def csc_weighted_lasso(data, indices, indptr, curvature, penalty, enough, most, weights, pull, shift):
     """Minimise sum_i h_i (x_i.d + c)^2 / 2 - g_i (x_i.d + c) + penalty |weights + d|_1 over d and c, on a CSC matrix.
 
@@ -27,7 +21,10 @@ def csc_weighted_lasso(data, indices, indptr, curvature, penalty, enough, most, 
     """
     n_columns = indptr.shape[0] - 1
     first, bend = np.zeros(n_columns), np.zeros(n_columns)
-    total = curvature.sum()
+    total, pulled = 0.0, 0.0
+    for i in range(curvature.shape[0]):
+        total += curvature[i]
+        pulled += pull[i]
     for j in range(n_columns):
         squares = 0.0
         for s in range(indptr[j], indptr[j + 1]):
@@ -37,7 +34,7 @@ def csc_weighted_lasso(data, indices, indptr, curvature, penalty, enough, most, 
         bend[j] = squares - first[j] * first[j] / total
         if bend[j] <= _FLAT * squares:
             bend[j] = 0.0
-    common = -pull.sum() / total
+    common = -pulled / total
     every = True
     for done in range(most):
         worst = 0.0

@@ -46,9 +46,11 @@ def lowest_windows(first, sums, min_weight, low, high):
             for d in range(2, sums.shape[1]):
                 error[i] -= (P[stop[i], d] - P[start[i], d]) ** 2 / weight
             # Rounding must not decide between equal errors; the first wins.
-            error[i] = np.round(error[i] / (1e-9 * max(P[m, 1], 1e-300))) + 1e-3 * start[i] / (m + 1)
+            error[i] = np.rint(error[i] / (1e-9 * max(P[m, 1], 1e-300))) + 1e-3 * start[i] / (m + 1)
         # The next value without a run, from each value on.
-        free = np.arange(m + 1)
+        free = np.empty(m + 1, dtype=np.int64)
+        for g in range(m + 1):
+            free[g] = g
         for i in np.argsort(error):
             g = start[i]
             while True:

@@ -16,6 +16,7 @@ from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import canonical
 from tamis.kernels.gram import csc_gram
+from tamis.kernels.sparse import stored_arrays
 
 #: The ground matrix of each kernel.
 GROUNDS = {
@@ -60,7 +61,7 @@ def _sparse_gram(columns: Matrix) -> FloatArray:
     products = np.zeros((n_rows, n_rows))
     full = np.diff(columns.indptr) > _FULL * n_rows
     thin = columns if not full.any() else columns[:, ~full]
-    csc_gram(thin.data, thin.indices, thin.indptr, products)
+    csc_gram(*stored_arrays(thin), products)
     width = max(1, _BLOCK // n_rows)
     for some in np.split(np.flatnonzero(full), range(width, int(full.sum()), width)):
         if some.size:

@@ -12,6 +12,7 @@ from tamis.base.moments import divide
 from tamis.base.types import FloatArray, Mask, Matrix
 from tamis.base.validation import canonical
 from tamis.kernels.relief import dense_changes, dense_distances, sparse_changes, sparse_distances
+from tamis.kernels.sparse import stored_arrays
 
 #: Maps row numbers to their distances from every row of a slab.
 Distances = Callable[[np.ndarray], FloatArray]
@@ -105,14 +106,12 @@ class _SparseRows:
 
     def __init__(self, X: Matrix, metric: str) -> None:
         rows = canonical(sp.csr_array(X, dtype=np.float64, copy=True))
-        index = np.result_type(rows.indices, rows.indptr)
-        rows.indices, rows.indptr = (part.astype(index, copy=False) for part in (rows.indices, rows.indptr))
         shift, size = _ranges(*min_max_axis(rows, axis=0, ignore_nan=True))
         data = rows.data
         # A column is shifted only where zero is out of its range, and then all its known values are stored.
         data -= shift[rows.indices]
         data /= size[rows.indices]
-        self._rows, self._squared = rows, metric == "euclidean"
+        self._rows, self._stored, self._squared = rows, stored_arrays(rows), metric == "euclidean"
         place = np.repeat(np.arange(X.shape[0]), np.diff(rows.indptr))
         missing = np.isnan(data)
         self._holes = bool(missing.any())
@@ -123,22 +122,19 @@ class _SparseRows:
 
     def slab(self, left: int, right: int) -> Distances:
         rows = self._rows
-        slab = rows[left:right].tocsc()
-        places, starts = (part.astype(rows.indices.dtype, copy=False) for part in (slab.indices, slab.indptr))
+        slab = stored_arrays(rows[left:right].tocsc())
 
         def distances(queries: np.ndarray) -> FloatArray:
             out = self._size[queries][:, None] + self._size[left:right]
             known = rows.shape[1] - (self._missing[queries][:, None] + self._missing[left:right])
-            csr = rows.data, rows.indices, rows.indptr
-            sparse_distances(*csr, queries, slab.data, places, starts, self._squared, out, known)
+            sparse_distances(*self._stored, queries, *slab, self._squared, out, known)
             return _per_known(out, known, rows.shape[1]) if self._holes else out
 
         return distances
 
     def changes(self, rows: np.ndarray, near: np.ndarray, share: FloatArray, factor: FloatArray) -> FloatArray:
         found = np.zeros(self._rows.shape[1])
-        csr = self._rows.data, self._rows.indices, self._rows.indptr
-        sparse_changes(*csr, rows, near, share, factor, found)
+        sparse_changes(*self._stored, rows, near, share, factor, found)
         return found
 
 

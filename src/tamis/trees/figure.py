@@ -140,7 +140,7 @@ def _boxes(tree: Tree, place: Layout, wording: Wording) -> list[dict[str, Any]]:
 
 def _bars(tree: Tree, place: Layout, wording: Wording) -> list[dict[str, Any]]:
     """The shares of the classes among the training rows of each node, along the lower edge of its box."""
-    share = tree.weight / tree.weight.sum(axis=1, keepdims=True)
+    share = tree.weight / np.maximum(tree.weight.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     ends = np.cumsum(share, axis=1)
     full = np.where(tree.is_leaf, _LEAF_WIDTH, _INNER_WIDTH)[:, None]
     right = place.x[:, None] + full * (ends - 0.5)
@@ -199,6 +199,8 @@ def _long(tree: Tree, node: int, wording: Wording) -> str:
         lines = [f"<b>{plain_text(wording.classes[tree.prediction[node]])}</b>"]
     else:
         side = "yes" if tree.missing_left[node] else "no"
+        if tree.share_left is not None:
+            side = f"{100 * tree.share_left[node]:.3g} % yes"
         lines = [f"<b>{plain_text(_left(tree, node, wording))} ?</b>", f"missing: {side}"]
     weight = tree.weight[node]
     return "<br>".join([*lines, n_rows(weight.sum()), *class_counts(weight, wording.classes)])

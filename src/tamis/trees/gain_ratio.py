@@ -84,6 +84,12 @@ def pessimistic(tree: Tree, confidence: float) -> Tree:
     return tree.cut_at(stop)
 
 
+def times_log_table(most: int) -> FloatArray:
+    """n log2 n for n = 0, 1, ..., `most`."""
+    counts = np.arange(most + 1.0)
+    return np.asarray(xlogy(counts, counts) / np.log(2))
+
+
 class _ByGainRatio(Grower):
     """Splits columns by gain ratio."""
 
@@ -91,8 +97,7 @@ class _ByGainRatio(Grower):
         super().__init__(X, codes, np.ones(X.shape[0]), n_classes, "gain_ratio", None)
         if spread is not None:
             self.range = spread
-        counts = np.arange(X.shape[0] + 1)
-        self.table = xlogy(counts, counts) / np.log(2)
+        self.table = times_log_table(X.shape[0])
 
     def best(self, columns: SortedColumns, total: FloatArray) -> tuple[FloatArray, ...]:
         """Gain, ratio, split and gap of each column."""

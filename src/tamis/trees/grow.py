@@ -1,6 +1,6 @@
 """Growing: the best split of all columns, recursively on either side, until the leaves are pure."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from tamis.kernels.ssv import NO_SPLIT, nominal_split
 from tamis.kernels.tree import divide_columns
 from tamis.trees.columns import SortedColumns, level_codes, sorted_columns
 from tamis.trees.split import Splits, best_splits
-from tamis.trees.tree import Tree
+from tamis.trees.tree import Node, Tree
 
 
 class _Choice(NamedTuple):
@@ -23,19 +23,6 @@ class _Choice(NamedTuple):
     place: int
     split: float
     inside: Mask
-
-
-@dataclass
-class _Node:
-    """An entry of :class:`Tree`; a leaf unless it is split."""
-
-    weight: FloatArray
-    feature: int = -1
-    split: float = np.nan
-    left: int = -1
-    right: int = -1
-    missing_left: bool = False
-    inside: Mask = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
 
 def grow(
@@ -87,7 +74,7 @@ class Grower:
         priors = np.ones(self.n_classes)
         if self.criterion == "balanced_error":
             priors = total.sum() / (self.n_classes * np.where(total > 0, total, 1.0))
-        nodes = [_Node(total)]
+        nodes = [Node(total)]
         stack = [(nodes[0], everything, self.columns, 0)]
         while stack:
             node, rows, columns, depth = stack.pop()
@@ -102,19 +89,14 @@ class Grower:
             node.missing_left = self._send(choice, columns, rows)
             went = self.goes_left[rows]
             sides = [rows[went], rows[~went]]
-            children = [_Node(self._total(side)) for side in sides]
+            children = [Node(self._total(side)) for side in sides]
             node.left, node.right = len(nodes), len(nodes) + 1
             nodes += children
             wanted = [bool((child.weight > 0).sum() > 1 and depth + 1 < max_depth) for child in children]
             parts = self._divide(columns, splits, wanted)
             pushed = zip(children, sides, parts, wanted, strict=True)
             stack += [(child, side, part, depth + 1) for child, side, part, want in pushed if want][::-1]
-        sizes = np.cumsum([0, *(node.inside.size for node in nodes)], dtype=np.int64)
-        feature, left, right = np.array([(n.feature, n.left, n.right) for n in nodes], dtype=np.int64).T.copy()
-        return Tree(
-            *(feature, np.array([n.split for n in nodes]), left, right, np.array([n.missing_left for n in nodes])),
-            *(sizes, np.concatenate([n.inside for n in nodes]), np.array([n.weight for n in nodes]), priors),
-        )
+        return Tree.of(nodes, priors)
 
     def _total(self, rows: np.ndarray) -> FloatArray:
         found = np.bincount(self.codes[rows], weights=self.weight[rows], minlength=self.n_classes)

@@ -26,7 +26,10 @@ class Condition:
     outside : frozenset of str, optional
         A nominal value must be none of these levels; when there are none, it must not be missing.
     missing : bool, optional
-        Whether a missing value meets the condition; None when the training rows had none in this feature.
+        Whether a missing value meets the condition; None when the training rows had none in this feature, or when it
+        goes down several branches.
+    closed : bool
+        Whether `high` itself meets the condition in place of `low`.
     """
 
     name: str
@@ -35,6 +38,7 @@ class Condition:
     inside: frozenset[str] | None = None
     outside: frozenset[str] | None = None
     missing: bool | None = None
+    closed: bool = False
 
     def __str__(self) -> str:
         name = one_line(self.name)
@@ -44,12 +48,14 @@ class Condition:
             text = f"{name} in {_set(self.inside)}"
         elif self.outside is not None:
             text = f"{name} not in {_set(self.outside)}" if self.outside else f"{name} is not missing"
-        elif np.isinf(self.low):
-            text = f"{name} < {number(self.high)}"
-        elif np.isinf(self.high):
-            text = f"{name} >= {number(self.low)}"
         else:
-            text = f"{number(self.low)} <= {name} < {number(self.high)}"
+            below, above, under = ("<=", ">", "<") if self.closed else ("<", ">=", "<=")
+            if np.isinf(self.low):
+                text = f"{name} {below} {number(self.high)}"
+            elif np.isinf(self.high):
+                text = f"{name} {above} {number(self.low)}"
+            else:
+                text = f"{number(self.low)} {under} {name} {below} {number(self.high)}"
         return f"({text} or missing)" if self.missing else text
 
 
@@ -87,7 +93,8 @@ class Rule:
 class Wording:
     """Names of the features, classes and levels of a tree, and its splits with few digits (:func:`round_splits`).
 
-    `holes` marks the columns with missing values among the training rows.
+    `holes` marks the columns with missing values among the training rows. With `closed`, the value of a split itself
+    goes left, and both sides of a nominal split are the levels they were grown for.
     """
 
     names: Sequence[str] | np.ndarray
@@ -95,6 +102,7 @@ class Wording:
     splits: FloatArray
     levels: dict[int, np.ndarray] = field(default_factory=dict)
     holes: Mask | None = None
+    closed: bool = False
 
     def condition(self, tree: Tree, node: int, *, left: bool) -> Condition:
         """The condition that the rows on one side of a node meet."""
@@ -104,11 +112,15 @@ class Wording:
         inside = tree.inside[tree.subset[node] : tree.subset[node + 1]]
         name = str(self.names[feature])
         if inside.size:
-            subset = frozenset(str(level) for level in self.levels[feature][: inside.size][inside])
+            levels = self.levels[feature][: inside.size]
+            subset = frozenset(str(level) for level in levels[inside])
+            if self.closed and left:
+                return Condition(name, inside=frozenset(str(level) for level in levels[~inside]), missing=missing)
             inner, outer = (None, subset) if left else (subset, None)
             return Condition(name, inside=inner, outside=outer, missing=missing)
         split = float(self.splits[node])
-        return Condition(name, high=split, missing=missing) if left else Condition(name, low=split, missing=missing)
+        low, high = (-np.inf, split) if left else (split, np.inf)
+        return Condition(name, low, high, missing=missing, closed=self.closed)
 
 
 @runtime_checkable
@@ -202,6 +214,7 @@ def _both(one: Condition, other: Condition) -> Condition:
         inside,
         outside if nominal and not sets else None,
         None if one.missing is None else bool(one.missing and other.missing),
+        one.closed,
     )
 
 

@@ -15,6 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray, Mask, Matrix
 from tamis.base.validation import canonical
+from tamis.kernels.sparse import stored_arrays
 from tamis.kernels.sparse_distances import CANBERRA, MAXIMUM, POWER, csr_distances
 from tamis.margins.kernel import squared_norms
 
@@ -111,10 +112,11 @@ def _by_sklearn(Z: Matrix, metric: str, alpha: float) -> _Search:
 def _by_blocks(Z: Matrix, metric: str, alpha: float) -> _Search:
     """Search for CSR rows by computing all distances; returns all rows of the largest group of equals."""
     code = {"minkowski": POWER, "canberra": CANBERRA, "chebyshev": MAXIMUM}[metric]
+    rows = stored_arrays(Z)
 
     def search(X: Matrix, many: int) -> tuple[FloatArray, np.ndarray]:
         block = np.empty((X.shape[0], Z.shape[0]))
-        csr_distances(X.data, X.indices, X.indptr, Z.data, Z.indices, Z.indptr, X.shape[1], code, alpha, block)
+        csr_distances(*stored_arrays(X), *rows, X.shape[1], code, alpha, block)
         if metric == "minkowski" and alpha != 1:
             block **= 1 / alpha
         edge = np.partition(block, many - 1, axis=1)[:, many - 1, None]

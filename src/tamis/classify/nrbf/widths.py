@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 
 from tamis.base.inner_cv import Fold
 from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.kernels.sparse import stored_arrays
 from tamis.kernels.sparse_distances import POWER, csr_distances
 from tamis.margins.kernel import ground
 
@@ -129,10 +130,8 @@ def differences(X: Matrix, Z: Matrix) -> FloatArray:
     """Squared distances of the rows of `X` to those of `Z`, both dense or both canonical CSR, from differences."""
     if not sp.issparse(X):
         return np.asarray(cdist(X, Z, "sqeuclidean"))
-    index = np.result_type(X.indices, X.indptr, Z.indices, Z.indptr)
-    places = [a.astype(index, copy=False) for a in (X.indices, X.indptr, Z.indices, Z.indptr)]
     block = np.empty((X.shape[0], Z.shape[0]))
-    csr_distances(X.data, *places[:2], Z.data, *places[2:], X.shape[1], POWER, 2.0, block)
+    csr_distances(*stored_arrays(X), *stored_arrays(Z), X.shape[1], POWER, 2.0, block)
     return block
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from tamis.base.types import FloatArray, Matrix
 from tamis.classify.probit.likelihood import Found, Problem
+from tamis.kernels.sparse import stored_arrays
 from tamis.kernels.weighted_lasso import csc_weighted_lasso
 
 #: Most steps of Newton's method, and most rounds of coordinate descent for one of them.
@@ -33,6 +34,7 @@ def proximal_newton(X: Matrix, problem: Problem, penalty: float) -> Found:
     value = problem.loss(evidence)
     pull, curvature = problem.slopes(evidence)
     tol = _EXACT if X.nnz <= _SMALL else _NEAR
+    columns = stored_arrays(X)
     for step in range(STEPS):
         missed = _missed(X.T @ pull, weights, penalty)
         if missed <= tol * penalty and abs(pull.sum()) <= tol * np.abs(pull).sum():
@@ -40,9 +42,7 @@ def proximal_newton(X: Matrix, problem: Problem, penalty: float) -> Found:
         there, shift = weights.copy(), np.zeros(1)
         # The nearer the optimum, the more exact the minimum.
         enough = max(0.05 * missed, 0.3 * tol * penalty)
-        csc_weighted_lasso(
-            *(X.data, X.indices, X.indptr, curvature, penalty, enough, _ROUNDS, there, pull.copy(), shift)
-        )
+        csc_weighted_lasso(*columns, curvature, penalty, enough, _ROUNDS, there, pull.copy(), shift)
         change = X @ (there - weights) + shift[0]
         norm = float(np.abs(weights).sum())
         decrease = float(pull @ change) - penalty * (float(np.abs(there).sum()) - norm)

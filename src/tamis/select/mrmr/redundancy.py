@@ -10,6 +10,7 @@ from tamis.contingency.states import States
 from tamis.contingency.tables import state_information
 from tamis.kernels.correlation import dense_correlation, stored_correlation
 from tamis.kernels.joint import FEW, GRID, dense_information, pack_states, stored_information
+from tamis.kernels.sparse import stored_arrays
 
 
 class Redundancy(ABC):
@@ -107,8 +108,8 @@ class SparseCorrelation(Redundancy):
         mean, scale = _mean_and_scale(X)
         self.flat = scale == 0
         X = X.tocsc()
-        unit = X.data * np.repeat(scale, np.diff(X.indptr))
-        self._columns = X.indptr, X.indices, unit, mean * scale, X.shape[0]
+        values, rows, first = stored_arrays(X)
+        self._columns = first, rows, values * np.repeat(scale, np.diff(first)), mean * scale, X.shape[0]
 
     def summed(self, columns: np.ndarray, since: np.ndarray) -> FloatArray:
         out = np.zeros(columns.size)
