@@ -11,6 +11,7 @@ from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import steps_of
 from tamis.compose.catalog import entry
 from tamis.compose.chain import Chain
+from tamis.compose.fit_by_columns import fit_by_columns
 from tamis.compose.recipe import completed_for, parse
 from tamis.data.column_sense import sensed
 from tamis.data.dataset import Dataset
@@ -67,7 +68,7 @@ def rank(
     else:
         dataset = sensed(data, y, text=text)
     chain = completed_for(dataset, chain)
-    *front, selector = steps_of(chain.build().fit(dataset.X, dataset.y))
+    *front, selector = _fitted(chain.build(), dataset)
     names: Any = dataset.feature_names
     for step in front:
         names = step.get_feature_names_out(names)
@@ -82,6 +83,12 @@ def rank(
     if dataset.roles is not None and len(names) == dataset.n_features:
         table["role"] = [str(role) for role in dataset.roles[order]]
     return pl.DataFrame(table)
+
+
+def _fitted(model: Any, data: Dataset) -> list[Any]:
+    """The fitted steps of a model."""
+    steps = steps_of(model)
+    return steps if fit_by_columns(steps, data.X, data.y) else steps_of(model.fit(data.X, data.y))
 
 
 def check_selects(text: str) -> Chain:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,9 @@ from tamis.base.errors import DataError, TamisError
 from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.base.validation import encode_labels
 from tamis.data.column_plan import ColumnPlan
+
+if TYPE_CHECKING:
+    from tamis.data.parsing.counted_column import CountedColumn
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +52,9 @@ class Dataset:
         Columns that are text by the format of the file; :func:`tamis.data.column_sense.sense` makes words of them.
     row_names : array of str of shape (n_rows,), optional
         What the rows are called, such as the files that they come from; where no row has a class, the unlabelled ones.
+    counted : mapping of str to CountedColumn
+        Columns of text whose words were counted while the file was read; `X` has the numbers of their texts instead.
+        Nothing is here once the words are features.
     """
 
     X: Any
@@ -64,6 +70,7 @@ class Dataset:
     notes: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     row_names: np.ndarray | None = None
+    counted: "Mapping[str, CountedColumn]" = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.X.shape) != 2:

@@ -28,6 +28,8 @@ _FOLDERS = "documents"
 _TEXT = (".txt", ".dat", ".asc", ".prn")
 #: What can be ignored where a format or a generator has no use for it.
 _HARMLESS = frozenset({"decimal", "encoding", "delimiter"})
+#: Bytes by which the format of a large file is recognized.
+_HEAD_BYTES = 1 << 20
 #: These are heeded behind every reader.
 _OF_COLUMNS = frozenset({"drop", "keep", "id", "text", "kinds"})
 
@@ -132,10 +134,29 @@ def load(
 
 def _of_path(path: Path, target: str | None, reading: "Reading", group: str | None) -> "Dataset":
     """The data set of a file or a folder; one of challenge files, or of rows to predict, keeps all columns."""
-    found = read(path, target, reading)
+    found = _read_counted(path, target, reading) or read(path, target, reading)
     found = found if group is None else found.grouped_by(group)
     whole = isinstance(target, Sought) or (os.path.isdir(path) and not found.texts)
     return found if whole else _with_sense(found, reading)
+
+
+def _read_counted(path: Path, target: str | None, reading: "Reading") -> "Dataset | None":
+    """The data set of a file with columns of text, read in batches; None where there are none, or it cannot be so."""
+    from tamis.data.parsing.reader import Source
+
+    if "text" not in reading.all_kinds.values() or reading.labels or isinstance(target, Sought) or os.path.isdir(path):
+        return None
+    source = Source(path, reading)
+    head = source.beginning(_HEAD_BYTES)
+    try:
+        reader = reader_of(head)
+    except DataError:
+        return None
+    if reader.counted is None or (reading.encoding is None and b"\x00" in head.raw and reader.cells is not None):
+        return None  # with zeros it may be UTF-16
+    check_heeds(str(path), f"{reader.name} files", reading, reader.takes)
+    found = reader.counted(source, target)
+    return None if found is None else replace(found, notes=tuple(source.notes))
 
 
 def _with_sense(data: "Dataset", reading: "Reading") -> "Dataset":

@@ -1,6 +1,6 @@
 """Columns of text as counts of words, beside the numbers and names of a table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,9 @@ import scipy.sparse as sp
 from tamis.base.errors import DataError, quoted
 from tamis.base.mixed_columns import levels_of
 from tamis.data.dataset import Dataset
+from tamis.data.parsing.counted_column import CountedColumn
 from tamis.data.parsing.html_text import without_markup
+from tamis.data.parsing.side_by_side import side_by_side
 from tamis.data.parsing.tokens import CountedText, count_words
 from tamis.data.word_counts import Vocabulary, WordCounts
 
@@ -40,28 +42,40 @@ def with_words(data: Dataset, texts: Sequence[str]) -> Dataset:
     parts = list(data.unlabelled)
     frames = [data.X, *data.unlabelled.values()]
     notes: list[str] = []
-    counts = counts_of(pl.concat(frames), texts, data.name, notes)
+    counts = counts_of(pl.concat(frames), texts, data.name, notes, data.counted)
     ends = np.cumsum([len(frame) for frame in frames])
-    labelled, *others = (counts[end - len(frame) : end] for frame, end in zip(frames, ends, strict=True))
+    # A slice of all rows would be a copy.
+    split = [counts[end - len(frame) : end] for frame, end in zip(frames, ends, strict=True)] if parts else [counts]
+    labelled, *others = split
     names = np.array(counts.names, dtype=str)
     rows = dict(zip(parts, others, strict=True))
     known: dict[str, Any] = {"feature_names": names, "roles": None, "texts": (), "notes": (*data.notes, *notes)}
-    return replace(data, X=labelled, unlabelled=rows, **known)
+    return replace(data, X=labelled, unlabelled=rows, counted={}, **known)
 
 
-def counts_of(frame: pl.DataFrame, texts: Sequence[str], where: str, notes: list[str] | None = None) -> WordCounts:
+def counts_of(
+    frame: pl.DataFrame,
+    texts: Sequence[str],
+    where: str,
+    notes: list[str] | None = None,
+    before: Mapping[str, CountedColumn] | None = None,
+) -> WordCounts:
     """The counts of the words in some columns of a frame, behind its other columns.
 
-    Texts that are HTML lose their markup first. `where` begins an error message; `notes` get what was changed.
+    Texts that are HTML lose their markup first. `where` begins an error message; `notes` get what was changed. Columns
+    in `before` were counted when they were read, and the frame has their stand-ins.
     """
-    counted = {}
+    counted: dict[str, CountedText] = {}
     for name in texts:
-        plain, pages = without_markup(frame[name].cast(pl.String))
+        if before and name in before:
+            counted[name], pages = before[name].of(frame[name])
+        else:
+            plain, pages = without_markup(frame[name].cast(pl.String))
+            counted[name] = count_words(plain)
         if pages and notes is not None:
             notes.append(
-                f"{pages} of {len(plain)} texts in {quoted(name)} are HTML: only the text between tags is read"
+                f"{pages} of {frame.height} texts in {quoted(name)} are HTML: only the text between tags is read"
             )
-        counted[name] = count_words(plain)
     if not any(found.words for found in counted.values()):
         raise DataError(f"{where}: there is no word in {' or '.join(map(repr, texts))}")
     names, blocks, n_numbers = _others(frame.drop(texts))
@@ -71,7 +85,7 @@ def counts_of(frame: pl.DataFrame, texts: Sequence[str], where: str, notes: list
         names += found.words if frame.width == 1 else [f"{name}: {word}" for word in found.words]
         words += found.words
         blocks.append(found.counts)
-    total = sp.csr_array(sp.hstack(blocks, format="csr"), dtype=np.float32) if len(blocks) > 1 else blocks[0]
+    total = side_by_side(blocks)
     offsets, codes = _in_order(list(counted.values()), first)
     vocabulary = Vocabulary(np.array(names, dtype=object), n_numbers, np.array(words, dtype=object), offsets, codes)
     return WordCounts.of(total, vocabulary)
@@ -104,16 +118,15 @@ def _in_order(texts: list[CountedText], first: int) -> tuple[np.ndarray, np.ndar
     if not all(text.offsets.size for text in texts):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
     starts = first + np.cumsum([0, *(len(text.words) for text in texts[:-1])])
-    shifted = [
-        np.where(text.codes >= 0, text.codes + start, -1).astype(np.int32)
-        for text, start in zip(texts, starts, strict=True)
-    ]
+    for text, start in zip(texts, starts.tolist(), strict=True):
+        # In place, for there may be millions.
+        np.add(text.codes, np.int32(start), out=text.codes, where=text.codes >= 0)
     if len(texts) == 1:
-        return texts[0].offsets, shifted[0]
+        return texts[0].offsets, texts[0].codes
     lengths = np.stack([np.diff(text.offsets) + 1 for text in texts], axis=1)
     ends = np.cumsum(lengths.ravel()).reshape(lengths.shape)
     codes = np.full(int(ends.flat[-1]) if ends.size else 0, -1, dtype=np.int32)
-    for column, (text, own) in enumerate(zip(texts, shifted, strict=True)):
+    for column, text in enumerate(texts):
         begin = ends[:, column] - lengths[:, column] - text.offsets[:-1]
-        codes[np.arange(own.size) + np.repeat(begin, np.diff(text.offsets))] = own
+        codes[np.arange(text.codes.size) + np.repeat(begin, np.diff(text.offsets))] = text.codes
     return np.concatenate(([0], ends[:, -1])), codes

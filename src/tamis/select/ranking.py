@@ -1,6 +1,6 @@
 """Ranking: score every feature by itself and select the best."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -93,6 +93,36 @@ class Ranking(SharedFit, TakesNominal, WeightedSelector):
         self.fdr = fdr
         self.at_least = at_least
         self.options = options
+
+    def fit_by_columns(self, blocks: Iterable[Any], y: Any) -> Self:
+        """Find the features to keep where the columns come in blocks, each of which is forgotten before the next.
+
+        The result is that of :meth:`fit` on all columns side by side. For a score of the library whose value of a
+        column depends on that column alone (:attr:`~tamis.base.score.Score.columnwise`).
+
+        Parameters
+        ----------
+        blocks : iterable of arrays or sparse matrices of shape (n_rows, n_columns)
+            Numbers; nominal columns are not taken.
+        y : array of shape (n_rows,)
+            Class labels.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.array([[1.0, 0.0, 5.0], [2.0, 0.0, 5.0], [1.0, 1.0, 5.0], [2.0, 1.0, 5.0]])
+        >>> Ranking("fisher", k=1).fit_by_columns([X[:, :1], X[:, 1:]], [0, 0, 1, 1]).get_support(indices=True)
+        array([1])
+        """
+        self._validate_params()
+        found = [self._prepare([self], *self._begin(block, y)) for block in blocks]
+        values = np.concatenate([one.values for one in found])
+        pvalues = (
+            None if self.fdr is None else np.concatenate([one.pvalues for one in found if one.pvalues is not None])
+        )
+        self.n_features_in_ = values.size
+        self._take(self._finish(_Ranked(values, rank(values), pvalues)))
+        return self
 
     def _prepare(self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> _Ranked:
         scored = self._score(X, y, sample_weight)

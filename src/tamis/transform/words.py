@@ -20,6 +20,9 @@ from tamis.text.count_matrix import ngram_matrix
 from tamis.text.ngrams import ngram_counts
 from tamis.text.taking_text import TakesText, corpus_of
 
+#: Entries of the counts that are looked at together.
+_ENTRIES = 1 << 22
+
 
 class Words(TakesText, Transformer):
     """Keep the words that enough training documents have, as counts.
@@ -216,14 +219,22 @@ def _documents(X: Matrix, groups: np.ndarray, n_groups: int) -> np.ndarray:
     """The number of rows in which each group of columns is not zero."""
     if not sp.issparse(X):
         X = sp.csr_array(np.where(np.isnan(X), 0.0, X))
-    entries = X.tocoo()
-    group = groups[entries.coords[1]]
-    there = (group >= 0) & (entries.data != 0)
-    rows, group = entries.coords[0][there], group[there]
-    if np.unique(groups[groups >= 0]).size < (groups >= 0).sum():
-        pairs = np.unique(rows.astype(np.int64) * n_groups + group)
-        group = pairs % n_groups
-    return np.bincount(group, minlength=n_groups)
+    joined = np.unique(groups[groups >= 0]).size < (groups >= 0).sum()
+    found = np.zeros(n_groups, dtype=np.intp)
+    step = max(1, _ENTRIES * X.shape[0] // max(1, X.nnz))
+    for start in range(0, X.shape[0], step):
+        # Some rows at a time: the numbers of all entries would take more memory than the counts.
+        indptr = X.indptr[start : start + step + 1]
+        entries = slice(indptr[0], indptr[-1])
+        group = groups[X.indices[entries]]
+        there = (group >= 0) & (X.data[entries] != 0)
+        if joined:
+            rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))[there]
+            group = np.unique(rows * n_groups + group[there]) % n_groups
+        else:
+            group = group[there]
+        found += np.bincount(group, minlength=n_groups)
+    return found
 
 
 @lru_cache(maxsize=8)

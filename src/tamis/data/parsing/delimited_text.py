@@ -79,6 +79,6 @@ def take_columns(cells: pl.Series, width: int, columns: Sequence[int]) -> pl.Dat
     return cells.alias("cell").to_frame().select(cell.gather_every(width, j).alias(str(j)) for j in columns)
 
 
-def line_of(data: bytes, at: int) -> str:
-    """The line, counted from 1, of a position in the text."""
-    return f"line {data.count(_LINE_END, 0, at) + 1}"
+def line_of(data: bytes, at: int, above: int = 0) -> str:
+    """The line, counted from 1, of a position in text that has some lines above it."""
+    return f"line {data.count(_LINE_END, 0, at) + above + 1}"

@@ -8,7 +8,7 @@ from tamis.base.errors import DataError
 
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 #: Bytes that no text of an 8-bit encoding has.
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _HEAD = 4096
 
 
@@ -22,7 +22,7 @@ def read_text(raw: bytes, where: Path, encoding: str | None = None) -> tuple[str
     """
     name = encoding or next((name for mark, name in _MARKS.items() if raw.startswith(mark)), None) or _by_zeros(raw)
     if encoding is None and (name is None or not name.startswith("utf-16")):
-        _refuse_nul(raw, where)
+        refuse_nul(raw, where)
     try:
         text = raw.decode(name or "utf-8")
     except UnicodeError as error:
@@ -31,7 +31,7 @@ def read_text(raw: bytes, where: Path, encoding: str | None = None) -> tuple[str
             raise DataError(f"{where}{place}: is not {name} text; --encoding names another") from None
         text, name = _western(raw, where, error), "cp1252"
     if "\x00" in text:
-        _refuse_nul(text.encode("utf-8", "replace"), where)
+        refuse_nul(text.encode("utf-8", "replace"), where)
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), name or "utf-8"
 
 
@@ -49,7 +49,7 @@ def _by_zeros(raw: bytes) -> str | None:
 
 def _western(raw: bytes, where: Path, error: UnicodeError) -> str:
     try:
-        if _CONTROL.search(raw):
+        if CONTROL.search(raw):
             raise error
         return raw.decode("cp1252")
     except UnicodeError:
@@ -59,7 +59,8 @@ def _western(raw: bytes, where: Path, error: UnicodeError) -> str:
         ) from None
 
 
-def _refuse_nul(raw: bytes, where: Path) -> None:
+def refuse_nul(raw: bytes, where: Path, above: int = 0) -> None:
+    """Refuse text with a NUL byte; `above` is the number of lines before the first."""
     if b"\x00" in raw:
-        line = raw[: raw.index(b"\x00")].count(b"\n") + 1
+        line = raw[: raw.index(b"\x00")].count(b"\n") + above + 1
         raise DataError(f"{where}, line {line}: contains a NUL byte, so it is not a text file")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
@@ -57,8 +57,8 @@ class Source:
                 raw = gzip.decompress(raw)
             except (EOFError, OSError, zlib.error):
                 raise DataError(f"{self.path}: the gzip data is damaged or cut short") from None
-        elif self.path.suffix.lower() == ".gz":
-            raise DataError(f"{self.path}: is named .gz but is not gzip data")
+        else:
+            _refuse_unpacked(self.path)
         return raw
 
     @cached_property
@@ -77,6 +77,18 @@ class Source:
         if self.reading.encoding is None and not encoding.startswith("utf-8"):
             self.notes.append(f"the text is {encoding.upper() if 'utf' in encoding else encoding}, not UTF-8")
         return text
+
+    def beginning(self, size: int) -> "Source":
+        """The first lines of the file, at least `size` bytes where it has them, as a file of their own."""
+        with unpacked(self.path) as file:
+            try:
+                raw = file.read(size)
+                raw += file.readline(size)
+            except (EOFError, gzip.BadGzipFile, zlib.error):
+                raise DataError(f"{self.path}: the gzip data is damaged or cut short") from None
+        found = Source(self.path, self.reading)
+        found.__dict__["raw"] = raw
+        return found
 
     @property
     def head(self) -> bytes:
@@ -105,6 +117,10 @@ class Reader:
         ``cells(source) -> Cells`` of a format that is a table of text, so that it can hold labels for another.
     folders : callable, optional
         ``folders(path) -> bool`` of a format that is a folder of files: whether this folder is one.
+    counted : callable, optional
+        ``counted(source, target) -> Dataset`` of a format that is read in batches: as `read`, except that the words of
+        the columns that the user says are text are counted on the way (``Dataset.counted``). None for a file that must
+        be read as a whole.
     """
 
     name: str
@@ -114,6 +130,7 @@ class Reader:
     takes: frozenset[str] = frozenset()
     cells: "Callable[[Source], Cells] | None" = None
     folders: Callable[[Path], bool] | None = None
+    counted: Callable[[Source, str | None], Dataset | None] | None = None
 
     def looks_right(self, source: Source) -> bool:
         """Whether the content may be of this format; False for a file that cannot be read."""
@@ -125,8 +142,30 @@ class Reader:
 
 def read_bytes(path: Path) -> bytes:
     """All bytes of a file, with an error that names it."""
+    with open_bytes(path) as file:
+        return file.read()
+
+
+def unpacked(path: Path) -> BinaryIO:
+    """A file to read, unpacked when it is gzipped whatever its name says."""
+    with open_bytes(path) as file:
+        packed = file.read(len(_GZIP)) == _GZIP
+    if packed:
+        return cast(BinaryIO, gzip.open(path))
+    _refuse_unpacked(path)
+    return open_bytes(path)
+
+
+def _refuse_unpacked(path: Path) -> None:
+    """Refuse a file that is not packed and whose name says that it is."""
+    if path.suffix.lower() == ".gz":
+        raise DataError(f"{path}: is named .gz but is not gzip data")
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """A file to read, with an error that names it."""
     try:
-        return path.read_bytes()
+        return path.open("rb")
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except IsADirectoryError:

@@ -33,9 +33,14 @@ def text_dataset(source: Source, cells: Cells, target: str | None) -> Dataset:
     second file needs it for the link. So is what was the header before the table was transposed.
     """
     names, body = named_columns(source, cells, target)
+    return body_dataset(source, names, body, target)
+
+
+def body_dataset(source: Source, names: list[str], body: Cells, target: str | None) -> Dataset:
+    """The data set of the rows below a header, as :func:`text_dataset`; a name is empty where the header has none."""
     if body.height == 0:
         raise DataError(f"{source.path}: has no rows")
-    drop = _left_out(source, names, cells, body, target)
+    drop = _left_out(source, names, body, target)
     names = [name or f"x{number}" for number, name in enumerate(names, start=1)]
     if ROW_NAME in drop:
         names[0] = ROW_NAME
@@ -92,7 +97,7 @@ def columns_table(source: Source, names: Sequence[str], cells: Cells, target: st
     return Table(source, names, numbers, {int(j): texts.get_column(j) for j in texts.columns}, cells.place, text=True)
 
 
-def _left_out(source: Source, names: list[str], cells: Cells, body: Cells, target: str | None) -> list[str]:
+def _left_out(source: Source, names: list[str], body: Cells, target: str | None) -> list[str]:
     """The columns that are not features: row names, and what has neither a name nor values."""
     drop = []
     is_class = names[0] == target or (target is None and names[0].lower() in CLASS_NAMES)
@@ -104,7 +109,7 @@ def _left_out(source: Source, names: list[str], cells: Cells, body: Cells, targe
             drop.append(ROW_NAME)
             line = "row" if source.reading.transpose else "column"
             source.notes.append(f"the first {line} of the file names the rows and is left out")
-    elif cells.short_header:
+    elif body.short_header:
         first = body.texts.gather_every(body.width)
         if first.equals(pl.Series(first.name, range(1, body.height + 1)).cast(pl.String)):
             drop.append(ROW_NAME)

@@ -14,7 +14,8 @@ class column is exempt: its words are labels.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -23,14 +24,24 @@ from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
 from tamis.data.load import Sought
 from tamis.data.parsing.cells import Cells
-from tamis.data.parsing.delimited_text import Layout, line_of
+from tamis.data.parsing.counted_cells import CountedCells
+from tamis.data.parsing.counted_column import text_columns
+from tamis.data.parsing.delimited_batches import row_batches
+from tamis.data.parsing.delimited_rows import Rows, opens_quotes, split
+from tamis.data.parsing.delimited_text import Layout
+from tamis.data.parsing.growing import GrowingArray
 from tamis.data.parsing.reader import Reader, Source
-from tamis.data.parsing.text_table import ROW_NAME, text_dataset
+from tamis.data.parsing.text_stream import text_blocks
+from tamis.data.parsing.text_table import ROW_NAME, body_dataset, missing_marked, named_columns, text_dataset
 
 _DELIMITERS = ("\t", ";", "|", ",")
 #: Divides nothing: no text has it.
 _NONE = "\x1f"
 _SAMPLE_BYTES = 1 << 18
+#: Characters of a file that is read in batches; its rows take ten times as many bytes.
+_BATCH = 1 << 22
+#: Rows that decide whether the first is a header.
+_HEADER_ROWS = 101
 _COMMENT = re.compile(rb"(?:[#!][^\n]*\n|[ \t]*\n)*")
 #: What Excel writes, and reads, in the first line to tell the delimiter.
 _STATED = re.compile(rb'"?sep=([!-~\t])"?[ \t]*\n')
@@ -57,15 +68,57 @@ def read_cells(source: Source, *, one_column: bool = False) -> Cells:
     if delimiter == " ":
         data, delimiter = _tabbed(data), "\t"
     short = _short_header(_sample(data), delimiter)
-    rows = _split(source, data, delimiter, short=short is not None)
+    rows = split(source, data, delimiter, short=short is not None)
     if short is None:
         return Cells(rows.cells, rows.width, rows.place, written)
     # The header lacks the name of the row names, or the delimiter that ends the other lines.
     ends = short == "end" and (rows.cells[2 * rows.width - 2 :].gather_every(rows.width).fill_null("") == "").all()
     name = pl.Series("cell", [None if ends else ROW_NAME], dtype=pl.String)
-    split = rows.width - 1 if ends else 0
-    texts = pl.concat([rows.cells[:split], name, rows.cells[split:]])
+    at = rows.width - 1 if ends else 0
+    texts = pl.concat([rows.cells[:at], name, rows.cells[at:]])
     return Cells(texts, rows.width, rows.place, written, short_header=not ends)
+
+
+def _counted(source: Source, target: str | None) -> Dataset | None:
+    """The data set with the words of its texts counted batch by batch; None where its layout is not that simple."""
+    head = source.beginning(_SAMPLE_BYTES)
+    data, stated = _without_comments(head, _content(head), note=False)
+    delimiter = source.reading.delimiter or stated or _delimiter(_sample(data))
+    if delimiter is None or delimiter == " " or source.reading.transpose or _short_header(_sample(data), delimiter):
+        return None
+    batches = row_batches(source, _blocks(source), delimiter)
+    lines = GrowingArray(np.int64)
+    first = _first_cells(batches, lines, delimiter)
+    names, body = named_columns(source, first, target)
+    called = [name or f"x{number}" for number, name in enumerate(names, start=1)]
+    columns, header = text_columns(source, called, target), first.height - body.height
+    if not columns:
+        return None
+    counted = CountedCells(columns)
+    counted.add(body.texts, body.width)
+    del first, body
+    for rows in batches:
+        lines.extend(rows.lines())
+        counted.add(missing_marked(source, Cells(rows.cells, rows.width, rows.place)).texts, rows.width)
+    cells = counted.cells(lambda row: f"line {lines.values[row + header]}", delimiter)
+    found, words = body_dataset(source, names, cells, target), counted.finish()
+    return replace(found, counted={called[j]: words[j] for j in columns})
+
+
+def _first_cells(batches: Iterator[Rows], lines: GrowingArray, delimiter: str) -> Cells:
+    """The cells of the first batches, with as many rows as are needed to know a header, and their lines."""
+    first: list[Rows] = []
+    while lines.values.size < _HEADER_ROWS and (rows := next(batches, None)) is not None:
+        first.append(rows)
+        lines.extend(rows.lines())
+    cells = pl.concat([rows.cells for rows in first])
+    return Cells(cells, first[0].width, lambda row: f"line {lines.values[row]}", delimiter)
+
+
+def _blocks(source: Source) -> Iterator[bytes]:
+    """The text in blocks, the first without comment lines at its top."""
+    for number, block in enumerate(text_blocks(source, _BATCH)):
+        yield block.encode() if number else _without_comments(source, block.encode())[0]
 
 
 def _recognizes(source: Source) -> bool:
@@ -81,83 +134,6 @@ def _splits_evenly(sample: bytes, delimiter: str | None) -> bool:
     if delimiter is None:
         return False
     return _agreement(sample, delimiter) == 1.0 or _short_header(sample, delimiter) is not None
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Values of rows of one width, row after row, and where in the text each row begins."""
-
-    cells: pl.Series
-    width: int
-    data: bytes
-    starts: np.ndarray
-
-    def place(self, row: int) -> str:
-        return line_of(self.data, int(self.starts[row]))
-
-
-def _split(source: Source, data: bytes, delimiter: str, *, short: bool = False) -> _Rows:
-    """Split text into rows of one width; with `short`, the first row has one value fewer."""
-    quotes = _opens_quotes(data, delimiter)
-    layout = Layout.of(data, delimiter, quotes=quotes)
-    widths = layout.widths
-    if short:
-        widths = widths + (np.arange(len(widths)) == 0)
-    odd = np.flatnonzero(widths != widths[:1])
-    if quotes and (not layout.closed or len(odd)):
-        return _scan(source, layout.data, delimiter, short=short)
-    width = int(widths[0])
-    if len(odd):
-        raise _ragged(source, delimiter, layout.place(odd[0]), int(widths[odd[0]]), layout.place(int(short)), width)
-    cells = layout.cells()
-    if quotes:
-        at = cells.str.starts_with('"').arg_true()
-        quoted = cells.gather(at)
-        # The layout misreads a quote inside a value that does not begin with one.
-        stray = data.count(b'"') - quoted.str.count_matches('"', literal=True).sum()
-        if stray or not quoted.str.contains(r'^"(?:[^"]|"")*"$').all():
-            return _scan(source, layout.data, delimiter, short=short)
-        inner = quoted.str.slice(1, quoted.str.len_chars() - 2).str.replace_all('""', '"', literal=True)
-        cells = cells.scatter(at, inner)
-    return _Rows(cells, width, layout.data, layout.starts)
-
-
-def _scan(source: Source, data: bytes, delimiter: str, *, short: bool = False) -> _Rows:
-    """Split text with quotes value by value; a message names the place of the first error."""
-    blanks = " " if delimiter == "\t" else " \t"
-    stop = f"[{re.escape(delimiter)}\n]"
-    quoted = rf'[{blanks}]*+"((?:[^"]++|"")*+)"[{blanks}]*+(?={stop})'
-    plain = rf'(?![{blanks}]*")([^{stop[1:]}*)(?={stop})'
-    value = re.compile(f"{quoted}|{plain}".encode())
-    cells: list[str] = []
-    starts: list[int] = []
-    row: list[str] = []
-    width = at = begin = 0
-    while at < len(data):
-        match = value.match(data, at)
-        if match is None:
-            place = f"{line_of(data, at)}, column {len(row) + 1}"
-            raise DataError(f"{source.path}, {place}: a quote is not closed, or text follows where it closes")
-        row.append(match[2].decode().strip(blanks) if match[1] is None else match[1].decode().replace('""', '"'))
-        at = match.end() + 1
-        if data[match.end()] != ord("\n"):
-            continue
-        if len(row) > 1 or data[begin:at].strip():
-            width = width or len(row) + short
-            if len(row) + (short and not starts) != width:
-                raise _ragged(source, delimiter, line_of(data, begin), len(row), line_of(data, starts[short]), width)
-            cells += row
-            starts.append(begin)
-        row, begin = [], at
-    return _Rows(pl.Series("cell", cells, dtype=pl.String), width, data, np.array(starts))
-
-
-def _ragged(source: Source, delimiter: str, place: str, got: int, first: str, width: int) -> DataError:
-    values = "value" if got == 1 else "values"
-    return DataError(
-        f"{source.path}, {place}: has {got} {values} where {first} has {width}; "
-        f"--delimiter names another delimiter than {delimiter!r}"
-    )
 
 
 def _content(source: Source) -> bytes:
@@ -200,7 +176,7 @@ def _short_header(sample: bytes, delimiter: str) -> str | None:
     lines = [line for line in sample.split(b"\n", 3) if line.strip()]
     if len(lines) > 1 and lines[0].count(delimiter.encode()) == lines[1].count(delimiter.encode()):
         return None
-    widths = Layout.of(sample, delimiter, quotes=_opens_quotes(sample, delimiter)).widths
+    widths = Layout.of(sample, delimiter, quotes=opens_quotes(sample, delimiter)).widths
     if len(widths) < 2 or widths[0] < 2 or (widths[1:] != widths[0] + 1).any():
         return None
     lines = [line for line in sample.split(b"\n") if line.strip()]
@@ -236,7 +212,7 @@ def _agreement(sample: bytes, delimiter: str) -> float:
     """Share of the lines that have the most frequent width of two or more."""
     if delimiter == " ":
         sample, delimiter = _tabbed(sample), "\t"
-    widths = Layout.of(sample, delimiter, quotes=_opens_quotes(sample, delimiter)).widths
+    widths = Layout.of(sample, delimiter, quotes=opens_quotes(sample, delimiter)).widths
     width, count = np.unique(widths[widths > 1], return_counts=True)
     return float(count.max() / len(widths)) if len(width) else 0.0
 
@@ -250,12 +226,6 @@ def _tabbed(data: bytes) -> bytes:
     return re.sub(rb"\t?\n\t?", b"\n", data).strip(b"\t")
 
 
-def _opens_quotes(data: bytes, delimiter: str) -> bool:
-    """Whether a value begins with a quote; otherwise quotes are ordinary characters."""
-    before = (b"\n", delimiter.encode(), delimiter.encode() + b" ")
-    return b'"' in data and (data.startswith(b'"') or any(b + b'"' in data for b in before))
-
-
 _TAKES = frozenset({"decimal", "na", "encoding", "delimiter", "transpose", "labels", "on"})
 
-reader = Reader("csv", (".csv", ".tsv", ".tab"), _recognizes, _read, _TAKES, read_cells)
+reader = Reader("csv", (".csv", ".tsv", ".tab"), _recognizes, _read, _TAKES, read_cells, counted=_counted)

@@ -5,23 +5,34 @@ is. Values are numbers, text, true and false, and are read as in other tables of
 values look like numbers is numeric, and the usual spellings of missing count. Nested values are refused.
 """
 
+import codecs
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from tamis.base.errors import DataError, quoted
+from tamis.base.errors import DataError, TamisError, quoted
 from tamis.data.dataset import Dataset
 from tamis.data.parsing.cells import Cells
+from tamis.data.parsing.counted_cells import CountedCells
+from tamis.data.parsing.counted_column import text_columns
+from tamis.data.parsing.growing import GrowingArray
 from tamis.data.parsing.reader import Reader, Source
+from tamis.data.parsing.text_stream import text_blocks
 from tamis.data.parsing.text_table import columns_table, missing_marked
 
 _TAKES = frozenset({"decimal", "na", "labels", "on"})
 _LIST = re.compile(rb"\[\s*(?:\{|\]?\s*$)")
 #: Half a character, which no text can hold.
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+#: Bytes that tell whether it is a list, and characters of a file that is read in batches.
+_HEAD_BYTES, _BATCH = 1 << 12, 1 << 22
 
 
 def _read(source: Source, target: str | None) -> Dataset:
@@ -51,23 +62,78 @@ def _table(source: Source) -> tuple[list[str], Cells]:
     """The keys, and the values of all objects as text."""
     places: list[str] = []
     rows: list[dict[str, str | None]] = []
-    for place, found in _listed(source) if source.text.lstrip().startswith("[") else _lines(source):
-        where = f"{source.path}, {place}"
-        if not isinstance(found, dict):
-            raise DataError(f'{where}: is no object, and a row is one, such as {{"text": "...", "label": "a"}}')
-        rows.append({_whole(key): _text(value, key, where) for key, value in found.items()})
+    for place, found in _listed(source) if source.text.lstrip().startswith("[") else _lines(source, source.text):
+        rows.append(_row(found, f"{source.path}, {place}"))
         places.append(place)
     keys = list(dict.fromkeys(key for row in rows for key in row))
     if not keys:
         raise DataError(f"{source.path}: its objects have no keys, so there are no columns")
-    texts = pl.Series("cell", [row.get(key) for row in rows for key in keys], dtype=pl.String)
-    names = [key or f"x{number}" for number, key in enumerate(keys, start=1)]
-    return names, Cells(texts.str.strip_chars(), len(keys), places.__getitem__)
+    return _named(keys), Cells(_stripped(rows, keys), len(keys), places.__getitem__)
 
 
-def _lines(source: Source) -> Iterator[tuple[str, Any]]:
-    """What each line holds that is not blank, and its place."""
-    for number, line in enumerate(source.text.split("\n"), start=1):
+def _counted(source: Source, target: str | None) -> Dataset | None:
+    """The data set with the words of its texts counted batch by batch; None for a list, or where a text comes late."""
+    if source.beginning(_HEAD_BYTES).content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"["):
+        return None
+    keys: dict[str, None] = {}
+    counted, columns = CountedCells([]), list[int]()
+    numbers = GrowingArray(np.int64)
+
+    def place(row: int) -> str:
+        return f"line {numbers.values[row]}"
+
+    for lines, rows in _batches(source):
+        keys |= dict.fromkeys(key for row in rows for key in row)
+        try:
+            found = text_columns(source, _named(keys), target)
+        except TamisError:
+            return None
+        if not numbers.values.size:
+            columns, counted = found, CountedCells(found)
+        if found != columns or not found:
+            return None
+        numbers.extend(np.array(lines))
+        cells = missing_marked(source, Cells(_stripped(rows, keys), len(keys), place))
+        counted.add(cells.texts, cells.width)
+    if not columns:
+        return None
+    names = _named(keys)
+    data = columns_table(source, names, counted.cells(place), target).dataset(target)
+    words = counted.finish()
+    return replace(data, counted={names[j]: words[j] for j in columns})
+
+
+def _batches(source: Source) -> Iterator[tuple[list[int], list[dict[str, str | None]]]]:
+    """Numbers of some lines, and their objects, until all are read."""
+    pending, above = "", 0
+    for block in chain(text_blocks(source, _BATCH), ["\n"]):
+        lines, line_end, pending = (pending + block).rpartition("\n")
+        found = [(int(place[5:]), _row(one, f"{source.path}, {place}")) for place, one in _lines(source, lines, above)]
+        above += lines.count("\n") + len(line_end)
+        if found:
+            yield [number for number, _ in found], [row for _, row in found]
+
+
+def _row(found: Any, where: str) -> dict[str, str | None]:
+    """The values of an object as text."""
+    if not isinstance(found, dict):
+        raise DataError(f'{where}: is no object, and a row is one, such as {{"text": "...", "label": "a"}}')
+    return {_whole(key): _text(value, key, where) for key, value in found.items()}
+
+
+def _named(keys: Iterable[str]) -> list[str]:
+    return [key or f"x{number}" for number, key in enumerate(keys, start=1)]
+
+
+def _stripped(rows: Sequence[Mapping[str, str | None]], keys: Iterable[str]) -> pl.Series:
+    """The values of all keys, row after row, null where a row lacks the key."""
+    keys = list(keys)
+    return pl.Series("cell", [row.get(key) for row in rows for key in keys], dtype=pl.String).str.strip_chars()
+
+
+def _lines(source: Source, text: str, above: int = 0) -> Iterator[tuple[str, Any]]:
+    """What each line holds that is not blank, and its place below some lines."""
+    for number, line in enumerate(text.split("\n"), start=above + 1):
         if line.strip():
             yield f"line {number}", _parsed(source, line, number)
 
@@ -120,4 +186,4 @@ def _whole(text: str) -> str:
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
-reader = Reader("jsonl", (".jsonl", ".ndjson", ".json"), _recognizes, _read, _TAKES, read_cells)
+reader = Reader("jsonl", (".jsonl", ".ndjson", ".json"), _recognizes, _read, _TAKES, read_cells, counted=_counted)
