@@ -108,7 +108,8 @@ def test_cards_speak_of_what_there_is() -> None:
     for part in catalog().values():
         card = part.card
         assert not card.ranks_like or card.ranks_like in catalog()
-        assert set(card.numbers_only) | set(card.dense_only) <= set(card.search)
+        assert set(card.dense_only) <= set(card.search)
+        assert set(card.numbers_only) | set(card.only) <= set(part.parameters)
         for template in card.templates:
             assert parse(template.replace("{k}", "geom(1, 10)")).parts[0].name == card.name  # type: ignore[union-attr]
         if isinstance(card.phrase, str) and part.score is None:

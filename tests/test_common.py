@@ -37,14 +37,22 @@ EXPECTED = {
         "wf",
     ],
     "selector": [
+        "best_first",
         "cluster_tree",
         "contrasts",
+        "focus",
+        "fortal",
         "from_model",
+        "genetic",
         "importance",
+        "lvf",
         "mrmr",
+        "nested_partitions",
         "pta",
+        "random_wrapper",
         "repeat",
         "rfe",
+        "sbfs",
         "sbs",
         "sffs",
         "sfs",
@@ -73,6 +81,7 @@ EXPECTED = {
     "classifier": [
         "blend",
         "boost",
+        "c45",
         "centroid",
         "committee",
         "convex_net",
@@ -129,6 +138,8 @@ VARIANTS = [
     ("mdl_histogram", {"alpha": 0.0, "max_depth": 2}),
     ("ssv", {"k": 3}),
     ("ssv_tree", {"criterion": "balanced_error", "k": 2}),
+    ("c45", {"prune": False}),
+    ("c45", {"confidence": 0.6, "min_samples_leaf": 1, "subtree_raising": False}),
     ("tree", {"prune": None}),
     ("tree", {"criterion": "balanced_error", "prune": 1.0}),
     ("discretize", {"min_gain": 1, "max_bins": 3}),
@@ -148,6 +159,8 @@ VARIANTS = [
     ("tfidf", {"sublinear": True, "idf": "plain", "norm": None}),
     ("committee", {"cv": 3, "estimator": KNN(), "how": "average"}),
     ("wrapper", {"k": 3, "extend": False}),
+    ("nested_partitions", {"sampling_rate": 0.5, "draw": "coin", "keep_best": False, "n_sets": 5}),
+    ("nested_partitions", {"two_stage": True, "delta": 0.05, "psi": 0.75}),
     ("mrmr", {"k": 3, "criterion": "miq", "bins": "equal_frequency", "n_bins": 4}),
     ("mrmr", {"k": 3, "criterion": "fcq"}),
     ("mrmr", {"k": 2, "criterion": "fcd", "candidates": 4}),
@@ -192,7 +205,7 @@ def test_fit_shows_sample_weights_where_they_count():
     weighted = {
         part.name for part in catalog().values() if "sample_weight" in inspect.signature(part.make().fit).parameters
     }
-    classifiers = "centroid convex_net esnb extra_trees logistic mdl_histogram nb nrbf probit snb svm tree"
+    classifiers = "c45 centroid convex_net esnb extra_trees logistic mdl_histogram nb nrbf probit snb svm tree"
     assert weighted == {*EXPECTED["score"], "rfe", "ssv_tree", *classifiers.split()}
 
 

@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.tree import DecisionTreeClassifier
 
 import tamis
 from dask_cluster import cluster, soon
 from tamis.base.errors import TamisError
+from tamis.compose.subset_run import fit_search
 from tamis.data.dataset import Dataset
 from tamis.engines.engine import Lost, deadline, open_engine
+from tamis.select import Fortal
 
 pytest.importorskip("distributed")
 
@@ -170,3 +173,20 @@ def test_without_distributed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(TamisError, match=r"pip install tamis\[dask\]"):
         open_engine("dask://127.0.0.1:1", None)
+
+
+def test_a_subset_search_ends_with_the_same_set(tmp_path: Path) -> None:
+    """Here, in local processes and on a cluster; a classifier that is refitted for every set is slow enough."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 6))
+    X[:, [1, 4]] += y[:, None]
+    found = []
+    with cluster(tmp_path) as place:
+        place.worker("--nworkers", "2", "--nthreads", "1")
+        for engine in (None, "local(2)", f"dask://{place.place}"):
+            model = Fortal(DecisionTreeClassifier(random_state=0), n_iter=80, random_state=0)
+            fit_search(model, X, y, engine=engine)
+            found.append((model.chosen_.tolist(), model.score_, model.n_evaluations_, model.complete_))
+    assert found[0] == found[1] == found[2]
+    assert found[0][3]

@@ -1,6 +1,7 @@
 """Incremental evaluators against classifiers refitted for every set of columns; their kernels against plain twins."""
 
 import numpy as np
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -15,11 +16,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from tamis.classify import KNN
+from tamis.classify import C45, KNN, NaiveBayes, SSVTree
 from tamis.incremental import fallback, gaussian_nb, nearest
 from tamis.incremental.registry import evaluator_for
 from tamis.kernels.compiler import all_kernels
 from tamis.kernels.incremental import add_squares, bayes_votes, nearest_votes
+from tamis.select import BestFirst
 
 NEAREST = [
     KNeighborsClassifier(1),
@@ -257,3 +259,65 @@ def test_kernels_declare_the_types_they_are_called_with() -> None:
     for name in ("add_squares", "nearest_votes", "bayes_votes"):
         kernels[name].warm()
         assert len(kernels[name]._ready) == len(kernels[name].signatures)
+
+
+@pytest.mark.parametrize("distribution", ["gaussian", "bernoulli", "poisson", "states"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_naive_bayes_of_all_kinds_adds_up(distribution, n_classes) -> None:
+    rng = np.random.default_rng(3)
+    y = np.arange(60) % n_classes
+    X = rng.poisson(1 + y[:, None] * (np.arange(6) % 3 == 0), size=(60, 6)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 4] = 2.0
+    model = NaiveBayes(distribution, bins="values")
+    evaluator = evaluator_for(model)(model, X[:40], y[:40], X[40:])
+    for columns in ([], [0], [0, 3, 5]):
+        outside = np.setdiff1d(np.arange(6), columns)
+        found = evaluator.add(np.array(columns, dtype=int), outside)
+        for j, own in zip(outside, found, strict=True):
+            some = [*columns, j]
+            np.testing.assert_array_equal(own, model.fit(X[:40][:, some], y[:40]).predict(X[40:][:, some]))
+        if len(columns) > 1:
+            found = evaluator.remove(np.array(columns), np.array(columns))
+            for j, own in zip(columns, found, strict=True):
+                some = [one for one in columns if one != j]
+                np.testing.assert_array_equal(own, model.fit(X[:40][:, some], y[:40]).predict(X[40:][:, some]))
+
+
+def test_naive_bayes_is_refitted_where_columns_depend_on_each_other() -> None:
+    y = np.arange(20) % 2
+    model = NaiveBayes("multinomial")
+    assert evaluator_for(model)(model, np.ones((20, 3)), y, np.ones((5, 3))) is None
+
+
+@pytest.mark.parametrize(
+    "model", [NaiveBayes("states"), NaiveBayes(), C45(), KNN(3), SSVTree(random_state=0)], ids=lambda m: m.part.name
+)
+def test_wrappers_take_nominal_columns_as_the_classifier_does(model) -> None:
+    """Scores of sets of nominal and numeric columns are those of fits on the data frame itself."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    words = np.array(["red", "green", "blue", "grey"], dtype=object)
+    frame = pl.DataFrame(
+        {
+            "noise": words[rng.integers(0, 4, 60)],
+            "size": y + rng.normal(size=60),
+            "colour": words[np.where(rng.random(60) < 0.3, 3, y)],
+            "width": rng.normal(size=60),
+        }
+    )
+    found = BestFirst("classifier", estimator=model, cv=3, random_state=0, patience=2).fit(frame, y)
+    assert {"size", "colour"} & set(found.get_feature_names_out())
+    measure = found._measured(*found._begin(frame, y), 7)
+    sets = rng.random((12, 4)) < 0.5
+    sets[0] = True
+    scores = measure.many(sets)
+    parts = [(fold.train, fold.test) for fold in measure.score.folds]
+    for one, score in zip(sets, scores, strict=True):
+        some = frame.select([name for name, there in zip(frame.columns, one, strict=True) if there])
+        if not one.any():
+            continue
+        right = [
+            np.mean(clone(model).fit(some[train], y[train]).predict(some[test]) == y[test]) for train, test in parts
+        ]
+        assert score == pytest.approx(np.mean(right), abs=1e-12)

@@ -286,7 +286,10 @@ def test_the_choice_does_not_depend_on_the_rows_that_judge_it(tmp_path: Path) ->
 
 
 #: Parts that make many models for one, which is what takes time on small data.
-MANY = ("forest", "extra_trees", "boost", "from_model", "sfs", "sffs", "pta", "sbs", "wrapper", "committee")
+MANY = (
+    *("forest", "extra_trees", "boost", "from_model", "committee"),
+    *("sfs", "sffs", "pta", "sbs", "sbfs", "wrapper", "best_first", "genetic", "lvf", "fortal", "nested_partitions"),
+)
 
 
 def test_the_stages_of_a_search_without_templates(tmp_path: Path) -> None:

@@ -101,7 +101,8 @@ def test_a_part_of_the_catalog_is_searched_unless_there_is_a_reason_not_to() -> 
     left_out = (
         {"f", "t", "relief", "fr_svm", "probit", "snb"}
         | {"ig"}
-        | {"sfs", "sffs", "pta", "sbs", "wrapper", "importance"}
+        | {"sfs", "sffs", "pta", "sbs", "sbfs", "wrapper", "importance"}
+        | {"best_first", "focus", "fortal", "genetic", "lvf", "nested_partitions", "random_wrapper"}
         | {"chi2", "count", "variance", "bns", "kl", "pip", "pipp"}
         | {"odds", "tfv", "ti", "wf"}
         | {"committee", "blend"}
@@ -112,7 +113,9 @@ def test_a_part_of_the_catalog_is_searched_unless_there_is_a_reason_not_to() -> 
 
 
 def test_few_columns_bring_the_stepwise_selectors_in() -> None:
-    assert {"sfs", "sffs", "pta", "sbs", "wrapper"} <= names(space(replace(WIDE, n_features=30)))
+    few = names(space(replace(WIDE, n_features=30)))
+    assert {"sfs", "sffs", "pta", "sbs", "sbfs", "wrapper", "best_first", "genetic", "lvf", "fortal"} <= few
+    assert not {"focus", "random_wrapper"} & few
 
 
 def test_sparse_counts_bring_their_scores_in_and_put_dense_methods_out() -> None:

@@ -4,6 +4,7 @@ import warnings
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -20,14 +21,19 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import tamis
-from tamis.base.errors import TamisError
+import tamis.data
+from tamis.base.errors import DataError, TamisError
 from tamis.base.seeds import generator
 from tamis.base.shared_fit import Together
 from tamis.classify import KNN
+from tamis.compose.parser import parse
+from tamis.compose.recipe import completed_for
 from tamis.incremental import subset_score
-from tamis.select import PTA, SBS, SFFS, SFS
+from tamis.select import PTA, SBFS, SBS, SFFS, SFS
+from tamis.subsets.measures import MEASURES, MeasureSettings
 
-SEARCHES = [SFS, SBS, PTA, SFFS]
+PLAIN = MeasureSettings(None, None, "accuracy", 0.0, 5, None, 0, np.array([0, 1]), "sfs")
+SEARCHES = [SFS, SBS, PTA, SFFS, SBFS]
 MODELS = [
     GaussianNB(),
     KNeighborsClassifier(5),
@@ -95,7 +101,7 @@ def by_refits(selector, X, y, monkeypatch):
         return clone(selector).fit(X, y)
 
 
-@pytest.mark.parametrize(("search", "sparse"), [(SFS, False), (SBS, True), (PTA, False), (SFFS, True)])
+@pytest.mark.parametrize(("search", "sparse"), [(SFS, False), (SBS, True), (PTA, False), (SFFS, True), (SBFS, False)])
 @pytest.mark.parametrize("model", [KNN(3), *MODELS[:5]], ids=lambda m: type(m).__name__)
 def test_updates_are_fits(search, model, sparse, monkeypatch) -> None:
     X, y = problem(3, rows=40, columns=6, n_classes=3)
@@ -186,6 +192,29 @@ def test_floating_is_never_behind_forward(seed) -> None:
     assert floating.path_[-1] == pytest.approx(score_of(KNN(3), X, y, floating.chosen_), abs=1e-12)
 
 
+@settings(max_examples=200)
+@given(st.integers(0, 10_000), st.sampled_from([(SFS, SFFS), (SBS, SBFS)]), st.integers(2, 4))
+def test_floating_is_never_behind_at_any_size(seed, pair, n_classes) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 4, (24, 6)).astype(float), np.arange(24) % n_classes
+    X[:, 0] += X[:, 1] * y
+    plain, floating = (search(k=1 if search in (SBS, SBFS) else 6, cv=3, random_state=0).fit(X, y) for search in pair)
+    assert (floating.path_ >= plain.path_ - 1e-12).all()
+
+
+def test_floating_backward_returns_to_a_feature_that_was_removed_too_early() -> None:
+    """On some problems the floating search is ahead of the plain one."""
+    better = []
+    for seed in range(12):
+        X, y = problem(seed, rows=60, columns=9, n_classes=3)
+        X[:, 3] = X[:, 1] * X[:, 4] + 0.3 * X[:, 6]
+        plain, floating = (search(KNN(3), k=1, random_state=0).fit(X, y) for search in (SBS, SBFS))
+        assert (floating.path_ >= plain.path_ - 1e-12).all()
+        better.append((floating.path_ > plain.path_ + 1e-12).any())
+        assert floating.path_[-1] == pytest.approx(score_of(KNN(3), X, y, floating.chosen_), abs=1e-12)
+    assert any(better)
+
+
 def test_floating_leaves_a_feature_that_others_made_needless() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(120) % 2
@@ -205,10 +234,11 @@ def test_without_k_a_step_must_help() -> None:
         longer = search(k=found.chosen_.size + 1, random_state=0).fit(X, y)
         assert longer.path_[-1] <= found.path_[-1] + 1e-12
         assert search(tol=1.0, random_state=0).fit(X, y).chosen_.size == 1
-    back = SBS(random_state=0).fit(X, y)
-    assert (np.diff(back.path_) > 0).all()
-    assert SBS(tol=-1.0, random_state=0).fit(X, y).chosen_.size == 1
-    assert SBS(tol=1.0, random_state=0).fit(X, y).chosen_.size == 8
+    for search in (SBS, SBFS):
+        back = search(random_state=0).fit(X, y)
+        assert (np.diff(back.path_) > 0).all()
+        assert search(tol=-1.0, random_state=0).fit(X, y).chosen_.size == 1
+        assert search(tol=1.0, random_state=0).fit(X, y).chosen_.size == 8
 
 
 def test_scores_tell_the_order() -> None:
@@ -306,3 +336,34 @@ def test_a_classifier_that_cannot_learn_from_a_set_says_so() -> None:
     X[:, 1] = y
     with pytest.raises(ValueError, match="LinearDiscriminantAnalysis cannot be fitted on a set of 1 columns"):
         SFS(LinearDiscriminantAnalysis(), k=1).fit(X, y)
+
+
+@pytest.mark.parametrize("measure", ["cfs", "cfs_pearson", "inconsistency", "bic", "convex_net"])
+def test_forward_by_a_measure_is_greedy(measure) -> None:
+    X, y = problem(1, rows=60, columns=6)
+    found = SFS(measure=measure, k=3).fit(X, y)
+    scores = MEASURES[measure].make(X, y, np.zeros(6, dtype=bool), PLAIN)
+    columns = np.empty(0, dtype=np.intp)
+    for step in range(3):
+        outside = np.delete(np.arange(6), columns)
+        values = scores.add(columns, outside)
+        columns = np.append(columns, outside[values.argmax()])
+        assert found.path_[step] == pytest.approx(values.max(), rel=1e-6)
+    np.testing.assert_array_equal(found.chosen_, columns)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_nominal_columns_by_a_measure_of_states(search) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    frame = pl.DataFrame(
+        {"noise": rng.normal(size=60), "colour": np.array(["red", "green", "blue"])[y], "size": y + rng.normal(size=60)}
+    )
+    assert search(measure="cfs", k=1).fit(frame, y).get_feature_names_out().tolist() == ["colour"]
+    with pytest.raises(DataError, match="the measure classifier takes no nominal column such as 'colour'; put encode"):
+        search(k=1).fit(frame, y)
+    # In a recipe encode stands in front where the measure needs it.
+    data = tamis.data.Dataset.of(frame, y)
+    name = search.part.name
+    assert str(completed_for(data, parse(f"{name}(measure=cfs, k=1)"))) == f"{name}(k=1, measure=cfs)"
+    assert str(completed_for(data, parse(f"{name}(k=1)"))) == f"encode | {name}(k=1)"

@@ -118,7 +118,8 @@ def test_what_a_study_does_not_take_is_told(home, tamis, arguments, message, mon
 def test_pieces_have_names_of_their_own_and_known_data(study):
     keys = [(piece.data, piece.name) for piece in study.pieces]
     assert len(set(keys)) == len(keys)
-    assert set(study.data) <= {*ENTRIES, "iris", "balance.scale", "glass", "ionosphere"}
+    files = {"iris", "balance.scale", "glass", "ionosphere", "vote", "audiology", "lymph", "kr.vs.kp"}
+    assert set(study.data) <= {*ENTRIES, *files}
     names = [piece.data for piece in study.pieces]
     assert len([a for a, b in zip(names, [None, *names], strict=False) if a != b]) == max(1, len(study.data))
     assert all(isinstance(table, Table) for table in study.tables({}))
@@ -314,5 +315,5 @@ def test_a_study_is_added_in_one_file(tmp_path):
 def test_the_studies_that_are_found():
     assert list(studies()) == [
         *("binning", "contrasts", "convex-networks", "esnb", "fr-svm", "fs-svm", "ghostminer", "mdl-histogram", "mrmr"),
-        *("pip", "rckl", "text-clustering"),
+        *("nested-partitions", "pip", "rckl", "text-clustering"),
     ]

@@ -1,8 +1,10 @@
 """Nominal columns as codes, for classifiers, selectors and scores that take them directly."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 from sklearn.utils import check_array, check_consistent_length, get_tags
 from sklearn.utils.validation import validate_data
@@ -48,6 +50,48 @@ def coded(X: Any, who: str = "this method") -> Coded:
     return Coded(_with_codes(table, levels), table.nominal, levels)
 
 
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """Rows whose nominal columns hold codes already: parts that take nominal columns read no texts again.
+
+    Attributes
+    ----------
+    matrix : float array of shape (n_rows, n_columns)
+        NaN is missing.
+    nominal : bool array of shape (n_columns,)
+    levels : dict of int to array of str
+        The levels of each nominal column, by its number.
+
+    Examples
+    --------
+    >>> rows = CodedRows(np.array([[1.5, 1.0], [2.5, 0.0]]), np.array([False, True]), {1: np.array(["blue", "red"])})
+    >>> some = rows[[0], [1]]
+    >>> some.shape, some.levels, some.frame().rows()
+    ((1, 1), {0: array(['blue', 'red'], dtype='<U4')}, [('red',)])
+    """
+
+    matrix: FloatArray
+    nominal: Mask
+    levels: Levels
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape[0], self.matrix.shape[1]
+
+    def __getitem__(self, key: Any) -> "CodedRows":
+        """Some rows, or some rows and columns, by their numbers; a slice of all is free."""
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        if isinstance(columns, slice):
+            return CodedRows(self.matrix[rows], self.nominal, self.levels)
+        matrix = self.matrix[rows][:, columns]
+        levels = {place: self.levels[int(j)] for place, j in enumerate(columns) if int(j) in self.levels}
+        return CodedRows(matrix, self.nominal[columns], levels)
+
+    def frame(self) -> Any:
+        """The rows with texts in place of codes, as a data frame."""
+        return as_table(self.matrix, self.nominal, self.levels)
+
+
 class TakesNominal:
     """First base of a classifier or selector that takes nominal columns.
 
@@ -73,6 +117,8 @@ class TakesNominal:
     levels_: Levels
 
     def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
+        if isinstance(X, CodedRows):
+            return self._read_coded(X, y, reset=reset)
         if all_numbers(self, X, reset=reset):
             found = super()._read(X, y, reset=reset)  # type: ignore[misc]
             if reset:
@@ -87,6 +133,15 @@ class TakesNominal:
             check_consistent_length(table.numbers, y)
         self.nominal_, self.levels_ = table.nominal, _levels(table)
         return _checked(self, table), y
+
+    def _read_coded(self, X: CodedRows, y: Any, *, reset: bool) -> Any:
+        if not reset:
+            return X.matrix
+        self.n_features_in_ = X.shape[1]
+        self.nominal_, self.levels_ = X.nominal, X.levels
+        if np.isnan(X.matrix).any() and not self.accepts_missing:
+            raise DataError(f"{self.part.name} takes no missing values; put impute in front")
+        return X.matrix, validate_data(self, y=y)
 
 
 def _checked(estimator: TakesNominal, table: MixedTable) -> FloatArray:
@@ -111,3 +166,23 @@ def _with_codes(table: MixedTable, levels: Levels) -> FloatArray:
     for (j, known), column in zip(levels.items(), table.text, strict=True):
         matrix[:, j] = level_codes(column, known.tolist())
     return matrix
+
+
+def as_table(matrix: Matrix, nominal: Mask, levels: Levels) -> Any:
+    """Rows with the texts in place of the codes, as a data frame; without nominal columns the matrix itself.
+
+    >>> as_table(np.array([[1.5, 1.0], [2.5, np.nan]]), np.array([False, True]), {1: np.array(["blue", "red"])}).rows()
+    [(1.5, 'red'), (2.5, None)]
+    """
+    if not nominal.any():
+        return matrix
+    columns = []
+    for j, values in enumerate(np.asarray(matrix, dtype=np.float64).T):
+        known = ~np.isnan(values)
+        if nominal[j]:
+            texts = np.full(values.size, None, dtype=object)
+            texts[known] = np.asarray(levels[j], dtype=object)[values[known].astype(np.intp)]
+            columns.append(pl.Series(f"x{j}", texts.tolist(), dtype=pl.String))
+        else:
+            columns.append(pl.Series(f"x{j}", values).fill_nan(None))
+    return pl.DataFrame(columns)

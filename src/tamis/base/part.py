@@ -74,9 +74,9 @@ class Part:
     paper : str
         The source of the method.
     only : mapping of str to (str, value)
-        Parameters of `search` that matter for one value of another parameter: ``{"sigma": ("kernel", "gaussian")}``.
+        Parameters that matter for one value of another parameter: ``{"sigma": ("kernel", "gaussian")}``.
     numbers_only : mapping of str to tuple
-        Values of `search` that take neither nominal columns nor missing values: ``{"criterion": ("fcq",)}``.
+        Values of parameters that take neither nominal columns nor missing values: ``{"criterion": ("fcq",)}``.
     dense_only : mapping of str to tuple
         Values of `search` that the search tries on dense data only: ``{"distribution": ("gaussian",)}``.
     counts_only : mapping of str to tuple

@@ -3,7 +3,9 @@
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import softmax
+from sklearn.base import clone
 
 from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.classifier import WeightedClassifier
@@ -15,8 +17,9 @@ from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.validation import bearing_rows, class_prior
 from tamis.bins.cuts import Cuts
-from tamis.contingency.states import METHODS
-from tamis.naive_bayes.additive import Counted, Lookup, Powers, above_zero
+from tamis.contingency.states import METHODS, in_columns
+from tamis.incremental.additive import TERMS, AdditiveEvaluator
+from tamis.naive_bayes.additive import Counted, Lookup, Powers, above_zero, dense_states
 from tamis.naive_bayes.level_states import in_states, level_states
 
 #: Origin, constant, linear and square part of the terms of numbers.
@@ -255,6 +258,37 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
             lookup = Lookup(Cuts.counted(count, values), np.ascontiguousarray(np.log(shares).T))
             evidence += lookup.evidence(in_states(X, counted, self.level_states_))
         return np.asarray(softmax(evidence, axis=1))
+
+    #: Its evaluators take nominal columns.
+    _evaluates_nominal = True
+
+    def _evaluator(self, X: Any, y: Codes, Z: Any) -> AdditiveEvaluator | None:
+        """Evaluates sets of columns without a fit for each, where the terms of a column depend on it alone."""
+        size = X.shape[1] * Z.shape[0] * (int(y.max()) + 1)
+        if self.distribution == "multinomial" or sp.issparse(X) or size > TERMS:
+            return None
+        fitted = clone(self).fit(X, y)
+        return AdditiveEvaluator(self, X, y, Z, np.log(fitted.prior_), fitted._terms(fitted._read(Z, reset=False)))
+
+    def _terms(self, X: FloatArray) -> FloatArray:
+        """What each column adds to the evidence, of shape (n_columns, n_rows, n_classes)."""
+        counted = self._as_states()
+        terms = np.empty((X.shape[1], X.shape[0], self.classes_.size))
+        if self._powers is not None:
+            origin, constant, linear, square = self._powers
+            numbers = X[:, ~counted]
+            missing = np.isnan(numbers)
+            away = (numbers > 0).astype(np.float64) if self.distribution == "bernoulli" else numbers - origin
+            away = np.where(missing, 0.0, away).T[:, :, None]
+            found = constant.T[:, None] + away * linear.T[:, None] + away**2 * square.T[:, None]
+            terms[~counted] = np.where(missing.T[:, :, None], 0.0, found)
+        if self._states is not None:
+            count, values, shares = self._states
+            cuts, table = Cuts.counted(count, values), np.log(shares).T
+            lookup = Lookup(cuts, np.ascontiguousarray(table))
+            states = dense_states(in_columns(in_states(X, counted, self.level_states_)), cuts)
+            terms[counted] = lookup.table[lookup.first[:-1] + 1 + states].transpose(1, 0, 2)
+        return terms
 
     @property
     def cuts_(self) -> list[FloatArray]:

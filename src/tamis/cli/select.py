@@ -52,6 +52,27 @@ def select(
     top_labels: TopLabels = None,
     shared_selection: SharedSelection = False,
     threshold: Threshold = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine", help="Who evaluates the sets of a subset search: serial, local, local(2) or dask://host:port."
+        ),
+    ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option("--run", help="Store the scores of a subset search in this file; the same command resumes it."),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", help="Time after which a subset search ends with the best set so far: 90s, 10m."),
+    ] = None,
+    jobs: Annotated[
+        str, typer.Option("--jobs", help="With --efficiency: numbers of workers, beginning with 1.")
+    ] = "1,2",
+    efficiency: Annotated[
+        bool,
+        typer.Option("--efficiency", help="Run a subset search with each number of workers; print what more bring."),
+    ] = False,
     seed: Seed = 0,
     json: Json = False,
     *,
@@ -59,7 +80,8 @@ def select(
 ) -> None:
     """Fit RECIPE on all labelled rows of DATA and list the features that it selects.
 
-    The list comes without an error estimate: 'tamis validate' gives one, with the recipe fitted in each fold.
+    The list comes without an error estimate: 'tamis validate' gives one, with the recipe fitted in each fold. A subset
+    search (best_first, genetic, fortal, ...) can be stopped and resumed (--run), and given to several workers.
     """
     from tamis.base.errors import TamisError
     from tamis.base.seeds import seeded
@@ -82,6 +104,8 @@ def select(
         raise TamisError(f"--several takes a recipe that ends in a classifier; {last} is a {kind}")
     if output is not None:
         check_ending(output)
+    if efficiency and (engine is not None or run is not None or budget is not None):
+        raise TamisError("--efficiency runs the search several times; it takes neither --engine, --run nor --budget")
     dataset = load_data(data, target, reading, several=several)
     chain = completed_for(dataset, written)
     note_large_sizes(chain, dataset)
@@ -91,8 +115,9 @@ def select(
 
         model = EachLabel(model, shared_selection=shared_selection, threshold=threshold, random_state=seed)
         classes = labels_of(dataset, several, top_labels)
-    with progress("fitting"):
-        model = model.fit(dataset.X, classes)
+    model, timings = _fitted(
+        model, dataset, classes, str(chain), seed, engine, run, budget, jobs if efficiency else None
+    )
     features = selected_features(model, dataset)
     if several is not None:
         features = _with_labels(features, model, several)
@@ -110,13 +135,84 @@ def select(
     if json:
         files = {"model": None if save is None else str(save), "output": None if output is None else str(output)}
         facts = {"data": dataset.name, "rows": dataset.n_rows, "features": dataset.n_features, "recipe": str(chain)}
-        print_json({**facts, "used": len(features), "selected": features, "error": None, "validate": command, **files})
+        found = {"used": len(features), "selected": features, "searches": _searched(model), "efficiency": timings}
+        print_json({**facts, **found, "error": None, "validate": command, **files})
         return
     _print(dataset, str(chain), features)
+    for row in _searched(model):
+        cut = "" if row["complete"] else "; the search was ended before it was complete"
+        print_line(f"{row['search']} evaluated {row['evaluations']} sets; the best scores {row['score']:.4g}{cut}")
+    if timings:
+        print_table("", list(timings[0]), [list(row.values()) for row in timings], right=list(timings[0]))
     for path, what in ((output, "the data with these features only"), (save, "the model")):
         if path is not None:
             print_line(f"{what} is in {path}")
     print_line(f"This is no error estimate; {command} gives one.")
+
+
+def _fitted(
+    model: Any,
+    dataset: "Dataset",
+    classes: Any,
+    recipe: str,
+    seed: int,
+    engine: str | None,
+    run: Path | None,
+    budget: str | None,
+    jobs: str | None,
+) -> tuple[Any, list[dict[str, Any]]]:
+    """The fitted model and, where these are wanted, the timings of its search by number of workers."""
+    from tamis.base.errors import TamisError
+    from tamis.compose.subset_run import fit_search, timed_searches
+    from tamis.data.fingerprint import fingerprint
+    from tamis.mining.budget import budget as read_budget
+
+    if jobs is not None:
+        try:
+            workers = [int(one) for one in jobs.split(",")]
+        except ValueError:
+            raise TamisError(f"--jobs takes numbers of workers with commas, such as 1,2,4; got {jobs!r}") from None
+        with progress("searching"):
+            model, found = timed_searches(model, dataset.X, classes, workers)
+        return model, [_timing(one) for one in found]
+    identity = None
+    if run is not None:
+        identity = {"data": fingerprint(dataset), "recipe": recipe, "seed": str(seed)}
+    seconds = None if budget is None else read_budget(budget).seconds
+    with progress("fitting"):
+        fit_search(model, dataset.X, classes, engine=engine, run=run, identity=identity, seconds=seconds)
+    return model, []
+
+
+def _timing(one: Any) -> dict[str, Any]:
+    return {
+        "workers": one.timing.workers,
+        "seconds": round(one.timing.total, 3),
+        "sequential": round(one.timing.sequential, 3),
+        "parallel": round(one.timing.parallel, 3),
+        "speed-up": round(one.speedup, 3),
+        "optimal": round(one.optimal_speedup, 3),
+        "parallel efficiency": round(one.parallel_efficiency, 3),
+        "total efficiency": round(one.total_efficiency, 3),
+    }
+
+
+def _searched(model: Any) -> list[dict[str, Any]]:
+    """What the subset searches of a model have done."""
+    from tamis.compose.subset_run import searches_of
+
+    return [
+        {
+            "search": step.part.name,
+            "evaluations": step.n_evaluations_,
+            "score": step.score_,
+            "complete": step.complete_,
+            "best": [
+                {"evaluations": used, "size": len(columns), "score": score} for used, columns, score in step.trace_
+            ],
+        }
+        for step in searches_of(model)
+    ]
 
 
 def _command(data: str, recipe: str, target: str | None, complete: bool) -> str:

@@ -89,6 +89,23 @@ class Entry:
         constraints = self.parameters[parameter].constraints
         return f"*{parameter}" in self.card.positional or any(isinstance(c, HasMethods) for c in constraints)
 
+    def value(self, parameter: str, given: Mapping[str, Any]) -> Any:
+        """The value of a parameter among some arguments, or its default."""
+        return given.get(parameter, self.parameters[parameter].default)
+
+    def matters(self, parameter: str, given: Mapping[str, Any]) -> bool:
+        """Whether a parameter has a meaning beside some arguments."""
+        other, value = self.card.only.get(parameter, (None, None))
+        return other is None or bool(self.value(other, given) == value)
+
+    def numbers_only(self, given: Mapping[str, Any]) -> bool:
+        """Whether some arguments rule out nominal columns and missing values."""
+        for name, refused in self.card.numbers_only.items():
+            value = self.value(name, given)
+            if any(one in refused for one in (value.options if isinstance(value, Choice) else (value,))):
+                return True
+        return False
+
 
 @cache
 def catalog() -> dict[str, Entry]:

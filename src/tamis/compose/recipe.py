@@ -92,7 +92,9 @@ def _all_take(value: Any, takes: Callable[[Entry], bool]) -> bool:
 
 
 def _call_takes(call: Call, takes: Callable[[Entry], bool]) -> bool:
-    part, given = entry(call.name), [argument for _, argument in call.arguments]
-    told = any(isinstance(one, Chain | tuple) for one in given)
-    unknown = not told and any(part.takes_recipes(name) for name in part.parameters)
-    return takes(part) and not unknown and all(_all_take(argument, takes) for argument in given)
+    part, given = entry(call.name), dict(call.arguments)
+    if not takes(part) or part.numbers_only(given):
+        return False
+    told = any(isinstance(one, Chain | tuple) for one in given.values())
+    unknown = not told and any(part.takes_recipes(name) and part.matters(name, given) for name in part.parameters)
+    return not unknown and all(_all_take(argument, takes) for argument in given.values())

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from tamis.base.errors import TamisError
+from tamis.base.nominal import CodedRows, TakesNominal
 from tamis.base.parallel import run_all
 from tamis.base.types import Codes, Mask, Matrix
 
@@ -53,7 +54,10 @@ def refitted(model: Any, train: Matrix, labels: np.ndarray, test: Matrix) -> np.
 
     Rows are passed on in one memory layout, whatever theirs, because sums may depend on it.
     """
-    if sp.issparse(train) and get_tags(model).input_tags.sparse:
+    if isinstance(train, CodedRows) and not isinstance(model, TakesNominal):
+        # The steps of a pipeline read texts.
+        train, test = train.frame(), test.frame()
+    elif sp.issparse(train) and get_tags(model).input_tags.sparse:
         train, test = train.tocsr(), test.tocsr()
     elif sp.issparse(train):
         train, test = train.toarray(), test.toarray()

@@ -49,3 +49,8 @@ def evaluator_for(model: Any) -> Factory | None:
     """
     own: Factory | None = vars(type(model)).get("_evaluator")
     return _FACTORIES.get(type(model)) if own is None else own
+
+
+def nominal_too(model: Any) -> bool:
+    """Whether the evaluators of a classifier take nominal columns, as :class:`~tamis.base.nominal.CodedRows`."""
+    return bool(vars(type(model)).get("_evaluates_nominal", False))

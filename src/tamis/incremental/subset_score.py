@@ -1,88 +1,29 @@
 """The score of sets of columns for a classifier, by cross-validation inside a fit; shared by all wrappers."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import clone
-from sklearn.naive_bayes import GaussianNB
 
-from tamis.base._sklearn import HasMethods, StrOptions, integer, real
 from tamis.base.errors import TamisError
-from tamis.base.inner_cv import CAUTION, cautious_mean, inner_folds
-from tamis.base.meta_estimators import check_classifier, restricted
+from tamis.base.inner_cv import cautious_mean, inner_folds
+from tamis.base.meta_estimators import check_classifier
+from tamis.base.nominal import CodedRows
 from tamis.base.parallel import run_all
-from tamis.base.predictions import RATES
 from tamis.base.seeds import generator, seeded, spawn
-from tamis.base.selector import Selector
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.incremental.evaluator import IncrementalEvaluator
 from tamis.incremental.fallback import refitted
-from tamis.incremental.registry import Factory, evaluator_for
+from tamis.incremental.registry import Factory, evaluator_for, nominal_too
 
 #: Scores that differ by less are equal: rounding must not decide.
 EQUAL = 1e-12
 
 #: Most sets fitted in one task: enough to outweigh its cost, few enough to copy.
 _CHUNK = 256
-
-
-class SubsetSelector(Selector):
-    """Base of the selectors that score sets of columns by a classifier."""
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "k": [integer(1), None],
-        "tol": [real(0, None, "left")],
-        "scoring": [StrOptions(set(RATES))],
-        "caution": CAUTION,
-        "cv": [integer(2)],
-        "n_jobs": [integer(), None],
-        "random_state": ["random_state", np.random.Generator],
-    }
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        k: int | None = None,
-        tol: float = 0.0,
-        scoring: str = "accuracy",
-        caution: float = 0.0,
-        cv: int = 5,
-        n_jobs: int | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.k = k
-        self.tol = tol
-        self.scoring = scoring
-        self.caution = caution
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _model(self) -> Any:
-        return GaussianNB() if self.estimator is None else self.estimator
-
-    def _subset_score(self, X: Matrix, y: Codes) -> "SubsetScore":
-        model, who = self._model(), self.part.name
-        check_classifier(model, f"{who}: estimator")
-        if np.bincount(y).max() < 2:
-            raise TamisError(f"{who} needs a class with at least two rows to cross-validate")
-        seed = int(generator(self.random_state).integers(2**31))
-        parts = inner_folds(y, self.cv, seed, who)
-        balanced = self.scoring == "balanced_accuracy"
-        folds = [
-            _Fold(seeded(clone(model), spawn(seed, i)), train, test, self.classes_, y[train], y[test], balanced)
-            for i, (train, test) in enumerate(parts)
-        ]
-        return SubsetScore(X, folds, float(self.caution), self.n_jobs)
-
-    def __sklearn_tags__(self) -> Any:
-        return restricted(super().__sklearn_tags__(), [self._model()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +41,11 @@ class _Fold:
     @property
     def commonest(self) -> int:
         return int(np.bincount(self.known).argmax())
+
+    @property
+    def uninformed(self) -> Codes:
+        """Predicted codes of the test rows without any column."""
+        return np.full(self.test.size, self.commonest, dtype=np.intp)
 
     @property
     def one_class(self) -> bool:
@@ -127,19 +73,78 @@ class SubsetScore:
     fold, the prediction is the commonest class: not every classifier can be fitted on constants.
     """
 
-    def __init__(self, X: Matrix, folds: list[_Fold], caution: float, n_jobs: int | None) -> None:
+    def __init__(self, X: Matrix | CodedRows, folds: list[_Fold], caution: float, n_jobs: int | None) -> None:
         self.folds = folds
         self.caution = caution
         self.n_jobs = n_jobs
         factory = evaluator_for(folds[0].model)
-        if factory is not None and X.dtype != np.float64:
+        self.X: Any = X
+        if isinstance(X, CodedRows):
+            factory = factory if nominal_too(folds[0].model) else None
+        else:
             # Evaluators compute in double precision, and refits must not differ from them.
-            X = X.astype(np.float64)
-        self.X = X.tocsc() if sp.issparse(X) else X
+            self.X = X.tocsc() if sp.issparse(X) else X
+            self.X = self.X if factory is None else self.X.astype(np.float64, copy=False)
         found = [] if factory is None else [_fold_evaluator(fold, factory, self.X) for fold in folds]
         #: Whether sets are scored without a refit for each.
         self.incremental = factory is not None and None not in found
         self._evaluators = [evaluator for evaluator in found if evaluator is not None]
+
+    @classmethod
+    def cross_validated(
+        cls,
+        model: Any,
+        X: Matrix | CodedRows,
+        y: Codes,
+        classes: np.ndarray,
+        *,
+        scoring: str,
+        caution: float,
+        cv: int,
+        n_jobs: int | None,
+        random_state: Any,
+        who: str,
+    ) -> "SubsetScore":
+        """Scores of a classifier on stratified folds of the rows; `who` names the method in messages."""
+        check_classifier(model, f"{who}: estimator")
+        if np.bincount(y).max() < 2:
+            raise TamisError(f"{who} needs a class with at least two rows to cross-validate")
+        seed = int(generator(random_state).integers(2**31))
+        balanced = scoring == "balanced_accuracy"
+        folds = [
+            _Fold(seeded(clone(model), spawn(seed, i)), train, test, classes, y[train], y[test], balanced)
+            for i, (train, test) in enumerate(inner_folds(y, cv, seed, who))
+        ]
+        return cls(X, folds, float(caution), n_jobs)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1])
+
+    def many(self, sets: Mask) -> FloatArray:
+        """Scores of sets, the rows of a boolean array of shape (n_sets, n_features).
+
+        Sets that differ in their last column alone are evaluated together. The empty set predicts the commonest class.
+        """
+        if not self.incremental:
+            tasks = []
+            for chunk in self._chunks(sets.shape[0]):
+                used = np.flatnonzero(sets[chunk].any(axis=0))
+                tasks.append((self.folds, self.X[:, used], [np.flatnonzero(row) for row in sets[chunk][:, used]]))
+            return self._refits(tasks) if tasks else np.empty(0)
+        alike: dict[tuple[int, ...], list[int]] = {}
+        columns = [np.flatnonzero(row) for row in sets]
+        scores = np.empty(sets.shape[0])
+        for i, some in enumerate(columns):
+            if some.size:
+                alike.setdefault(tuple(some[:-1].tolist()), []).append(i)
+            else:
+                scores[i] = self.of(some)
+        for rest, numbers in alike.items():
+            last = np.array([columns[i][-1] for i in numbers])
+            scores[numbers] = self.add(np.array(rest, dtype=np.intp), last)
+        return scores
 
     def add(self, columns: np.ndarray, candidates: np.ndarray) -> FloatArray:
         """Score of the set `columns` with each of the candidates."""
@@ -162,6 +167,8 @@ class SubsetScore:
 
     def of(self, columns: np.ndarray) -> float:
         """Score of one set."""
+        if columns.size == 0:
+            return float(self._mean([fold.accuracy(fold.uninformed[None, :]) for fold in self.folds])[0])
         return float(self.add(columns[:-1], columns[-1:])[0])
 
     def _chunks(self, n_sets: int) -> list[slice]:
@@ -223,7 +230,7 @@ def _refit_each(folds: list[_Fold], part: Matrix, sets: list[np.ndarray]) -> Flo
         constant = _constant(train)
         for i, columns in enumerate(sets):
             if fold.one_class or constant[columns].all():
-                predicted = np.full(fold.test.size, fold.commonest)
+                predicted = fold.uninformed
             else:
                 predicted = fold.refitted(train[:, columns], test[:, columns])
             accuracy[f, i] = fold.accuracy(predicted[None, :])[0]
@@ -232,6 +239,10 @@ def _refit_each(folds: list[_Fold], part: Matrix, sets: list[np.ndarray]) -> Flo
 
 def _constant(rows: Matrix) -> Mask:
     """Which columns have one value in all rows."""
+    if isinstance(rows, CodedRows):
+        # A missing value among others is one more.
+        first, values = rows.matrix[:1], rows.matrix
+        return np.asarray(((values == first) | (np.isnan(values) & np.isnan(first))).all(axis=0))
     low, high = rows.min(axis=0), rows.max(axis=0)
     same = low.toarray() == high.toarray() if sp.issparse(rows) else low == high
     return np.asarray(same, dtype=bool).ravel()

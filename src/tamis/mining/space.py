@@ -186,9 +186,7 @@ class _Maker:
         for settled in product(*choices):
             fixed = {**given, **dict(settled)}
             open_ = {
-                name: domain
-                for name, domain in domains.items()
-                if name not in fixed and (name not in part.card.only or _matters(part, name, fixed))
+                name: domain for name, domain in domains.items() if name not in fixed and part.matters(name, fixed)
             }
             bound = {**open_, **fixed}
             yield Call(call.name, tuple((name, bound[name]) for name in part.parameters if name in bound))
@@ -225,11 +223,6 @@ def _in_vain(preparation: Calls, classifier: Calls) -> bool:
 
 def _name_for(role: Role) -> str:
     return part_for(role).name
-
-
-def _matters(part: Entry, name: str, fixed: dict[str, Any]) -> bool:
-    other, value = part.card.only[name]
-    return bool(fixed.get(other, part.parameters[other].default) == value)
 
 
 def _single_parts(chain: Chain) -> Iterator[Chain]:

@@ -9,8 +9,9 @@ from tamis.base.errors import TamisError
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.types import FloatArray
-from tamis.incremental.sequential import ScoredSubset, Sequential, Steps, best_addition, best_removal, best_single
-from tamis.incremental.subset_score import SubsetScore
+from tamis.subsets.evaluations import ScoredSubset
+from tamis.subsets.measure import Measure
+from tamis.subsets.sequential import Sequential, Steps, best_addition, best_removal, best_single
 
 
 class PTA(Sequential):
@@ -21,7 +22,7 @@ class PTA(Sequential):
 
     Parameters
     ----------
-    estimator, k, tol, scoring, caution, cv, n_jobs, random_state
+    estimator, k, tol, measure, bins, scoring, caution, cv, n_jobs, random_state
         As for :class:`SFS`.
     plus : int, default=3
         Features added in a turn.
@@ -64,6 +65,8 @@ class PTA(Sequential):
         positional=("estimator",),
         search={"k": geom(1, 100, 5)},
         paper="Stearns 1976; Kittler 1978",
+        numbers_only=Sequential.numbers_only,
+        only=Sequential.only,
         limits=Limits(columns=60),
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -80,6 +83,8 @@ class PTA(Sequential):
         plus: int = 3,
         minus: int = 1,
         tol: float = 0.0,
+        measure: str = "classifier",
+        bins: str | None = None,
         scoring: str = "accuracy",
         caution: float = 0.0,
         cv: int = 5,
@@ -87,17 +92,26 @@ class PTA(Sequential):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
-            estimator, k=k, tol=tol, scoring=scoring, caution=caution, cv=cv, n_jobs=n_jobs, random_state=random_state
+            estimator,
+            k=k,
+            tol=tol,
+            measure=measure,
+            bins=bins,
+            scoring=scoring,
+            caution=caution,
+            cv=cv,
+            n_jobs=n_jobs,
+            random_state=random_state,
         )
         self.plus = plus
         self.minus = minus
 
-    def _subset_score(self, X: Any, y: Any) -> SubsetScore:
+    def _subset_score(self, X: Any, y: Any) -> Measure:
         if self.plus <= self.minus:
             raise TamisError(f"pta: plus must be larger than minus; got plus={self.plus}, minus={self.minus}")
         return super()._subset_score(X, y)
 
-    def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:
+    def _steps(self, score: Measure, alone: FloatArray, n_features: int) -> Steps:
         current = ScoredSubset(np.empty(0, dtype=np.intp), 0.0)
         settled = 0
         while settled < n_features:

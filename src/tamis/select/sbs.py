@@ -8,8 +8,10 @@ from tamis.base._sklearn import real
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.types import FloatArray
-from tamis.incremental.sequential import ScoredSubset, Sequential, Steps, best_removal
-from tamis.incremental.subset_score import SubsetScore
+from tamis.subsets.evaluations import ScoredSubset
+from tamis.subsets.measure import Measure
+from tamis.subsets.sequential import Sequential, Steps, best_removal
+from tamis.subsets.subset_selector import score_of
 
 
 class SBS(Sequential):
@@ -17,7 +19,7 @@ class SBS(Sequential):
 
     Parameters
     ----------
-    estimator, k, scoring, caution, cv, n_jobs, random_state
+    estimator, k, measure, bins, scoring, caution, cv, n_jobs, random_state
         As for :class:`SFS`.
     tol : float, default=0.0
         Without `k`: a step must raise the score by more than this. A negative `tol` allows a loss: with -1e-6 features
@@ -62,6 +64,8 @@ class SBS(Sequential):
         positional=("estimator",),
         search={"k": geom(1, 100, 5)},
         paper="Marill and Green 1963",
+        numbers_only=Sequential.numbers_only,
+        only=Sequential.only,
         limits=Limits(columns=40),
     )
     _grows = False
@@ -70,9 +74,9 @@ class SBS(Sequential):
         "tol": [real()],
     }
 
-    def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:
+    def _steps(self, score: Measure, alone: FloatArray, n_features: int) -> Steps:
         everything = np.arange(n_features)
-        current = ScoredSubset(everything, score.of(everything))
+        current = ScoredSubset(everything, score_of(score, everything))
         yield current, [n_features]
         while current.columns.size > 1:
             current = best_removal(score, current.columns)

@@ -7,8 +7,9 @@ import numpy as np
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.types import FloatArray
-from tamis.incremental.sequential import Sequential, Steps, best_addition, best_removal, best_single
-from tamis.incremental.subset_score import EQUAL, SubsetScore
+from tamis.subsets.evaluations import EQUAL
+from tamis.subsets.measure import Measure
+from tamis.subsets.sequential import Sequential, Steps, best_addition, best_removal, best_single
 
 #: A size is settled when the search has this many features more.
 _BEYOND = 2
@@ -22,7 +23,7 @@ class SFFS(Sequential):
 
     Parameters
     ----------
-    estimator, k, tol, scoring, caution, cv, n_jobs, random_state
+    estimator, k, tol, measure, bins, scoring, caution, cv, n_jobs, random_state
         As for :class:`SFS`.
 
     Attributes
@@ -65,10 +66,12 @@ class SFFS(Sequential):
         positional=("estimator",),
         search={"k": geom(1, 100, 5)},
         paper="Pudil, Novovicova and Kittler 1994",
+        numbers_only=Sequential.numbers_only,
+        only=Sequential.only,
         limits=Limits(columns=60),
     )
 
-    def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:
+    def _steps(self, score: Measure, alone: FloatArray, n_features: int) -> Steps:
         plain = current = best_single(alone)
         best = {1: current}
         yield current, []

@@ -5,15 +5,15 @@ from typing import ClassVar
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.types import FloatArray
-from tamis.incremental.sequential import Sequential, Steps, best_addition, best_single
-from tamis.incremental.subset_score import SubsetScore
+from tamis.subsets.measure import Measure
+from tamis.subsets.sequential import Sequential, Steps, best_addition, best_single
 
 
 class SFS(Sequential):
     """Forward selection: add one feature after another, each time the one with which a classifier does best.
 
     The score of a set of features is the mean accuracy of the classifier on them over the folds of an internal
-    stratified cross-validation on the training rows, less `caution` standard deviations.
+    stratified cross-validation on the training rows, less `caution` standard deviations; or another measure.
 
     Parameters
     ----------
@@ -24,6 +24,8 @@ class SFS(Sequential):
         than `tol`.
     tol : float, default=0.0
         Without `k`: a step must raise the score by more than this.
+    measure, bins
+        As for :class:`BestFirst`; "classifier" by default. The other measures need no estimator.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What is averaged over the folds; balanced accuracy is the mean over classes.
     caution : float, default=0.0
@@ -83,10 +85,12 @@ class SFS(Sequential):
         positional=("estimator",),
         search={"k": geom(1, 100, 5)},
         paper="Whitney 1971; Kittler 1978",
+        numbers_only=Sequential.numbers_only,
+        only=Sequential.only,
         limits=Limits(columns=60),
     )
 
-    def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:
+    def _steps(self, score: Measure, alone: FloatArray, n_features: int) -> Steps:
         current = best_single(alone)
         yield current, [1]
         while current.columns.size < n_features:

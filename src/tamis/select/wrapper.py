@@ -15,7 +15,9 @@ from tamis.base.selector import Selection
 from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray
 from tamis.base.validation import named_columns
-from tamis.incremental.subset_score import EQUAL, SubsetScore, SubsetSelector
+from tamis.subsets.evaluations import EQUAL
+from tamis.subsets.measure import Measure
+from tamis.subsets.subset_selector import SubsetSelector, score_of
 
 #: Features evaluated at once by a classifier that is updated rather than refitted.
 _AHEAD = 32
@@ -39,7 +41,7 @@ class Wrapper(SharedFit, SubsetSelector):
 
     Parameters
     ----------
-    estimator, scoring, caution, cv, n_jobs, random_state
+    estimator, measure, bins, scoring, caution, cv, n_jobs, random_state
         As for :class:`SFS`. The selection suits this classifier: take the one that follows.
     k : int, optional
         The most features to select, including `base`; with ``extend=False`` exactly this many.
@@ -91,6 +93,8 @@ class Wrapper(SharedFit, SubsetSelector):
         positional=("estimator",),
         search={"k": geom(1, 100, 5)},
         paper="Grabczewski and Jankowski 2006, section 2.2",
+        numbers_only=SubsetSelector.numbers_only,
+        only=SubsetSelector.only,
         limits=Limits(columns=200),
     )
     #: The features added for a smaller k are the first of those for a larger one.
@@ -109,6 +113,8 @@ class Wrapper(SharedFit, SubsetSelector):
         base: Any = None,
         extend: bool = True,
         tol: float = 0.0,
+        measure: str = "classifier",
+        bins: str | None = None,
         scoring: str = "accuracy",
         caution: float = 0.0,
         cv: int = 5,
@@ -116,7 +122,16 @@ class Wrapper(SharedFit, SubsetSelector):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
-            estimator, k=k, tol=tol, scoring=scoring, caution=caution, cv=cv, n_jobs=n_jobs, random_state=random_state
+            estimator,
+            k=k,
+            tol=tol,
+            measure=measure,
+            bins=bins,
+            scoring=scoring,
+            caution=caution,
+            cv=cv,
+            n_jobs=n_jobs,
+            random_state=random_state,
         )
         self.base = base
         self.extend = extend
@@ -144,16 +159,15 @@ class Wrapper(SharedFit, SubsetSelector):
         return Selection(support, prepared.scores, prepared.order)
 
     def _extended(
-        self, score: SubsetScore, scores: FloatArray, ranking: np.ndarray, base: list[int], most: int | None
+        self, score: Measure, scores: FloatArray, ranking: np.ndarray, base: list[int], most: int | None
     ) -> tuple[list[int], list[float]]:
         """The first set, then every feature in the order of the ranking that helps; and the score after each."""
         chosen = base or [int(ranking[0])]
-        path = [score.of(np.array(base)) if base else float(scores[ranking[0]])]
+        path = [score_of(score, np.array(base)) if base else float(scores[ranking[0]])]
         waiting = ranking[~np.isin(ranking, chosen)]
         # The next few are evaluated together; those behind the first that helps are evaluated again with it.
-        ahead = _AHEAD if score.incremental else effective_n_jobs(self.n_jobs)
-        # No score is above 1.
-        while waiting.size and path[-1] + self.tol + EQUAL < 1 and (most is None or len(chosen) < most):
+        ahead = _AHEAD if getattr(score, "incremental", True) else effective_n_jobs(self.n_jobs)
+        while waiting.size and path[-1] + self.tol + EQUAL < self._highest and (most is None or len(chosen) < most):
             scores_with = score.add(np.array(chosen), waiting[:ahead])
             helps = np.flatnonzero(scores_with > path[-1] + self.tol + EQUAL)
             if helps.size:

@@ -2,22 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from tamis.base.selector import Selection
 from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray
-from tamis.incremental.subset_score import EQUAL, SubsetScore, SubsetSelector
-
-
-class ScoredSubset(NamedTuple):
-    """A set of features and its score."""
-
-    columns: np.ndarray
-    score: float
-
+from tamis.subsets.evaluations import EQUAL, ScoredSubset
+from tamis.subsets.measure import Measure
+from tamis.subsets.subset_selector import SubsetSelector
 
 #: The sets of a search, each with the sizes that are settled with it: later sets do not count for these.
 Steps = Iterator[tuple[ScoredSubset, Sequence[int]]]
@@ -60,7 +54,7 @@ class Sequential(SharedFit, SubsetSelector):
     #: Whether sets grow, from one feature on, or shrink, from all of them on.
     _grows: ClassVar[bool] = True
 
-    def _steps(self, score: SubsetScore, alone: FloatArray, n_features: int) -> Steps:
+    def _steps(self, score: Measure, alone: FloatArray, n_features: int) -> Steps:
         """The sets of the search, each with the sizes that are settled with it."""
         raise NotImplementedError
 
@@ -105,12 +99,12 @@ class Sequential(SharedFit, SubsetSelector):
         return sizes[: last + 1]
 
     def _helps(self, path: Path, here: int, there: int) -> bool:
-        """Whether the next size scores higher by more than `tol`; no score is above 1."""
+        """Whether the next size scores higher by more than `tol`."""
         enough = path.at(here).score + self.tol + EQUAL
-        return enough < 1 and path.at(there).score > enough
+        return enough < self._highest and path.at(there).score > enough
 
 
-def best_addition(score: SubsetScore, columns: np.ndarray, n_features: int) -> ScoredSubset:
+def best_addition(score: Measure, columns: np.ndarray, n_features: int) -> ScoredSubset:
     """The best set with one feature more; of equals the one with the earliest."""
     candidates = np.delete(np.arange(n_features), columns)
     scores = score.add(columns, candidates)
@@ -118,7 +112,7 @@ def best_addition(score: SubsetScore, columns: np.ndarray, n_features: int) -> S
     return ScoredSubset(np.append(columns, candidates[best]), float(scores[best]))
 
 
-def best_removal(score: SubsetScore, columns: np.ndarray) -> ScoredSubset:
+def best_removal(score: Measure, columns: np.ndarray) -> ScoredSubset:
     """The best set with one feature less; of equals the one without the earliest."""
     candidates = np.sort(columns)
     scores = score.remove(columns, candidates)

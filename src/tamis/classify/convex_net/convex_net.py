@@ -28,8 +28,9 @@ from tamis.classify.convex_net.basis import (
     given_matrix,
     interval,
 )
-from tamis.classify.convex_net.basis_search import Candidates, Path, SolvedSubset, Steps, floating, forward, plus_minus
+from tamis.classify.convex_net.basis_search import Path, Steps, floating, forward, plus_minus
 from tamis.margins.convex import LOSSES, Objective, minimise
+from tamis.margins.convex_candidates import Candidates, SolvedSubset
 from tamis.margins.kernel import GROUNDS, apply, ground
 from tamis.margins.kernel_width import widths
 

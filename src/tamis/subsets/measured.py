@@ -1,0 +1,86 @@
+"""What all selectors share that score sets of columns by a measure of the user's choice."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tamis.base._sklearn import HasMethods, StrOptions, integer
+from tamis.base.errors import DataError
+from tamis.base.feature_tracking import steps_of
+from tamis.base.inner_cv import CAUTION
+from tamis.base.meta_estimators import restricted
+from tamis.base.nominal import CodedRows, TakesNominal
+from tamis.base.predictions import RATES
+from tamis.base.selector import Selector
+from tamis.base.types import Codes, Matrix
+from tamis.base.validation import column_names
+from tamis.contingency.states import METHODS
+from tamis.subsets.measure import Measure
+from tamis.subsets.measures import MEASURES, MeasureSettings
+
+
+class MeasuredSelector(TakesNominal, Selector):
+    """Base of the selectors that score sets of columns by a measure."""
+
+    #: As far as the measure does.
+    accepts_missing = True
+    #: For the cards: measures that take neither nominal columns nor missing values, and the one with an estimator, on
+    #: which it depends what that one takes.
+    numbers_only: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "measure": tuple(name for name, one in MEASURES.items() if not one.by_states and name != "classifier")
+    }
+    only: ClassVar[dict[str, tuple[str, Any]]] = {"estimator": ("measure", "classifier")}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "measure": [StrOptions(set(MEASURES))],
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "bins": [StrOptions(set(METHODS)), None],
+        "scoring": [StrOptions(set(RATES))],
+        "caution": CAUTION,
+        "cv": [integer(2)],
+        "n_jobs": [integer(), None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    measure: str
+    estimator: Any
+    bins: str | None
+    scoring: str
+    caution: float
+    cv: int
+    n_jobs: int | None
+    random_state: int | np.random.Generator | np.random.RandomState | None
+
+    def _measured(self, X: Matrix, y: Codes, seed: Any) -> Measure:
+        """The measure of validated rows; `seed` splits them into folds."""
+        named, who = MEASURES[self.measure], self.part.name
+        rows: Matrix | CodedRows = X
+        if self.nominal_.any() and self.measure == "classifier" and _takes_nominal(self.estimator):
+            rows = CodedRows(X, self.nominal_, self.levels_)
+        elif self.nominal_.any() and not named.by_states:
+            column = column_names(self)[int(self.nominal_.argmax())]
+            what = f"the measure {self.measure} takes no nominal column such as {column!r}"
+            raise DataError(f"{who}: {what}; put encode in front")
+        settings = MeasureSettings(
+            estimator=self.estimator,
+            bins=self.bins,
+            scoring=self.scoring,
+            caution=float(self.caution),
+            cv=self.cv,
+            n_jobs=self.n_jobs,
+            random_state=seed,
+            classes=self.classes_,
+            who=who,
+        )
+        return named.make(rows, y, self.nominal_, settings)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.measure == "classifier" and self.estimator is not None:
+            return restricted(tags, [self.estimator])
+        tags.input_tags.allow_nan = MEASURES[self.measure].by_states
+        return tags
+
+
+def _takes_nominal(estimator: Any) -> bool:
+    """Whether a classifier, or the first step of a pipeline, takes nominal columns."""
+    return estimator is not None and bool(getattr(steps_of(estimator)[0], "takes_nominal", False))
