@@ -180,3 +180,38 @@ def test_constants_duplicates_and_many_columns(tamis, tmp_path):
     facts = _facts(tamis("select", tmp_path / "wide.npz", "cc(2) | knn(1)", "--save", tmp_path / "m.tamis", "--json"))
     assert [row["feature"] for row in facts["selected"]] == ["x501", "x701"]
     assert len(load_model(tmp_path / "m.tamis")[1].columns) == 100_000
+
+
+def test_a_subset_search_is_stored_resumed_and_limited(tamis, garden):
+    flowers, run = (garden / "flowers.csv", "best_first(inconsistency)", "--target", "kind"), garden / "a.tamis-subsets"
+    first = _facts(tamis("select", *flowers, "--run", run, "--json"))
+    (search,) = first["searches"]
+    assert search["search"] == "best_first"
+    assert search["complete"]
+    assert search["evaluations"] >= search["best"][-1]["evaluations"]
+    assert search["best"][-1]["score"] == search["score"]
+    again = _facts(tamis("select", *flowers, "--run", run, "--engine", "serial", "--json"))
+    assert (again["selected"], again["searches"]) == (first["selected"], first["searches"])
+    error = _refusal(tamis("select", *flowers, "--run", run, "--seed", "1"))
+    assert "a.tamis-subsets holds a search with seed 0, not 1; name another file" in error
+    code, out, error = tamis("select", *flowers, "--budget", "1h")
+    assert code == 0, error
+    assert f"best_first evaluated {search['evaluations']} sets; the best scores" in out
+    assert "budget takes a time" in _refusal(tamis("select", *flowers, "--budget", "soon"))
+
+
+def test_efficiency_of_a_subset_search(tamis, garden):
+    flowers = garden / "flowers.csv", "random_wrapper(knn(3), n_iter=8)", "--target", "kind"
+    rows = _facts(tamis("select", *flowers, "--efficiency", "--jobs", "1,2", "--json"))["efficiency"]
+    assert [row["workers"] for row in rows] == [1, 2]
+    assert (rows[0]["speed-up"], rows[0]["optimal"], rows[0]["total efficiency"]) == (1, 1, 1)
+    for row in rows:
+        assert row["sequential"] + row["parallel"] == pytest.approx(row["seconds"], abs=0.002)
+    code, out, _ = tamis("select", *flowers, "--efficiency", "--jobs", "1")
+    assert code == 0
+    assert "total efficiency" in out
+    assert "begin with 1" in _refusal(tamis("select", *flowers, "--efficiency", "--jobs", "2,4"))
+    assert "--jobs takes numbers" in _refusal(tamis("select", *flowers, "--efficiency", "--jobs", "two"))
+    assert "takes neither" in _refusal(tamis("select", *flowers, "--efficiency", "--budget", "5s"))
+    plain = tamis("select", garden / "flowers.csv", "ssv(2)", "--target", "kind", "--efficiency")
+    assert "efficiency is that of a subset search" in _refusal(plain)
