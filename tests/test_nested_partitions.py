@@ -18,7 +18,7 @@ from tamis.base.nominal import coded
 from tamis.compose.recipe import parse
 from tamis.data import load
 from tamis.select import NestedPartitions
-from tamis.select.nested_partitions.coded_states import BINS, coded_states
+from tamis.select.nested_partitions.coded_states import coded_states
 from tamis.select.nested_partitions.regions import Area, Region
 from tamis.select.nested_partitions.rinott import rinott
 from tamis.select.nested_partitions.sampled_rows import stratified_rows
@@ -70,7 +70,7 @@ class Spy:
 @pytest.fixture
 def spy(monkeypatch):
     found = Spy()
-    monkeypatch.setitem(measures.MEASURES, "cfs", measures.NamedMeasure(found, by_states=True))
+    monkeypatch.setitem(measures.MEASURES, "cfs", measures.NamedMeasure(found, CFS.BINS))
     return found
 
 
@@ -216,8 +216,8 @@ def test_columns_coded_once_have_the_same_scores(seed: int, sparse: bool, measur
     X[:, 3] += 20.0
     given: Any = sp.csr_array(X) if sparse else X
     kind = {"cfs": CFS, "inconsistency": Inconsistency}[measure]
-    assert BINS[measure] == inspect.signature(kind.of).parameters["bins"].default
-    codes = coded_states(given, y, np.zeros(5, dtype=bool), BINS[measure], "test")
+    assert measures.MEASURES[measure].bins == inspect.signature(kind.of).parameters["bins"].default
+    codes = coded_states(given, y, np.zeros(5, dtype=bool), measures.MEASURES[measure].bins, "test")
     assert sp.issparse(codes) == sparse
     sets = every_set(5)
     np.testing.assert_array_equal(kind.of(codes, y, np.ones(5, dtype=bool)).many(sets), kind.of(given, y).many(sets))

@@ -54,6 +54,9 @@ class CFS:
     array([0.189, 0.518, 0.   ])
     """
 
+    #: How numeric columns become states by default.
+    BINS = "modl"
+
     def __init__(self, relevance: FloatArray, pairs: PairSource) -> None:
         self.relevance = _rounded(relevance)
         self._pairs = PairRows(_Rounded(pairs), relevance.size, 0.0)
@@ -70,7 +73,7 @@ class CFS:
         sample_weight: Any = None,
         *,
         correlation: str = "su",
-        bins: str = "modl",
+        bins: str = BINS,
         n_bins: int | None = None,
     ) -> "CFS":
         """From validated data: columns, dense or sparse, and class codes 0, 1, ...

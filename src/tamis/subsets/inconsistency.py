@@ -69,6 +69,9 @@ class Inconsistency:
     array([False,  True])
     """
 
+    #: How numeric columns become states by default.
+    BINS = "auto"
+
     def __init__(self, found: States, y: Codes, weight: FloatArray) -> None:
         self._found = found
         self._y, self._weight = y, weight
@@ -88,7 +91,7 @@ class Inconsistency:
         nominal: Any = None,
         sample_weight: Any = None,
         *,
-        bins: str = "auto",
+        bins: str = BINS,
         n_bins: int | None = None,
     ) -> "Inconsistency":
         """From validated data: columns, dense or sparse, and class codes 0, 1, ...

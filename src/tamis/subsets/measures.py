@@ -42,12 +42,17 @@ class NamedMeasure:
     ----------
     make : callable
         From rows, class codes, the mask of nominal columns and the settings.
-    by_states : bool
-        Whether columns count as states, so that nominal ones and missing values are welcome.
+    bins : str or None
+        Where columns count as states, how numeric ones become these by default.
     """
 
     make: Callable[[Any, Codes, Mask, MeasureSettings], Measure]
-    by_states: bool = False
+    bins: str | None = None
+
+    @property
+    def by_states(self) -> bool:
+        """Whether columns count as states, so that nominal ones and missing values are welcome."""
+        return self.bins is not None
 
 
 def _classifier(X: Matrix | CodedRows, y: Codes, nominal: Mask, settings: MeasureSettings) -> Measure:
@@ -69,10 +74,12 @@ def _classifier(X: Matrix | CodedRows, y: Codes, nominal: Mask, settings: Measur
 #: "classifier" the cross-validated accuracy of a classifier; "inconsistency" minus the inconsistency rate; "bic" minus
 #: the Bayesian information criterion of a linear model; "convex_net" the optimum of a convex network.
 MEASURES: dict[str, NamedMeasure] = {
-    "cfs": NamedMeasure(lambda X, y, nominal, s: CFS.of(X, y, nominal, **s.states), by_states=True),
+    "cfs": NamedMeasure(lambda X, y, nominal, s: CFS.of(X, y, nominal, **s.states), CFS.BINS),
     "cfs_pearson": NamedMeasure(lambda X, y, nominal, s: CFS.of(X, y, nominal, correlation="pearson")),
     "classifier": NamedMeasure(_classifier),
-    "inconsistency": NamedMeasure(lambda X, y, nominal, s: Inconsistency.of(X, y, nominal, **s.states), by_states=True),
+    "inconsistency": NamedMeasure(
+        lambda X, y, nominal, s: Inconsistency.of(X, y, nominal, **s.states), Inconsistency.BINS
+    ),
     "bic": NamedMeasure(lambda X, y, nominal, s: BIC.of(X, y)),
     "convex_net": NamedMeasure(lambda X, y, nominal, s: ConvexOptimum.of(X, y)),
 }

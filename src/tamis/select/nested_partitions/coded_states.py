@@ -7,9 +7,6 @@ from tamis.base.types import Codes, Mask, Matrix
 from tamis.contingency.states import States
 from tamis.subsets.complete_states import complete_states
 
-#: How the measures that count states cut numeric columns by default.
-BINS = {"cfs": "modl", "inconsistency": "auto"}
-
 
 def coded_states(X: Matrix, y: Codes, nominal: Mask, bins: str, who: str) -> Matrix:
     """The states of the columns as the codes of nominal ones, dense or CSR; a missing value is a state.

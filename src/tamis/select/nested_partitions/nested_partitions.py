@@ -14,7 +14,7 @@ from tamis.base.seeds import generator
 from tamis.base.selector import Selection
 from tamis.base.types import FloatArray, Mask
 from tamis.contingency.tables import class_information
-from tamis.select.nested_partitions.coded_states import BINS, coded_states
+from tamis.select.nested_partitions.coded_states import coded_states
 from tamis.select.nested_partitions.regions import Area, Region
 from tamis.select.nested_partitions.rinott import rinott
 from tamis.select.nested_partitions.sampled_rows import SampledEvaluations
@@ -237,9 +237,10 @@ class NestedPartitions(SubsetSearch):
         gain = class_information(X, y, None, by=self.bins or "auto", nominal=self.nominal_)
         self.partition_order_ = np.argsort(-gain, kind="stable")
         made_by = self
-        if MEASURES[self.measure].by_states and (self.two_stage or self.sampling_rate is not None):
+        cut = self.bins or MEASURES[self.measure].bins
+        if cut is not None and MEASURES[self.measure].by_states and (self.two_stage or self.sampling_rate is not None):
             # Few rows cut a column elsewhere than many, or not at all: a set would be another one on every sample.
-            X = coded_states(X, y, self.nominal_, self.bins or BINS[self.measure], self.part.name)
+            X = coded_states(X, y, self.nominal_, cut, self.part.name)
             made_by = copy(self)
             made_by.nominal_ = np.ones(X.shape[1], dtype=bool)
 
