@@ -1,12 +1,14 @@
 """``tamis select``: the features that a recipe selects when it is fitted on all rows."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tamis.cli.select_progress import watching
 from tamis.cli.several import check_several, labels_of
 from tamis.cli.show import (
     Data,
@@ -81,7 +83,8 @@ def select(
     """Fit RECIPE on all labelled rows of DATA and list the features that it selects.
 
     The list comes without an error estimate: 'tamis validate' gives one, with the recipe fitted in each fold. A subset
-    search (best_first, genetic, fortal, ...) can be stopped and resumed (--run), and given to several workers.
+    search (best_first, genetic, fortal, ...) can be stopped and resumed (--run), and given to several workers. Ctrl-C
+    ends it with the best set so far.
     """
     from tamis.base.errors import TamisError
     from tamis.base.seeds import seeded
@@ -115,9 +118,13 @@ def select(
 
         model = EachLabel(model, shared_selection=shared_selection, threshold=threshold, random_state=seed)
         classes = labels_of(dataset, several, top_labels)
-    model, timings = _fitted(
-        model, dataset, classes, str(chain), seed, engine, run, budget, jobs if efficiency else None
-    )
+    try:
+        model, timings = _fitted(
+            model, dataset, classes, str(chain), seed, engine, run, budget, jobs if efficiency else None, silent=json
+        )
+    except KeyboardInterrupt:
+        typer.echo(f"tamis: {_stopped(run)}", err=True)
+        raise typer.Exit(130) from None
     features = selected_features(model, dataset)
     if several is not None:
         features = _with_labels(features, model, several)
@@ -140,7 +147,7 @@ def select(
         return
     _print(dataset, str(chain), features)
     for row in _searched(model):
-        cut = "" if row["complete"] else "; the search was ended before it was complete"
+        cut = "" if row["complete"] else f"; the search was ended before it was complete{_resumes(run)}"
         print_line(f"{row['search']} evaluated {row['evaluations']} sets; the best scores {row['score']:.4g}{cut}")
     if timings:
         print_table("", list(timings[0]), [list(row.values()) for row in timings], right=list(timings[0]))
@@ -160,6 +167,8 @@ def _fitted(
     run: Path | None,
     budget: str | None,
     jobs: str | None,
+    *,
+    silent: bool,
 ) -> tuple[Any, list[dict[str, Any]]]:
     """The fitted model and, where these are wanted, the timings of its search by number of workers."""
     from tamis.base.errors import TamisError
@@ -172,16 +181,29 @@ def _fitted(
             workers = [int(one) for one in jobs.split(",")]
         except ValueError:
             raise TamisError(f"--jobs takes numbers of workers with commas, such as 1,2,4; got {jobs!r}") from None
-        with progress("searching"):
+        with nullcontext() if silent else progress("searching"):
             model, found = timed_searches(model, dataset.X, classes, workers)
         return model, [_timing(one) for one in found]
     identity = None
     if run is not None:
         identity = {"data": fingerprint(dataset), "recipe": recipe, "seed": str(seed)}
     seconds = None if budget is None else read_budget(budget).seconds
-    with progress("fitting"):
-        fit_search(model, dataset.X, classes, engine=engine, run=run, identity=identity, seconds=seconds)
+    with watching(seconds, silent=silent) as watch:
+        fit_search(
+            model, dataset.X, classes, engine=engine, run=run, identity=identity, seconds=seconds, progress=watch
+        )
     return model, []
+
+
+def _stopped(run: Path | None) -> str:
+    """What a user must know who has stopped the command."""
+    if run is None:
+        return "stopped, nothing is selected; with --run FILE the scores of a subset search are kept"
+    return f"stopped, nothing is selected; the scores so far are in {run}, and the same command resumes"
+
+
+def _resumes(run: Path | None) -> str:
+    return "" if run is None else f", and the same command resumes it from {run}"
 
 
 def _timing(one: Any) -> dict[str, Any]:

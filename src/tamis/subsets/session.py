@@ -25,7 +25,8 @@ class SubsetSession:
     until : float or None
         The ``time.time()`` at which searches end with the best set so far.
     progress : callable or None
-        Called with the :class:`~tamis.subsets.evaluations.Evaluations` whenever some were made.
+        Called with the :class:`~tamis.subsets.evaluations.Evaluations` whenever some were made. It may raise
+        :class:`~tamis.subsets.evaluations.Stopped`, which ends that search with the best set so far.
     searches : int
         Searches begun so far.
     seconds : float
