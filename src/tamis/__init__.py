@@ -38,6 +38,7 @@ _ROOMS = (
     "data",
     "discretize",
     "mining",
+    "regress",
     "reporting",
     "reproduce",
     "scores",

@@ -95,11 +95,11 @@ def openml_client() -> Any:
     return _openml
 
 
-def loss_types() -> tuple[Any, Any]:
-    """The compiled losses of boosting, for two classes and for more."""
-    from sklearn._loss._loss import CyHalfBinomialLoss, CyHalfMultinomialLoss
+def loss_types() -> tuple[Any, Any, Any]:
+    """The compiled losses of boosting, for two classes, for more, and for numbers."""
+    from sklearn._loss._loss import CyHalfBinomialLoss, CyHalfMultinomialLoss, CyHalfSquaredError
 
-    return CyHalfBinomialLoss, CyHalfMultinomialLoss
+    return CyHalfBinomialLoss, CyHalfMultinomialLoss, CyHalfSquaredError
 
 
 def tree_types() -> tuple[Any, Any]:

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
+from tamis.base.regressor import Regressor
 from tamis.base.selector import Selector
 from tamis.base.types import Mask
 
@@ -19,8 +20,8 @@ def used_features(model: Any, n_features: int) -> Mask | None:
 
     The steps of a pipeline are followed from the input on: a step with ``get_support`` selects, a step with
     ``origins_`` (the input column of each output column) is followed back, a one-to-one step passes all on. Any other
-    transform mixes columns, so all that reach it count as used. A classifier with a mask ``used_``, such as a tree,
-    uses those columns; a committee, a classifier of ours with ``estimators_``, uses those of its members. None is
+    transform mixes columns, so all that reach it count as used. A model with a mask ``used_``, such as a tree, uses
+    those columns; a committee, a model of ours with ``estimators_``, uses those of its members. None is
     returned when a step refers to other columns than those that reach it.
 
     Examples
@@ -112,7 +113,7 @@ def _follow(step: Any, origins: np.ndarray) -> tuple[np.ndarray, bool]:
         if mask.shape != origins.shape:
             raise _LostTrackError
         return origins[mask], selects
-    if isinstance(step, Classifier) and hasattr(step, "estimators_"):
+    if isinstance(step, Classifier | Regressor) and hasattr(step, "estimators_"):
         return np.unique(np.concatenate([_follow(member, origins)[0] for member in step.estimators_])), False
     return origins, isinstance(step, OneToOneFeatureMixin)
 

@@ -9,6 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 from tamis.base._sklearn import real
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
+from tamis.base.task import is_numeric
 from tamis.base.types import Codes, FloatArray
 
 #: The constraints of the parameter `caution` of an estimator.
@@ -48,11 +49,18 @@ def cautious_mean(accuracy: FloatArray, caution: float = 0.0) -> FloatArray:
     return mean - caution * accuracy.std(axis=0, ddof=1) if caution and accuracy.shape[0] > 1 else mean
 
 
-def inner_folds(y: Codes, folds: int, random_state: Any, what: str) -> list[tuple[np.ndarray, np.ndarray]]:
+def inner_folds(y: Codes | FloatArray, folds: int, random_state: Any, what: str) -> list[tuple[np.ndarray, np.ndarray]]:
     """Training and test rows of stratified folds within the training rows of a fit.
 
     There are at most as many folds as the largest class has rows; `what` names the parameter in the error message.
+    Numbers are stratified by size: of each `folds` rows that follow each other in order, every fold tests one.
     """
+    if is_numeric(y):
+        if y.size < 2:
+            raise TamisError(f"{what} needs at least two rows to cross-validate, got 1 sample; give it as a number")
+        strata = np.empty(y.size, dtype=np.intp)
+        strata[np.argsort(y, kind="stable")] = np.arange(y.size) // folds
+        y = strata
     largest = int(np.bincount(y).max())
     if largest < 2:
         raise TamisError(f"{what} needs a class with at least two rows to cross-validate; give it as a number")
@@ -65,7 +73,7 @@ def inner_folds(y: Codes, folds: int, random_state: Any, what: str) -> list[tupl
 
 
 def weighted_folds(
-    key: FloatArray, y: Codes, weight: FloatArray, folds: int, random_state: Any, what: str
+    key: FloatArray, y: Codes | FloatArray, weight: FloatArray, folds: int, random_state: Any, what: str
 ) -> list[Fold]:
     """Stratified folds that depend neither on the order of the rows nor on how copies of a row are written.
 

@@ -1,4 +1,4 @@
-"""Class moments: the summary of the data that most scores need."""
+"""Moments by class, and with a numeric target: the summaries of the data that most scores need."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -7,10 +7,12 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import fdtrc
 
 from tamis.base.errors import DataError
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import canonical, class_pairs
+from tamis.kernels.comoments import csc_comoments, csr_comoments, dense_comoments
 from tamis.kernels.moments import TILE_ROWS, csc_class_moments, csr_class_moments, dense_class_moments
 from tamis.kernels.sparse import stored_arrays
 from tamis.kernels.totals import csc_class_totals, csr_class_totals, dense_class_totals
@@ -26,6 +28,9 @@ _LARGEST = 1e150
 
 #: Relative error of a mean; smaller differences are rounding, so that the scatter of a constant column is 0.
 _ROUNDING = 64 * np.finfo(np.float64).eps
+
+#: Share of the target's scatter that is rounding where a column explains the rest.
+_UNEXPLAINED = 1e-12
 
 
 @dataclass(frozen=True)
@@ -139,6 +144,108 @@ def _small_class_moments(
             d = tile_mean - mean[c, out]
             mean[c, out] += d * share
             scatter[c, out] += tile_scatter + d * d * before * share
+
+
+@dataclass(frozen=True)
+class TargetMoments:
+    """Weight, means, scatters and covariation of each column and a numeric target, over the rows in which it is known.
+
+    Every array is (columns,). `covariation` is the sum of the products of the deviations from both means.
+    """
+
+    weight: FloatArray
+    mean: FloatArray
+    target_mean: FloatArray
+    scatter: FloatArray
+    target_scatter: FloatArray
+    covariation: FloatArray
+
+    @classmethod
+    def of(cls, X: Matrix, y: FloatArray, sample_weight: FloatArray | None = None) -> "TargetMoments":
+        """Summarise `X` with the numbers `y`, in one pass."""
+        if not np.abs(y).max() < _LARGEST:
+            raise DataError("the target contains values too large to square")
+        row_weight = _row_weight(sample_weight, X.shape[0])
+        found = np.zeros((6, X.shape[1]))
+        if sp.issparse(X):
+            X = canonical(X)
+            if X.format == "csr" and np.isnan(X.data).any():
+                # Which rows are known differs from column to column.
+                X = X.tocsc()
+            found[0] = row_weight.sum()
+            found[2] = divide(row_weight @ y, found[0])
+            found[4] = row_weight @ (y - found[2, 0]) ** 2
+            kernel = csr_comoments if X.format == "csr" else csc_comoments
+            kernel(*stored_arrays(X), y, row_weight, found)
+        else:
+            dense = _small_comoments if _is_small(X, row_weight) else dense_comoments
+            for columns, block in in_rows(X):
+                dense(block, columns.start, y, row_weight, found)
+        weight, mean, target_mean, scatter, target_scatter, covariation = found
+        _refuse_huge(mean[None])
+        scatter[scatter <= weight * (_ROUNDING * mean) ** 2] = 0.0
+        target_scatter[target_scatter <= weight * (_ROUNDING * target_mean) ** 2] = 0.0
+        return cls(weight, mean, target_mean, scatter, target_scatter, covariation)
+
+    @cached_property
+    def correlation(self) -> FloatArray:
+        """Pearson correlation; 0 where the column or the target is constant."""
+        sizes = np.sqrt(self.scatter) * np.sqrt(self.target_scatter)
+        return np.clip(divide(self.covariation, sizes), -1.0, 1.0)
+
+
+def regression_f(correlation: FloatArray, weight: FloatArray) -> FloatArray:
+    """F statistic of the regression on one column, r^2 (n - 2) / (1 - r^2), with `weight` the number of rows n.
+
+    It is 0 of two rows or fewer, and infinite where r^2 is 1 to twelve digits.
+
+    Examples
+    --------
+    >>> regression_f(np.array([0.5, 1.0]), np.array([5.0, 5.0]))
+    array([ 1., inf])
+    """
+    unexplained = (1.0 - correlation) * (1.0 + correlation)
+    unexplained[unexplained < _UNEXPLAINED] = 0.0
+    return ratio(np.maximum(weight - 2.0, 0.0) * correlation**2, unexplained)
+
+
+def regression_pvalues(values: FloatArray, weight: FloatArray) -> FloatArray:
+    """P-values of :func:`regression_f`; 1 of two rows or fewer."""
+    return np.where(weight > 2, fdtrc(1.0, np.maximum(weight - 2.0, 1e-300), values), 1.0)
+
+
+@np.errstate(all="ignore")
+def _small_comoments(X: FloatArray, first: int, y: FloatArray, row_weight: FloatArray, found: FloatArray) -> None:
+    """The kernel :func:`dense_comoments` in NumPy, as :func:`_small_class_moments` is that of the other."""
+    out = found[:, first : first + X.shape[1]]
+    for top in range(0, X.shape[0], TILE_ROWS):
+        tile = slice(top, top + TILE_ROWS)
+        w = row_weight[tile]
+        total = np.add.accumulate(w)[-1]
+        y_mean = np.add.accumulate(w * y[tile])[-1] / total
+        e = y[tile] - y_mean
+        shift = out[1].copy() if top else X[0].astype(np.float64)
+        d = X[tile] - shift
+        wd = w[:, None] * d
+        sums = _in_fours(wd)
+        off = sums / total
+        x_step, y_step = shift + off - out[1], y_mean - out[2]
+        before = out[0].copy()
+        out[0] += total
+        share = total / out[0]
+        out[1] += x_step * share
+        out[2] += y_step * share
+        out[3] += np.maximum(_in_fours(wd * d) - sums * off, 0.0) + x_step * x_step * before * share
+        out[4] += np.add.accumulate(w * e * e)[-1] + y_step * y_step * before * share
+        rest = np.add.accumulate(w * e)[-1]
+        out[5] += _in_fours(wd * e[:, None]) - off * rest + x_step * y_step * before * share
+
+
+def _in_fours(terms: FloatArray) -> FloatArray:
+    """Sum over rows, in the order of the kernel: four at a time, then those left."""
+    fours = terms.shape[0] // 4 * 4
+    a, b, c, d = (terms[place:fours:4] for place in range(4))
+    return np.add.accumulate(np.concatenate(((a + b) + (c + d), terms[fours:])))[-1]
 
 
 def class_totals(

@@ -109,6 +109,8 @@ class Part:
     boundary : str or mapping of value to str, optional
         The class boundary of a classifier that uses all columns alike and so can evaluate a selection; a mapping is by
         the value of its first positional parameter.
+    counterpart : str
+        A recipe word to take instead where the target is of the other task, for a part that serves one task.
     """
 
     name: str
@@ -131,6 +133,7 @@ class Part:
     ranks_like_on: tuple[Trait, ...] = ()
     scale_invariant: bool = False
     boundary: Boundary | Mapping[Any, Boundary] | None = None
+    counterpart: str = ""
 
 
 @dataclass(frozen=True)

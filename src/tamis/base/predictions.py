@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from tamis.base.classifier import Classifier
+from tamis.base.regressor import Regressor
 from tamis.base.types import Codes, FloatArray
 
 #: Smaller probabilities count as this one: few models mean them.
@@ -16,8 +17,9 @@ LEAST = 1e-3
 
 
 class Predicted(NamedTuple):
-    """Predictions for rows, in the form in which the classifier gives them."""
+    """Predictions for rows, in the form in which the model gives them."""
 
+    #: Classes, or the numbers of a regressor.
     labels: np.ndarray
     probabilities: FloatArray | None
     #: None also where it is about pairs of classes.
@@ -27,7 +29,7 @@ class Predicted(NamedTuple):
 
 
 def predict_rows(model: Any, X: Any) -> Predicted:
-    """Predictions of a fitted classifier, or of a pipeline that ends in one.
+    """Predictions of a fitted classifier or regressor, or of a pipeline that ends in one.
 
     Examples
     --------
@@ -59,7 +61,7 @@ def predict_rows(model: Any, X: Any) -> Predicted:
 
 
 def predict_together(models: Sequence[Any], X: Any) -> list[Predicted]:
-    """Predictions of classifiers that were fitted together (:class:`~tamis.base.shared_fit.Together`).
+    """Predictions of classifiers or regressors that were fitted together (:class:`~tamis.base.shared_fit.Together`).
 
     Examples
     --------
@@ -71,6 +73,8 @@ def predict_together(models: Sequence[Any], X: Any) -> list[Predicted]:
     """
     first = models[0]
     rows = first._read(X, reset=False)
+    if isinstance(first, Regressor):
+        return [Predicted(numbers, None, None, None) for numbers in first._predict_all(models, rows)]
     found = []
     for model, evidence in zip(models, first._decide_all(models, rows), strict=True):
         probabilities, margins = (evidence, None) if model.gives_probabilities else (None, model.margins_from(evidence))

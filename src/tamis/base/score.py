@@ -13,6 +13,7 @@ from tamis.base._sklearn import validate_parameter_constraints
 from tamis.base.errors import TamisError
 from tamis.base.nominal import coded
 from tamis.base.part import Part
+from tamis.base.task import BOTH, HOLDS, Task, WantedTask, numeric_target, task_of
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.validation import canonical, check_weights, encode_labels
 
@@ -45,7 +46,8 @@ class Score:
         The card: recipe word, paper, search ranges.
     function : callable
         ``function(X, y, sample_weight, *, options) -> values`` or :class:`Scored`, on validated input:
-        `X` a float array or CSR/CSC matrix (NaN means missing), `y` class codes 0, 1, ... or None.
+        `X` a float array or CSR/CSC matrix (NaN means missing), `y` class codes 0, 1, ... or None; float64 where the
+        target holds numbers.
     supervised : bool
         Whether it uses the classes.
     has_pvalues : bool
@@ -61,6 +63,8 @@ class Score:
         Whether an array of small integers is passed on without conversion to floats.
     columnwise : bool
         Whether the score of a column depends on that column alone.
+    tasks : tuple of str
+        The tasks it serves: "classify", "regress" or both.
     summary : callable, optional
         ``summary(X, y, sample_weight)``, for a score that is a formula of a summary of the data; `function` then gets
         the summary in place of the three. Scores with the same one can share it (:func:`tamis.scores.many`).
@@ -75,7 +79,8 @@ class Score:
     takes_nominal: bool = False
     takes_codes: bool = False
     columnwise: bool = True
-    summary: Callable[[Matrix, Codes | None, FloatArray | None], Any] | None = None
+    summary: Callable[..., Any] | None = None
+    tasks: tuple[Task, ...] = ("classify",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.function.__doc__)
@@ -107,13 +112,21 @@ class Score:
         parameters = inspect.signature(self.function).parameters.values()
         return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
 
-    def __call__(self, X: Any, y: Any = None, *, sample_weight: Any = None, **options: Any) -> FloatArray:
-        """Score every column of `X`: an array of shape (n_features,), larger is better."""
-        return self._checked(X, y, sample_weight, options).values
+    def __call__(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, task: WantedTask = "auto", **options: Any
+    ) -> FloatArray:
+        """Score every column of `X`: an array of shape (n_features,), larger is better.
 
-    def pvalues(self, X: Any, y: Any = None, *, sample_weight: Any = None, **options: Any) -> FloatArray:
+        `task` is "classify" or "regress" for a target of whole numbers that could be either; by default a target with
+        fractions holds numbers and any other one classes.
+        """
+        return self._checked(X, y, sample_weight, options, task).values
+
+    def pvalues(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, task: WantedTask = "auto", **options: Any
+    ) -> FloatArray:
         """P-value of every column; an error for scores without p-values."""
-        found = self._checked(X, y, sample_weight, options).pvalues
+        found = self._checked(X, y, sample_weight, options, task).pvalues
         if found is None:
             raise TamisError(f"{self.name} has no p-values")
         return found
@@ -132,7 +145,7 @@ class Score:
     def evaluate(
         self,
         X: Matrix,
-        y: Codes | None,
+        y: Codes | FloatArray | None,
         sample_weight: FloatArray | None = None,
         nominal: Mask | None = None,
         **options: Any,
@@ -158,7 +171,9 @@ class Score:
             raise TamisError(f"{self.name} has no option {unknown[0]!r}; it takes: {known}")
         validate_parameter_constraints(self.constraints, options, caller_name=self.name)
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, options: dict[str, Any]) -> Scored:
+    def _checked(
+        self, X: Any, y: Any, sample_weight: Any, options: dict[str, Any], task: WantedTask = "auto"
+    ) -> Scored:
         # Kernels skip NaN and report infinity themselves: a separate pass would cost as much as the score.
         nominal = None
         if self.takes_codes and isinstance(X, np.ndarray) and X.dtype in _CODES:
@@ -167,14 +182,25 @@ class Score:
             X, nominal, _ = coded(X, self.name)
         else:
             X = _numbers(X)
-        codes = self._codes(X, y) if self.supervised else None
-        return self.evaluate(X, codes, check_weights(sample_weight, X), nominal, **options)
+        target = self._target(X, y, task) if self.supervised else None
+        return self.evaluate(X, target, check_weights(sample_weight, X), nominal, **options)
 
-    def _codes(self, X: Matrix, y: Any) -> Codes:
+    def check_task(self, task: Task) -> None:
+        """Refuse a task that the score does not serve."""
+        if task not in self.tasks:
+            other = f": take {self.part.counterpart}" if self.part.counterpart else ""
+            raise TamisError(f"{self.name} is for {HOLDS[self.tasks[0]]}, and the target holds {HOLDS[task]}{other}")
+
+    def _target(self, X: Matrix, y: Any, task: WantedTask = "auto") -> Codes | FloatArray:
+        """Class codes or numbers, checked."""
         if y is None:
-            raise TamisError(f"{self.name} needs the classes; pass y")
+            raise TamisError(f"{self.name} needs the target; pass y")
         check_consistent_length(X, y)
-        return encode_labels(column_or_1d(y), self.name)[1]
+        y = column_or_1d(y)
+        if task != "auto":
+            self.check_task(task)
+        told: Task = self.tasks[0] if self.tasks != BOTH else task_of(y) if task == "auto" else task
+        return numeric_target(y, self.name) if told == "regress" else encode_labels(y, self.name)[1]
 
 
 def score_many(
@@ -190,7 +216,7 @@ def score_many(
     if formulas := [score for score, _ in wanted if score.summary is not None]:
         numbers = _numbers(X)
         supervised = next((score for score in formulas if score.supervised), None)
-        codes = None if supervised is None else supervised._codes(numbers, y)
+        codes = None if supervised is None else supervised._target(numbers, y)
         rows = numbers, codes, check_weights(sample_weight, numbers)
     for score, options in wanted:
         if score.summary is None:
@@ -227,9 +253,10 @@ def score(
     takes_nominal: bool = False,
     takes_codes: bool = False,
     columnwise: bool = True,
-    summary: Callable[[Matrix, Codes | None, FloatArray | None], Any] | None = None,
+    summary: Callable[..., Any] | None = None,
+    tasks: tuple[Task, ...] = ("classify",),
 ) -> Callable[[Callable[..., FloatArray | Scored]], Score]:
     """Decorate a function as the score of a card; the keywords are those of :class:`Score`."""
 
     options = (supervised, pvalues, nonnegative, constraints or {}, takes_nominal, takes_codes, columnwise, summary)
-    return lambda function: Score(part, function, *options)
+    return lambda function: Score(part, function, *options, tasks)

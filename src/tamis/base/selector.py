@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.base.cut import rank
 from tamis.base.part import Part
+from tamis.base.task import BOTH, Task, WantedTask, numeric_target, task_of
 from tamis.base.types import FloatArray, Mask
 from tamis.base.validation import check_weights, encode_labels
 
@@ -47,9 +48,10 @@ class Selector(SelectorMixin, BaseEstimator):
     """Base of every selector.
 
     A subclass writes ``__init__``, ``_parameter_constraints``, its `part` card and ``_select(X, y)``. `X`
-    arrives as float64 or float32, dense or CSR/CSC; `y` as class codes 0, 1, ... (None when unsupervised).
-    Validation, ``transform``, ``inverse_transform``, ``get_support``, feature names and ``set_output``
-    are inherited. A method that takes sample weights derives from :class:`WeightedSelector` instead.
+    arrives as float64 or float32, dense or CSR/CSC; `y` as class codes 0, 1, ... (None when unsupervised), or as
+    float64 where the selector serves numeric targets too (:attr:`tasks`) and has one. Validation, ``transform``,
+    ``inverse_transform``, ``get_support``, feature names and ``set_output`` are inherited. A method that takes sample
+    weights derives from :class:`WeightedSelector` instead.
 
     Attributes
     ----------
@@ -60,12 +62,14 @@ class Selector(SelectorMixin, BaseEstimator):
     ranking_ : int array of shape (n_features,)
         Place of each feature in `order_`; 1 is the best.
     classes_ : array
-        The class labels, when supervised.
+        The class labels, when the target holds classes.
     """
 
     part: ClassVar[Part]
     #: Whether missing values (NaN) may reach `_select`.
     accepts_missing: ClassVar[bool] = False
+    #: The tasks it serves; one that serves both has a parameter `task` or knows the task by the estimators inside.
+    tasks: ClassVar[tuple[Task, ...]] = ("classify",)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the features to keep.
@@ -89,12 +93,25 @@ class Selector(SelectorMixin, BaseEstimator):
         return True
 
     def _begin(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Validated rows and class codes; the classes and columns are kept."""
+        """Validated rows and class codes or numbers; the classes and columns are kept."""
         X, y = self._read(X, y, reset=True)
-        codes = None
-        if self._supervised():
-            self.classes_, codes = encode_labels(y, type(self).__name__)
-        return X, codes
+        return X, self._target(y) if self._supervised() else None
+
+    def _target(self, y: Any) -> Any:
+        """Class codes, whose labels are kept, or numbers."""
+        if self._task(y) == "regress":
+            return numeric_target(y, self.part.name)
+        self.classes_, codes = encode_labels(y, type(self).__name__)
+        return codes
+
+    def _task(self, y: Any) -> Task:
+        """The task at hand: that of the parameters, or else of the target."""
+        settled = self._settled_task()
+        return task_of(y) if settled == "auto" else settled
+
+    def _settled_task(self) -> WantedTask:
+        """The task that the parameters settle; "auto" where the target decides."""
+        return getattr(self, "task", "auto") if self.tasks == BOTH else self.tasks[0]
 
     def _take(self, found: Selection) -> None:
         """Keep what was found."""

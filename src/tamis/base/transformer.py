@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tamis.base.errors import DataError
 from tamis.base.mixed_columns import MixedTable, assembled, columns_of, only_numbers
 from tamis.base.part import Part
+from tamis.base.task import Task
 from tamis.base.types import Mask
 from tamis.base.validation import encode_labels, forget
 
@@ -82,6 +83,9 @@ class SupervisedTransformer(Transformer):
     classes_ : array
         The class labels, when supervised.
     """
+
+    #: The tasks that it serves.
+    tasks: ClassVar[tuple[Task, ...]] = ("classify",)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from rows `X` and their class labels `y`."""

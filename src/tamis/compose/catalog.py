@@ -1,7 +1,8 @@
 """The catalog: every part, its parameters, what they take and what the search may try.
 
-Nothing is listed by hand. A part is any estimator class in the rooms ``transform``, ``discretize``, ``select`` and
-``classify`` that has a card (:class:`tamis.base.part.Part`), and any score, whose name stands for a ranking by it.
+Nothing is listed by hand. A part is any estimator class in the rooms ``transform``, ``discretize``, ``select``,
+``classify`` and ``regress`` that has a card (:class:`tamis.base.part.Part`), and any score, whose name stands for a
+ranking by it. A word such as ``knn`` may stand for a classifier and for a regressor: the task of the data decides.
 """
 
 import inspect
@@ -16,11 +17,21 @@ from tamis.base.errors import TamisError
 from tamis.base.part import Part, Role, estimators
 from tamis.base.score import Score
 from tamis.base.search_range import Choice, Range
+from tamis.base.task import BOTH, HOLDS, Task
 from tamis.compose.constraint_text import in_words
 from tamis.select.ranking import Ranking
 
 #: The rooms that hold parts, in the order of a chain, and the kind of their parts.
-KINDS = {"transform": "transform", "score": "score", "select": "selector", "classify": "classifier"}
+KINDS = {
+    "transform": "transform",
+    "score": "score",
+    "select": "selector",
+    "classify": "classifier",
+    "regress": "regressor",
+}
+
+#: The task of the kinds that end a recipe.
+_TASKS: dict[str, tuple[Task, ...]] = {"classifier": ("classify",), "regressor": ("regress",)}
 
 _CUTS = ("k", "fraction", "threshold", "fdr", "at_least")
 
@@ -49,7 +60,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Entry:
-    """One part of the catalog: its card, kind ("transform", "score", "selector" or "classifier") and first doc line."""
+    """One part of the catalog: its card, its kind (one of :data:`KINDS`) and first doc line."""
 
     card: Part
     kind: str
@@ -63,6 +74,12 @@ class Entry:
     #: Whether it takes nominal columns without encoding, and missing values without imputation.
     takes_nominal: bool = False
     takes_missing: bool = False
+    #: The tasks that it serves.
+    tasks: tuple[Task, ...] = BOTH
+    #: Whether it is told its task by the parameter `task`, which recipes leave to the data.
+    told: bool = False
+    #: The regressor of the same name, for a classifier that has one.
+    regressor: "Entry | None" = None
 
     @property
     def name(self) -> str:
@@ -73,6 +90,21 @@ class Entry:
     def class_name(self) -> str:
         """The class behind the recipe word."""
         return Ranking.__name__ if self.score is not None else str(getattr(self.make, "__name__", ""))
+
+    def serving(self, task: Task) -> "Entry":
+        """The part that this word stands for on a target of some task; an error where there is none."""
+        if task in self.tasks:
+            return self
+        if task == "regress" and self.regressor is not None:
+            return self.regressor
+        other = f": take {self.card.counterpart}" if self.card.counterpart else ""
+        raise TamisError(f"{self.name} is for {HOLDS[self.tasks[0]]}, and the target holds {HOLDS[task]}{other}")
+
+    def build(self, task: Task, **given: Any) -> Any:
+        """The estimator with some arguments, for a task that it serves."""
+        if strange := sorted(set(given) - set(self.parameters)):
+            raise TamisError(f"{self.name} has no parameter {strange[0]!r} where the target holds {HOLDS[task]}")
+        return self.make(**given, task=task) if self.told and task == "regress" else self.make(**given)
 
     def positional_name(self, index: int, value: Any) -> str | None:
         """The parameter of the argument at a place, or None when there are too many."""
@@ -109,9 +141,9 @@ class Entry:
 
 @cache
 def catalog() -> dict[str, Entry]:
-    """Every part by name."""
+    """Every part by name; a regressor that shares its name with a classifier is the `regressor` of that entry."""
     found: dict[str, Entry] = {}
-    for room in ("transform", "discretize", "select", "classify"):
+    for room in ("transform", "discretize", "select", "classify", "regress"):
         if room == "select":
             for score in scores.all_scores.values():
                 found[score.name] = _score_entry(score)
@@ -120,6 +152,11 @@ def catalog() -> dict[str, Entry]:
                 # Discretizers are transforms in a room of their own.
                 _add(found, _class_entry(cls, KINDS.get(room, "transform")))
     return found
+
+
+def entries() -> list[Entry]:
+    """Every part, those of the same name one after the other."""
+    return [one for part in catalog().values() for one in (part, part.regressor) if one is not None]
 
 
 def entry(name: str) -> Entry:
@@ -140,9 +177,11 @@ def part_for(role: Role) -> Entry:
     return next(part for part in catalog().values() if part.card.role == role)
 
 
-def score_for(role: Role) -> Score:
-    """The first score with a role."""
-    return next(score for score in scores.all_scores.values() if score.part.role == role)
+def score_for(role: Role, task: Task = "classify") -> Score:
+    """The first score with a role that serves a task; without one, any score of the role's columns that does."""
+    known = [score for score in scores.all_scores.values() if task in score.tasks and score.supervised]
+    other = (score for score in known if score.takes_nominal and score.columnwise)
+    return next((score for score in known if score.part.role == role), None) or next(other)
 
 
 def register(cls: type, kind: str) -> type:
@@ -152,7 +191,7 @@ def register(cls: type, kind: str) -> type:
     ----------
     cls : type
         An estimator with class attributes ``part``, its card, and ``_parameter_constraints``.
-    kind : {"transform", "selector", "classifier"}
+    kind : {"transform", "selector", "classifier", "regressor"}
 
     Returns
     -------
@@ -168,20 +207,29 @@ def entry_of(estimator: Any) -> Entry | None:
     if isinstance(estimator, Ranking):
         return catalog().get(estimator.by if isinstance(estimator.by, str) else getattr(estimator.by, "name", ""))
     part = vars(type(estimator)).get("part")
-    return catalog().get(part.name) if isinstance(part, Part) else None
+    found = catalog().get(part.name) if isinstance(part, Part) else None
+    if found is not None and found.regressor is not None and found.regressor.make is type(estimator):
+        return found.regressor
+    return found
 
 
 def _add(found: dict[str, Entry], new: Entry) -> None:
-    if new.name in found:
+    same = found.get(new.name)
+    if same is not None and same.kind == "classifier" and new.kind == "regressor" and same.regressor is None:
+        new = replace(same, regressor=new)
+    elif same is not None:
         raise TamisError(f"two parts are called {new.name!r}")
     found[new.name] = new
 
 
 def _class_entry(cls: Any, kind: str) -> Entry:
     signature = inspect.signature(cls).parameters
-    parameters = {n: Parameter(n, p.default, cls._parameter_constraints[n]) for n, p in signature.items()}
+    parameters = {
+        n: Parameter(n, p.default, cls._parameter_constraints[n]) for n, p in signature.items() if n != "task"
+    }
     takes = getattr(cls, "takes_nominal", False), getattr(cls, "accepts_missing", False)
-    return Entry(cls.part, kind, _summary(cls), parameters, cls, None, *takes)
+    tasks: tuple[Task, ...] = _TASKS[kind] if kind in _TASKS else getattr(cls, "tasks", BOTH)
+    return Entry(cls.part, kind, _summary(cls), parameters, cls, None, *takes, tasks, "task" in signature)
 
 
 def _score_entry(score: Score) -> Entry:
@@ -202,7 +250,8 @@ def _score_entry(score: Score) -> Entry:
 
     card = replace(score.part, positional=("k",), search=Ranking.part.search)
     takes = score.takes_nominal, Ranking.accepts_missing
-    return Entry(card, "score", _summary(score), parameters, make, score, *takes)
+    tasks = score.tasks if score.supervised else BOTH
+    return Entry(card, "score", _summary(score), parameters, make, score, *takes, tasks, score.supervised)
 
 
 def _summary(documented: Any) -> str:

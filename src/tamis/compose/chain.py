@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from tamis.base.errors import RecipeError
 from tamis.base.search_range import Choice, Range
+from tamis.base.task import Task
 from tamis.compose.catalog import entry, entry_of
 
 #: Words of the language that stand for a value.
@@ -41,10 +42,10 @@ class Call:
                 texts.append(f"{name}={as_text(value)}")
         return f"{self.name}({', '.join(texts)})" if texts else self.name
 
-    def build(self) -> Any:
-        """The estimator."""
-        given = {name: _built(value) for name, value in self.arguments}
-        made = entry(self.name).make(**given)
+    def build(self, task: Task = "classify") -> Any:
+        """The estimator for a task."""
+        given = {name: _built(value, task) for name, value in self.arguments}
+        made = entry(self.name).serving(task).build(task, **given)
         # So that a default which the user spelled out is printed back.
         made._written = tuple(given)
         return made
@@ -66,17 +67,26 @@ class Chain:
     def __str__(self) -> str:
         return " | ".join(as_text(part) if isinstance(part, Choice) else str(part) for part in self.parts)
 
-    def build(self) -> Any:
-        """A scikit-learn estimator: a ``Pipeline``, or the part itself when there is only one."""
+    @property
+    def task(self) -> Task | None:
+        """The task that a word of the recipe settles, such as ``ridge``; None where the data decides."""
+        return "regress" if any(_regresses(part) for part in self.parts) else None
+
+    def build(self, task: Task | None = None) -> Any:
+        """A scikit-learn estimator: a ``Pipeline``, or the part itself when there is only one.
+
+        Without a `task` it is that of the recipe's words, and where they leave it open, to classify.
+        """
+        task = task or self.task or "classify"
         if self.is_open:
             raise RecipeError(f"{self} stands for {len(list(self.variants()))} recipes, where one is needed")
         calls = [part for part in self.parts if isinstance(part, Call)]
         if len(calls) == 1:
-            return calls[0].build()
+            return calls[0].build(task)
         steps: list[tuple[str, Any]] = []
         for part in calls:
             seen = sum(name.split("-")[0] == part.name for name, _ in steps)
-            steps.append((part.name if not seen else f"{part.name}-{seen + 1}", part.build()))
+            steps.append((part.name if not seen else f"{part.name}-{seen + 1}", part.build(task)))
         return Pipeline(steps)
 
     def variants(self) -> Iterator["Chain"]:
@@ -133,10 +143,21 @@ def to_text(estimator: Any) -> str:
     return str(Call(found.name, tuple((name, values[name]) for name in shown)))
 
 
-def _built(value: Any) -> Any:
+def _built(value: Any, task: Task) -> Any:
     if isinstance(value, Chain):
-        return value.build()
-    return [_built(v) for v in value] if isinstance(value, tuple) else value
+        return value.build(task)
+    return [_built(v, task) for v in value] if isinstance(value, tuple) else value
+
+
+def _regresses(value: Any) -> bool:
+    """Whether a value holds a part that is for numbers alone."""
+    if isinstance(value, Call):
+        return entry(value.name).tasks == ("regress",) or any(_regresses(given) for _, given in value.arguments)
+    if isinstance(value, Chain):
+        return any(map(_regresses, value.parts))
+    if isinstance(value, Choice):
+        return any(map(_regresses, value.options))
+    return any(map(_regresses, value)) if isinstance(value, tuple) else False
 
 
 def _is_open(value: Any) -> bool:

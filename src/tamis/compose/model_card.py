@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
+from sklearn.base import is_regressor
 from sklearn.impute import KNNImputer
 from sklearn.preprocessing import Normalizer
 
@@ -16,6 +17,7 @@ from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import used_features
 from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.base.part import Part
+from tamis.base.task import BOTH, Task
 from tamis.compose.chain import to_text
 from tamis.compose.versions import made_with
 from tamis.data.column_plan import ColumnPlan
@@ -52,14 +54,16 @@ class Card:
     needs_all : bool
         Whether its predictions depend on every column anyway, as when rows are divided by their length.
     classes : list of str, int or float
-        In the order of the model's own; empty for a model that does not predict.
+        In the order of the model's own; empty for a model that predicts numbers or nothing.
     target, data : str
-        The names of the classes' column and of the training data.
+        The names of the target's column and of the training data.
     rows : int
     fingerprint : str
         Of the training data (:func:`tamis.data.fingerprint.fingerprint`).
     error : dict, or None
         The honest error: metric, estimate, standard error and the splits. None when there is none.
+    task : {"classify", "regress"}
+        Whether it predicts classes or numbers.
     plan : mapping
         What is done to the columns of a table before (:class:`tamis.data.column_plan.ColumnPlan`, as a dict).
     versions : mapping of str to str
@@ -79,6 +83,7 @@ class Card:
     rows: int
     fingerprint: str
     error: Mapping[str, Any] | None = None
+    task: Task = "classify"
     plan: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=made_with)
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
@@ -114,8 +119,9 @@ class Card:
             raise CardError(
                 f"its card has another layout than {LAYOUT}, the one read here; use the tamis that wrote it"
             )
-        # A card of before had no plan.
+        # Earlier cards had no plan, and were of classifiers.
         found.setdefault("plan", {})
+        found.setdefault("task", "classify")
         for name, accepts in _FIELDS.items():
             if name not in found or not accepts(found[name]):
                 raise CardError(f"its card has no usable {name!r}")
@@ -185,6 +191,7 @@ def card_of(
         rows=int(X.shape[0]),
         fingerprint=data_fingerprint,
         error=error,
+        task="regress" if is_regressor(model) else "classify",
         plan=plan,
     )
 
@@ -260,6 +267,7 @@ _FIELDS: dict[str, Callable[[Any], bool]] = {
     "fingerprint": _is_text,
     "plan": lambda value: value == {} or _is_plan(value),
     "error": lambda value: value is None or isinstance(value, dict),
+    "task": lambda value: value in BOTH,
     "versions": _is_mapping_of_text,
     "created": _is_text,
 }

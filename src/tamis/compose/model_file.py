@@ -9,6 +9,7 @@ from typing import Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import skops.io
+from sklearn.base import is_regressor
 
 from tamis.base.errors import DataError, TamisError
 from tamis.compose.model_card import Card, CardError, card_of
@@ -135,7 +136,10 @@ def _check_fit(model: Any, card: Card) -> None:
         raise RefusedError("holds no model")
     if getattr(model, "n_features_in_", len(card.columns)) != len(card.columns):
         raise RefusedError(f"its card has {len(card.columns)} columns and its model {model.n_features_in_}")
-    if hasattr(model, "predict") and json.loads(json.dumps(model.classes_.tolist())) != card.classes:
+    if ("regress" if is_regressor(model) else "classify") != card.task:
+        raise RefusedError("its card and its model are of different tasks")
+    classes = [] if card.task == "regress" or not hasattr(model, "predict") else model.classes_.tolist()
+    if hasattr(model, "predict") and json.loads(json.dumps(classes)) != card.classes:
         raise RefusedError("its card and its model have different classes")
 
 

@@ -14,15 +14,15 @@ _FEW_ROWS = 20
 def scores(data: Dataset) -> tuple[str, FloatArray]:
     """The name of a score and its value for every column, on all labelled rows.
 
-    The score is another one for nominal columns and missing values. Without classes to score by, or with infinite
+    The score is another one for nominal columns and missing values. Without a target to score by, or with infinite
     values, the name is empty and the values are NaN.
     """
     nothing = "", np.full(data.n_features, np.nan)
-    if not has_classes(data):
+    if data.task == "classify" and not has_classes(data):
         return nothing
-    score = score_for("mixed_association" if data.nominal.any() or data.n_missing else "association")
+    score = score_for("mixed_association" if data.nominal.any() or data.n_missing else "association", data.task)
     try:
-        return score.name, score(data.X, data.y)
+        return score.name, score(data.X, data.y, task=data.task)
     except DataError:
         return nothing
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import steps_of
+from tamis.base.task import WantedTask
 from tamis.compose.catalog import entry
 from tamis.compose.chain import Chain
 from tamis.compose.fit_by_columns import fit_by_columns
@@ -26,6 +27,7 @@ def rank(
     by: str = "cc",
     target: str | None = None,
     text: Sequence[str] = (),
+    task: WantedTask = "auto",
 ) -> pl.DataFrame:
     """Rank the features of a data set, on all its labelled rows.
 
@@ -37,7 +39,7 @@ def rank(
     data : str, path, Dataset, array, sparse matrix or data frame
         A file, the name of a data set, or rows.
     y : array of shape (n_rows,), optional
-        Class labels, when `data` are rows.
+        Class labels or numbers, when `data` are rows.
     by : str, default="cc"
         A score, or any recipe that ends in a selector: ``"t(fdr=0.05)"``. Where the data needs it, ``impute`` and
         ``encode`` are put in front.
@@ -45,6 +47,8 @@ def rank(
         The class column of a file, when its name does not tell.
     text : sequence of str
         Columns of a file or a data frame that are text, whose words become features.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers; by default its values tell.
 
     Returns
     -------
@@ -64,11 +68,11 @@ def rank(
     """
     chain = check_selects(by)
     if y is None and isinstance(data, str | PathLike):
-        dataset = load(data, target, reading=Reading(text=tuple(text)))
+        dataset = load(data, target, reading=Reading(text=tuple(text), task=task))
     else:
-        dataset = sensed(data, y, text=text)
+        dataset = sensed(data, y, text=text, task=task)
     chain = completed_for(dataset, chain)
-    *front, selector = _fitted(chain.build(), dataset)
+    *front, selector = _fitted(chain.build(dataset.task), dataset)
     names: Any = dataset.feature_names
     for step in front:
         names = step.get_feature_names_out(names)

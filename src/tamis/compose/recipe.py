@@ -9,6 +9,7 @@ expressions, parsed with :mod:`ast`; nothing is evaluated. Arguments are numbers
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tamis.base.task import Task
 from tamis.compose.catalog import Entry, entry, part_for
 from tamis.compose.chain import Call, Chain, to_text
 from tamis.compose.parser import parse
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
 __all__ = ["Chain", "completed", "completed_for", "parse", "recipe", "to_text"]
 
 
-def recipe(text: str) -> Any:
+def recipe(text: str, *, task: Task | None = None) -> Any:
     """Parse a recipe and build the scikit-learn estimator it describes.
 
     Parameters
     ----------
     text : str
+    task : {"classify", "regress"}, optional
+        What the target holds, classes or numbers, for words such as ``knn`` and ``cc`` that serve both. By default it
+        follows from the other words (``ridge`` predicts numbers), and is else to classify.
 
     Returns
     -------
@@ -42,15 +46,15 @@ def recipe(text: str) -> Any:
     >>> [name for name, _ in model.steps]
     ['standardize', 'cc', 'svm']
     """
-    return parse(text).build()
+    return parse(text).build(task)
 
 
-def completed(chain: Chain, *, nominal: bool, missing: bool, text: bool = False) -> Chain:
+def completed(chain: Chain, *, nominal: bool, missing: bool, text: bool = False, task: Task = "classify") -> Chain:
     """The recipe, with words, imputation and encoding in front where the data needs them and the recipe has none.
 
     Data with `missing` values or `nominal` columns needs them unless all parts, those of recipes among their arguments
-    included, take such columns. Counts of the words of a `text` need a choice of words. A part that fits others, and is
-    not told which, is taken for one that does not.
+    included, take such columns for a `task`. Counts of the words of a `text` need a choice of words. A part that fits
+    others, and is not told which, is taken for one that does not.
 
     Examples
     --------
@@ -63,9 +67,9 @@ def completed(chain: Chain, *, nominal: bool, missing: bool, text: bool = False)
     """
     roles = {entry(part.name).card.role for part in chain.parts if isinstance(part, Call)}
     front: list[Call] = []
-    if missing and "imputation" not in roles and not _all_take(chain, lambda part: part.takes_missing):
+    if missing and "imputation" not in roles and not _all_take(chain, task, lambda part: part.takes_missing):
         front.append(Call(part_for("imputation").name))
-    if nominal and "encoding" not in roles and not _all_take(chain, lambda part: part.takes_nominal):
+    if nominal and "encoding" not in roles and not _all_take(chain, task, lambda part: part.takes_nominal):
         front.append(Call(part_for("encoding").name))
     if text and roles.isdisjoint({"vocabulary", "class_vocabulary"}):
         front.insert(0, Call(part_for("vocabulary").name))
@@ -75,26 +79,30 @@ def completed(chain: Chain, *, nominal: bool, missing: bool, text: bool = False)
 def completed_for(data: "Dataset", chain: Chain) -> Chain:
     """The recipe, with words, imputation and encoding in front where a data set needs them (:func:`completed`)."""
     return completed(
-        chain, nominal=bool(data.nominal.any()), missing=data.n_missing > 0, text=isinstance(data.X, WordCounts)
+        chain,
+        nominal=bool(data.nominal.any()),
+        missing=data.n_missing > 0,
+        text=isinstance(data.X, WordCounts),
+        task=data.task,
     )
 
 
-def _all_take(value: Any, takes: Callable[[Entry], bool]) -> bool:
+def _all_take(value: Any, task: Task, takes: Callable[[Entry], bool]) -> bool:
     """Whether `takes` holds for every part of a recipe and of recipes within; other values have no parts."""
     if isinstance(value, Chain):
         return all(
-            _call_takes(part, takes)
+            _call_takes(part, task, takes)
             if isinstance(part, Call)
-            else all(_all_take(option, takes) for option in part.options)
+            else all(_all_take(option, task, takes) for option in part.options)
             for part in value.parts
         )
-    return all(_all_take(v, takes) for v in value) if isinstance(value, tuple) else True
+    return all(_all_take(v, task, takes) for v in value) if isinstance(value, tuple) else True
 
 
-def _call_takes(call: Call, takes: Callable[[Entry], bool]) -> bool:
-    part, given = entry(call.name), dict(call.arguments)
+def _call_takes(call: Call, task: Task, takes: Callable[[Entry], bool]) -> bool:
+    part, given = entry(call.name).serving(task), dict(call.arguments)
     if not takes(part) or part.numbers_only(given):
         return False
     told = any(isinstance(one, Chain | tuple) for one in given.values())
     unknown = not told and any(part.takes_recipes(name) and part.matters(name, given) for name in part.parameters)
-    return not unknown and all(_all_take(argument, takes) for argument in given.values())
+    return not unknown and all(_all_take(argument, task, takes) for argument in given.values())

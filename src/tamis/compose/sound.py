@@ -8,9 +8,9 @@ from sklearn import ensemble
 from sklearn.base import BaseEstimator
 
 from tamis.base._sklearn import tree_types
-from tamis.classify.knn.knn import KNN
-from tamis.classify.knn.symbols import MixedSpace
 from tamis.classify.nrbf.nrbf import NRBF
+from tamis.neighbours.mixed_space import MixedSpace
+from tamis.neighbours.nearest_rows import NearestRows
 from tamis.trees.tree import Tree
 
 #: They check the number of columns once and pass rows to their trees unchecked.
@@ -70,7 +70,7 @@ def check_sound(model: Any) -> None:
 def _check_rows(model: BaseEstimator, width: int | None) -> None:
     """Check that stored training rows are as wide as the input."""
     rows: Any = getattr(model, "_rows", None)
-    if isinstance(model, KNN) and rows is not None:
+    if isinstance(model, NearestRows) and rows is not None:
         space: MixedSpace = model._space
         vectors = [size + 1 for size in space.n_levels] if space.shares is None else [len(s[0]) for s in space.shares]
         width = int(np.count_nonzero(~space.nominal)) + sum(vectors) if vectors else width

@@ -10,9 +10,9 @@ from zipfile import ZIP_STORED, ZipFile
 import numpy as np
 
 from tamis.base._sklearn import loss_types
-from tamis.classify.knn.symbols import MixedSpace
-from tamis.compose.catalog import catalog
+from tamis.compose.catalog import entries
 from tamis.compose.each_label import EachLabel
+from tamis.neighbours.mixed_space import MixedSpace
 from tamis.select.ranking import Ranking
 from tamis.trees.tree import Tree
 
@@ -64,7 +64,7 @@ def trusted_types() -> list[str]:
 
 
 def _own_types() -> set[str]:
-    parts = {part.make for part in catalog().values() if inspect.isclass(part.make)} | {Ranking, *_HELPERS}
+    parts = {part.make for part in entries() if inspect.isclass(part.make)} | {Ranking, *_HELPERS}
     return {f"{cls.__module__}.{cls.__qualname__}" for cls in parts}
 
 

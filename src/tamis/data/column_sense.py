@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from tamis.base.errors import DataError, TamisError, quoted
+from tamis.base.task import WantedTask
 from tamis.data.column_plan import ColumnPlan
 from tamis.data.column_wishes import Wishes
 from tamis.data.dataset import Dataset
@@ -91,7 +92,9 @@ class LeftOut(UserWarning):
     """Columns of a data frame that are no features."""
 
 
-def sensed(X: Any, y: Any = None, *, groups: Any = None, text: Iterable[str] = ()) -> Dataset:
+def sensed(
+    X: Any, y: Any = None, *, groups: Any = None, text: Iterable[str] = (), task: WantedTask = "auto"
+) -> Dataset:
     """Labelled rows as a data set; of a data frame the features alone, with a warning that names the other columns.
 
     Parameters
@@ -102,16 +105,18 @@ def sensed(X: Any, y: Any = None, *, groups: Any = None, text: Iterable[str] = (
     y, groups : arrays of shape (n_rows,), optional
     text : iterable of str
         Columns of a data frame whose words become features.
+    task : {"auto", "classify", "regress"}
+        Whether the target holds classes or numbers.
     """
     if isinstance(X, Dataset) or not hasattr(X, "columns"):
         if text:
             raise TamisError("text names columns of a data frame; a data set has its texts from loading")
-        return Dataset.of(X, y, groups=groups)
+        return Dataset.of(X, y, groups=groups, task=task)
     names = [str(name) for name in X.columns]
-    data = Dataset.of(_narrow(as_frame(X, names)), y, groups=groups)
+    data = Dataset.of(_narrow(as_frame(X, names)), y, groups=groups, task=task)
     found = sense(replace(data, feature_names=np.array(names, dtype=str)), kinds=dict.fromkeys(text, "text"))
     if found.plan == ColumnPlan():
-        return Dataset.of(X, y, groups=groups)
+        return Dataset.of(X, y, groups=groups, task=task)
     if found.left_out:
         named = ", ".join(f"{name} ({reason})" for name, reason in list(found.left_out.items())[:_NAMED])
         more = f" and {len(found.left_out) - _NAMED} more" if len(found.left_out) > _NAMED else ""

@@ -11,8 +11,10 @@ import scipy.sparse as sp
 
 from tamis.base.errors import DataError, TamisError
 from tamis.base.mixed_columns import columns_of, only_numbers
+from tamis.base.task import Task, WantedTask, numeric_target
 from tamis.base.validation import encode_labels
 from tamis.data.column_plan import ColumnPlan
+from tamis.data.target_task import with_task
 
 if TYPE_CHECKING:
     from tamis.data.parsing.counted_column import CountedColumn
@@ -29,7 +31,7 @@ class Dataset:
         some columns are nominal: those have dtype String, the others Float64, and null means missing. What
         :meth:`of` was given stays as it is.
     y : array of shape (n_rows,)
-        Class labels as the file has them (str, int or float).
+        Class labels as the file has them (str, int or float), or numbers.
     feature_names : array of str of shape (n_features,)
         The numbers of the columns where they have no names.
     name : str
@@ -55,6 +57,8 @@ class Dataset:
     counted : mapping of str to CountedColumn
         Columns of text whose words were counted while the file was read; `X` has the numbers of their texts instead.
         Nothing is here once the words are features.
+    task : {"classify", "regress"}
+        Whether `y` holds classes or numbers (:func:`tamis.data.target_task.with_task` guesses it).
     """
 
     X: Any
@@ -71,6 +75,7 @@ class Dataset:
     texts: tuple[str, ...] = ()
     row_names: np.ndarray | None = None
     counted: "Mapping[str, CountedColumn]" = field(default_factory=dict)
+    task: Task = "classify"
 
     def __post_init__(self) -> None:
         if len(self.X.shape) != 2:
@@ -90,19 +95,24 @@ class Dataset:
                 raise DataError(f"{self.name}: {len(array)} {what} for {rows} rows and {columns} columns")
 
     @classmethod
-    def of(cls, X: Any, y: Any = None, *, groups: Any = None, name: str = "data") -> "Dataset":
-        """Labelled rows in any form as a data set, checked: there are rows, columns and two classes or more.
+    def of(
+        cls, X: Any, y: Any = None, *, groups: Any = None, name: str = "data", task: WantedTask = "auto"
+    ) -> "Dataset":
+        """Labelled rows in any form as a data set, checked: there are rows, columns, and two classes or numbers.
 
         Parameters
         ----------
         X : Dataset, array, sparse matrix or data frame
             Dense rows are not copied.
         y : array of shape (n_rows,), optional
-            Class labels; a data set brings its own.
+            Class labels or numbers; a data set brings its own.
         groups : array of shape (n_rows,), optional
             In place of the data set's own, if it has any.
         name : str, default="data"
             What it is called, unless it is a data set already.
+        task : {"auto", "classify", "regress"}, default="auto"
+            Whether the target holds classes or numbers; by default a data set knows, and of an array the values decide
+            (:func:`tamis.data.target_task.guess_task`).
 
         Examples
         --------
@@ -112,14 +122,16 @@ class Dataset:
         """
         if isinstance(X, Dataset):
             if y is not None:
-                raise TamisError("y was given twice: a data set brings its own classes")
+                raise TamisError("y was given twice: a data set brings its own")
             found = X
         elif y is None:
-            raise TamisError("y is missing: validation needs the classes")
+            raise TamisError("y is missing: validation needs the target")
         else:
             X = X if hasattr(X, "shape") else np.asarray(X)
             names = np.asarray(X.columns) if hasattr(X, "columns") else np.arange(X.shape[-1] if X.shape else 0)
-            found = cls(X, np.asarray(y), names, name)
+            found = with_task(cls(X, np.asarray(y), names, name), task)
+        if task not in ("auto", found.task):
+            found = with_task(found, task)
         if 0 in found.X.shape:
             raise TamisError(f"X must have rows and columns; got shape {tuple(found.X.shape)}")
         if groups is not None:
@@ -127,7 +139,7 @@ class Dataset:
         if found.is_sparse and found.X.format != "csr":
             # Rows are taken fold by fold, which only CSR does well among the sparse formats.
             found = replace(found, X=found.X.tocsr())
-        _check_classes(found.y, found.name)
+        _check_target(found)
         return found
 
     @property
@@ -140,8 +152,8 @@ class Dataset:
 
     @cached_property
     def classes(self) -> np.ndarray:
-        """The distinct labels, sorted."""
-        return np.unique(self.y)
+        """The distinct labels, sorted; none where the target holds numbers."""
+        return np.unique(self.y) if self.task == "classify" else self.y[:0]
 
     @property
     def has_names(self) -> bool:
@@ -246,10 +258,15 @@ class Dataset:
         return replace(self.without(column), groups=groups.ravel())
 
 
-def _check_classes(y: np.ndarray, name: str) -> None:
+def _check_target(data: Dataset) -> None:
+    y, name = data.y, data.name
     lost = next((row for row, label in enumerate(y.tolist(), 1) if label is None or label != label), None)
     if lost is not None:
-        raise TamisError(f"{name}: the class of row {lost} is missing")
+        raise TamisError(f"{name}: the {'class' if data.task == 'classify' else 'number'} of row {lost} is missing")
+    if data.task == "regress":
+        if np.ptp(numeric_target(y, name)) == 0:
+            raise TamisError(f"{name}: the target has one value, {y.tolist()[0]!r}, so there is nothing to predict")
+        return
     try:
         encode_labels(y, "validation")
     except TamisError:

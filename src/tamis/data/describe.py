@@ -39,9 +39,10 @@ def describe(data: Dataset) -> dict[str, Any]:
         unless sparse); ``missing`` and ``infinite`` (values), ``columns_with_missing``; ``constant_columns``
         (at most one distinct known value); ``duplicate_columns`` and ``duplicate_rows`` (equal to an earlier
         one; None when the data is too large to compare them); ``range`` (lowest and highest finite number, or
-        None); ``classes`` (label to rows, None when there are too many), ``smallest_class`` (its rows); ``split``
-        and ``unlabelled`` (part to rows), ``groups`` (their number), ``roles`` (role to columns), each None when the
-        data set has none; ``notes`` (sentences on what was skipped).
+        None); ``task`` ("classify" or "regress"), ``classes`` (label to rows, None when there are too many),
+        ``smallest_class`` (its rows) and ``numbers`` (lowest, mean, highest and deviation of a numeric target);
+        ``split`` and ``unlabelled`` (part to rows), ``groups`` (their number), ``roles`` (role to columns), each None
+        when the data set has none; ``notes`` (sentences on what was skipped).
 
     Examples
     --------
@@ -82,7 +83,8 @@ def describe(data: Dataset) -> dict[str, Any]:
         "duplicate_columns": duplicates[0],
         "duplicate_rows": duplicates[1],
         "range": [float(low), float(high)] if low <= high else None,
-        **_classes(data.y, notes),
+        "task": data.task,
+        **_target(data, notes),
         "split": None if data.split is None else _counts(data.split),
         "unlabelled": {part: int(rows.shape[0]) for part, rows in data.unlabelled.items()} or None,
         "groups": None if data.groups is None else len(np.unique(data.groups)),
@@ -108,12 +110,16 @@ def _counts(values: np.ndarray) -> dict[str, int]:
     return {str(value): int(count) for value, count in zip(distinct.tolist(), counts, strict=True)}
 
 
-def _classes(y: np.ndarray, notes: list[str]) -> dict[str, Any]:
-    counts = _counts(y)
+def _target(data: Dataset, notes: list[str]) -> dict[str, Any]:
+    if data.task == "regress":
+        y = data.y
+        known = {"lowest": y.min(), "mean": y.mean(), "highest": y.max(), "deviation": y.std()}
+        return {"classes": None, "smallest_class": None, "numbers": {name: float(v) for name, v in known.items()}}
+    counts = _counts(data.y)
     if len(counts) > _MOST_CLASSES:
         notes.append(f"{len(counts)} distinct labels are too many to list; is the target a number to predict?")
-        return {"classes": None, "smallest_class": None}
-    return {"classes": counts, "smallest_class": min(counts.values(), default=None)}
+        return {"classes": None, "smallest_class": None, "numbers": None}
+    return {"classes": counts, "smallest_class": min(counts.values(), default=None), "numbers": None}
 
 
 def _columns(X: Any) -> FloatArray:

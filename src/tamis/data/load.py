@@ -31,7 +31,7 @@ _HARMLESS = frozenset({"decimal", "encoding", "delimiter"})
 #: Bytes by which the format of a large file is recognized.
 _HEAD_BYTES = 1 << 20
 #: These are heeded behind every reader.
-_OF_COLUMNS = frozenset({"drop", "keep", "id", "text", "kinds"})
+_OF_COLUMNS = frozenset({"drop", "keep", "id", "text", "kinds", "task"})
 
 
 class Sought(str):
@@ -71,12 +71,13 @@ def load(
         with one folder a class, or the name of a data set: a generated one, or one in the folder that the environment
         variable ``TAMIS_DATA`` names. A file or folder takes precedence over a name. A Dataset is returned unchanged.
     target : str, optional
-        The column that holds the classes; by default that of the format or of the named data set. A
-        :class:`Sought` one is optional.
+        The column that holds the classes or the numbers to predict; by default that of the format or of the named data
+        set. A :class:`Sought` one is optional.
     reading : Reading, optional
         How a table is to be read where the file does not tell: decimal mark, spellings of missing, encoding,
         delimiter, columns as rows, a second file of classes. By default all of it is found in the file. It also says
-        which columns are no features, where :func:`tamis.data.column_sense.sense` is to decide otherwise.
+        which columns are no features, where :func:`tamis.data.column_sense.sense` is to decide otherwise, and whether
+        the target holds classes or numbers.
     group : str, optional
         A column of groups, whose rows stay together in validation; it is no feature.
 
@@ -108,15 +109,24 @@ def load(
     >>> lab.X.ravel().tolist(), lab.notes
     ([4.5, nan, 7.25], ('numbers have decimal commas, such as 4,5',))
     """
-    from tamis.data import named
     from tamis.data.dataset import Dataset
     from tamis.data.reading import Reading
+    from tamis.data.target_task import told_task
 
     if isinstance(data, Dataset):
         return data if group is None else data.grouped_by(group)
     if not isinstance(data, str | os.PathLike):
         raise DataError(f"load takes a path, a name or a Dataset; got {type(data).__name__}")
     reading = reading or Reading()
+    found = _loaded(data, target, reading, group)
+    # Whether rows to predict come with classes or numbers is known from the model.
+    return found if isinstance(target, Sought) or not found.n_rows else told_task(found, reading.task)
+
+
+def _loaded(data: "str | os.PathLike[str]", target: str | None, reading: "Reading", group: str | None) -> "Dataset":
+    """The data set of a file, a folder or a name, with the target as it was read."""
+    from tamis.data import named
+
     path = Path(data)
     is_folder = os.path.isdir(path)
     if os.path.exists(path) and (not is_folder or _folder_reader(path) is not None):

@@ -74,6 +74,7 @@ ENTRIES: dict[str, Entry] = {
     "autos": _known("uci/autos.arff", "insurance risk of cars (UCI)", target="symboling"),
     "bupa": _known("uci/bupa.csv", "liver disorders (UCI)", target="selector"),
     "diabetes": _known("uci/diabetes.arff", "diabetes of Pima women (UCI)"),
+    "diabetes_lars": _known("diabetes_lars/diabetes.npz", "progress of diabetes in a year, a number (Efron 2004)"),
     "splice": _known("uci/splice.arff", "splice sites in DNA (UCI)", target="Class", drop=("Instance_name",)),
     "wdbc": _known("uci/wdbc.csv", "breast cancer, diagnosis (UCI)", target="class"),
     "wine": _known("uci/wine.arff", "three cultivars of wine (UCI)", target="class"),
@@ -96,8 +97,8 @@ ENTRIES: dict[str, Entry] = {
     for number in (1, 2, 3)
 }
 
-#: Hidden files, notes, and what is not a table of rows and classes: series, a regression.
-_LEFT_OUT = (".*", "*/.*", "readme*", "*/readme*", "mts/*", "reuters21578/*", "diabetes_lars/*.npz")
+#: Hidden files, notes, and what is not a table of rows: series.
+_LEFT_OUT = (".*", "*/.*", "readme*", "*/readme*", "mts/*", "reuters21578/*")
 
 
 def names() -> dict[str, str]:

@@ -5,9 +5,10 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, get_args
 
 from tamis.base.errors import TamisError
+from tamis.base.task import WantedTask
 
 #: Words for delimiters that are hard to type.
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "blank": " ", "comma": ",", "semicolon": ";", "bar": "|"}
@@ -45,6 +46,9 @@ class Reading:
         Columns of text, by name or pattern, whose words become features.
     kinds : mapping of str to str
         What columns are, by name or pattern: "numeric", "nominal", "date", "id" or "text".
+    task : {"auto", "classify", "regress"}
+        Whether the target holds classes or numbers; by default its values tell
+        (:func:`tamis.data.target_task.guess_task`).
 
     Examples
     --------
@@ -69,6 +73,7 @@ class Reading:
     id: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
+    task: WantedTask = "auto"
 
     def __post_init__(self) -> None:
         for name in _LISTS:
@@ -76,6 +81,8 @@ class Reading:
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(map(str, given)))
         if self.decimal not in (None, ".", ","):
             raise TamisError(f"decimal must be '.' or ','; got {self.decimal!r}")
+        if self.task not in get_args(WantedTask):
+            raise TamisError(f"task must be auto, classify or regress; got {self.task!r}")
         if self.delimiter is not None:
             object.__setattr__(self, "delimiter", _DELIMITERS.get(self.delimiter, self.delimiter))
             if len(str(self.delimiter)) != 1 or not self.delimiter.isascii() or self.delimiter in '"\n\r\x00':

@@ -67,6 +67,42 @@ def _settle(squares, codes, votes, edge, near, many, first):
     return True
 
 
+@helper
+def _closest(squares, order, x, train, nearest, rows):
+    """Fill `nearest` and `rows` with the smallest distances of a test row, in order, and their training rows.
+
+    `squares` and `order` are those of the test row, `x` is its value of the candidate and `train` those of the training
+    rows.
+    """
+    kept, filled = nearest.shape[0], 0
+    for a in range(squares.shape[0]):
+        if filled == kept and squares[a] >= nearest[kept - 1]:
+            if order.shape[0] > 0:
+                break
+            continue
+        i = order[a] if order.shape[0] > 0 else a
+        d = x - train[i]
+        d = squares[a] + d * d
+        if filled < kept:
+            filled += 1
+        elif d >= nearest[kept - 1]:
+            continue
+        place = filled - 1
+        while place > 0 and nearest[place - 1] > d:
+            nearest[place], rows[place] = nearest[place - 1], rows[place - 1]
+            place -= 1
+        nearest[place], rows[place] = d, i
+
+
+@helper
+def _join(squares, order, x, train, joined):
+    """Fill `joined` with the distances of a test row from all training rows, in their order."""
+    for a in range(squares.shape[0]):
+        i = order[a] if order.shape[0] > 0 else a
+        d = x - train[i]
+        joined[i] = squares[a] + d * d
+
+
 @kernel(
     f"void({_TABLE}, intp[:, ::1], {_TABLE}, {_TABLE}, float64[::1], intp[::1], intp, intp, float64, float64, boolean, "
     "intp[:, ::1], boolean[::1])",
@@ -85,31 +121,15 @@ def nearest_votes(squares, order, test, train, norms, codes, many, n_classes, rt
     kept = min(many + 1, n_train)
     nearest, rows = np.empty(kept), np.empty(kept, dtype=np.intp)
     votes = np.zeros(n_classes, dtype=np.intp)
-    joined = np.empty(n_train)
+    joined, unordered = np.empty(n_train), np.empty(0, dtype=np.intp)
     certain[:] = True
     for t in range(squares.shape[0]):
+        listed = order[t] if order.shape[0] > 0 else unordered
         for c in range(test.shape[0]):
             if not certain[c]:
                 continue
             x = test[c, t]
-            filled = 0
-            for a in range(n_train):
-                if filled == kept and squares[t, a] >= nearest[kept - 1]:
-                    if order.shape[0] > 0:
-                        break
-                    continue
-                i = order[t, a] if order.shape[0] > 0 else a
-                d = x - train[c, i]
-                d = squares[t, a] + d * d
-                if filled < kept:
-                    filled += 1
-                elif d >= nearest[kept - 1]:
-                    continue
-                place = filled - 1
-                while place > 0 and nearest[place - 1] > d:
-                    nearest[place], rows[place] = nearest[place - 1], rows[place - 1]
-                    place -= 1
-                nearest[place], rows[place] = d, i
+            _closest(squares[t], listed, x, train[c], nearest, rows)
             edge = nearest[many - 1]
             near = rtol * edge + atol * (norms[t] + x * x)
             if kept == many or nearest[many] - edge > near:
@@ -117,12 +137,67 @@ def nearest_votes(squares, order, test, train, norms, codes, many, n_classes, rt
                 for a in range(many):
                     votes[codes[rows[a]]] += 1
             else:
-                for a in range(n_train):
-                    i = order[t, a] if order.shape[0] > 0 else a
-                    d = x - train[c, i]
-                    joined[i] = squares[t, a] + d * d
+                _join(squares[t], listed, x, train[c], joined)
                 certain[c] = _settle(joined, codes, votes, edge, near, many, first)
             predicted[c, t] = votes.argmax()
+
+
+@helper
+def _tied_mean(squares, numbers, edge, near, many, first):
+    """Mean of the `many` nearest rows when some tie for the last places, as for `_settle`; and whether it is certain.
+
+    Without `first` it is certain if the tied rows have the same number.
+    """
+    total, seats, tied = 0.0, many, 0
+    low, high = edge, edge
+    least, most = np.inf, -np.inf
+    for i in range(squares.shape[0]):
+        if squares[i] < edge - near:
+            total += numbers[i]
+            seats -= 1
+    for i in range(squares.shape[0]):
+        if squares[i] >= edge - near and squares[i] <= edge + near:
+            low, high = min(low, squares[i]), max(high, squares[i])
+            least, most = min(least, numbers[i]), max(most, numbers[i])
+            if tied < seats:
+                total += numbers[i]
+                tied += 1
+    # Ties are sought within 1e-11; below half of 1e-12 they are certain.
+    return total / many, least == most or (first and high - low <= near / 20)
+
+
+@kernel(
+    f"void({_TABLE}, intp[:, ::1], {_TABLE}, {_TABLE}, float64[::1], float64[::1], intp, float64, float64, boolean, "
+    "float64[:, ::1], boolean[::1])",
+    reads=10,
+)
+def nearest_means(squares, order, test, train, norms, numbers, many, rtol, atol, first, predicted, certain):
+    """Mean of the numbers of the `many` nearest training rows when a candidate column joins.
+
+    The arguments are those of :func:`nearest_votes`, with the numbers of the training rows in place of codes.
+    """
+    n_train = squares.shape[1]
+    kept = min(many + 1, n_train)
+    nearest, rows = np.empty(kept), np.empty(kept, dtype=np.intp)
+    joined, unordered = np.empty(n_train), np.empty(0, dtype=np.intp)
+    certain[:] = True
+    for t in range(squares.shape[0]):
+        listed = order[t] if order.shape[0] > 0 else unordered
+        for c in range(test.shape[0]):
+            if not certain[c]:
+                continue
+            x = test[c, t]
+            _closest(squares[t], listed, x, train[c], nearest, rows)
+            edge = nearest[many - 1]
+            near = rtol * edge + atol * (norms[t] + x * x)
+            if kept == many or nearest[many] - edge > near:
+                total = 0.0
+                for a in range(many):
+                    total += numbers[rows[a]]
+                predicted[c, t] = total / many
+            else:
+                _join(squares[t], listed, x, train[c], joined)
+                predicted[c, t], certain[c] = _tied_mean(joined, numbers, edge, near, many, first)
 
 
 @helper

@@ -1,11 +1,12 @@
 """Friedman's random functions: a target that is a sum of Gaussian bumps, each of a few inputs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
+from tamis.base.task import Task
 from tamis.base.types import FloatArray
 from tamis.base.validation import check_number, check_whole
 from tamis.data.dataset import Dataset
@@ -38,7 +39,7 @@ def friedman(
     n_functions: int = 20,
     mean_size: float = 4.0,
     noise: float = 0.0,
-    task: str = "classification",
+    task: Task = "classify",
     seed: int = 0,
 ) -> Dataset:
     """Make a problem with Friedman's random function generator, as Tuv and Torkkola (2005) use it.
@@ -69,7 +70,7 @@ def friedman(
     noise : float, default=0.0
         Standard deviation of normal noise on the target, as a multiple of the target's own; the workshop paper
         adds none, Friedman about 1.
-    task : {"classification", "regression"}, default="classification"
+    task : {"classify", "regress"}, default="classify"
         Classes +1 (target above its median over the rows) and -1, or the target itself.
     seed : int, default=0
 
@@ -96,18 +97,20 @@ def friedman(
     """
     check_whole("n_rows", n_rows, 2)
     check_number("noise", noise, 0.0, np.inf)
-    if task not in ("classification", "regression"):
-        raise TamisError(f"task must be 'classification' or 'regression'; got {task!r}")
+    if task not in ("classify", "regress"):
+        raise TamisError(f"task must be 'classify' or 'regress'; got {task!r}")
     bumps, order = _problem(n_inputs, n_probes, n_functions, mean_size, seed)
 
     rows = generator(seed, 1)
     X = rows.standard_normal((n_rows, n_inputs + n_probes))
     y = np.sum([bump(X) for bump in bumps], axis=0)
     y = y + noise * y.std() * rows.standard_normal(n_rows)
-    if task == "classification":
+    if task == "classify":
         y = np.where(y > np.median(y), 1, -1)
     roles = np.where(_share(bumps, X.shape[1]) > 0, "informative", "probe")
-    return planted("friedman", X, y, roles, order, target="class" if task == "classification" else "target")
+    if task == "regress":
+        return replace(planted("friedman", X, y, roles, order, target="target"), task=task)
+    return planted("friedman", X, y, roles, order)
 
 
 def friedman_participation(
