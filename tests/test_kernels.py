@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tamis.base import moments
-from tamis.base.moments import ClassMoments, _small_class_moments, class_totals
+from tamis.base.moments import ClassMoments, TargetMoments, _small_class_moments, _small_comoments, class_totals
 from tamis.kernels import compiler
+from tamis.kernels.comoments import dense_comoments
 from tamis.kernels.compiler import all_kernels, helper, kernel
 from tamis.kernels.moments import dense_class_moments
 from tamis.kernels.sparse import stored_arrays
@@ -69,6 +70,45 @@ def test_moments_of_a_small_table_equal_those_of_the_kernel_to_the_bit(problem, 
     found, expected = np.zeros((3, 3, X.shape[1] + 1)), np.zeros((3, 3, X.shape[1] + 1))
     _small_class_moments(X, 1, rows, starts, weight, *found)
     dense_class_moments(X, 1, rows, starts, weight, *expected)
+    assert found.tobytes() == expected.tobytes()
+
+
+def plain_comoments(X, y, weight):
+    """Weight, means, scatters and covariation by masks and means."""
+    out = np.zeros((6, X.shape[1]))
+    for j, column in enumerate(X.T):
+        known = ~np.isnan(column)
+        w, x, t = weight[known], column[known], y[known]
+        if w.sum() > 0:
+            d, e = x - np.average(x, weights=w), t - np.average(t, weights=w)
+            out[:3, j] = w.sum(), np.average(x, weights=w), np.average(t, weights=w)
+            out[3:, j] = (w * d * d).sum(), (w * e * e).sum(), (w * d * e).sum()
+    return out
+
+
+targets = st.sampled_from([0.0, 0.5, 1.0, -3.25, 1e4])
+
+
+@given(problems(), st.data())
+def test_comoments_equal_their_twin(problem, data):
+    X, _, weight = problem
+    y = data.draw(hnp.arrays(np.float64, X.shape[0], elements=targets))
+    expected = plain_comoments(X, y, weight)
+    for layout in layouts(X):
+        found = TargetMoments.of(layout, y, weight)
+        parts = found.weight, found.mean, found.target_mean, found.scatter, found.target_scatter, found.covariation
+        for got, want in zip(parts, expected, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-6)
+
+
+@given(problems(), st.data(), st.sampled_from([np.float32, np.float64]), st.sampled_from([1.0, 1e-7, 0.3]))
+def test_comoments_of_a_small_table_equal_those_of_the_kernel_to_the_bit(problem, data, dtype, scale):
+    X, _, weight = problem
+    y = data.draw(hnp.arrays(np.float64, X.shape[0], elements=targets)) * scale
+    X, weight = (scale * np.nan_to_num(X, nan=-0.0)).astype(dtype), weight + 0.1
+    found, expected = np.zeros((6, X.shape[1] + 1)), np.zeros((6, X.shape[1] + 1))
+    _small_comoments(X, 1, y, weight, found)
+    dense_comoments(X, 1, y, weight, expected)
     assert found.tobytes() == expected.tobytes()
 
 
@@ -141,6 +181,8 @@ def test_infinity_is_named_by_its_column(value, small, monkeypatch):
     for layout in (X, sp.csr_array(X), sp.csc_array(X)):
         with pytest.raises(ValueError, match="column 2"):
             ClassMoments.of(layout, np.array([0, 1, 0, 1]))
+        with pytest.raises(ValueError, match="column 2"):
+            TargetMoments.of(layout, np.array([0.5, 1.5, 0.0, 1.0]))
 
 
 def test_every_kernel_declares_the_types_it_is_called_with():
@@ -150,9 +192,11 @@ def test_every_kernel_declares_the_types_it_is_called_with():
         X = rng.random((4, 3)).astype(dtype)
         for layout in (X, sp.csr_array(X), sp.csc_array(X)):
             ClassMoments.of(layout, codes)
+            TargetMoments.of(layout, codes + 0.5)
             class_totals(layout, codes, presence=True)
     kernels = {k.__name__: k for k in all_kernels()}
-    for name in ("dense_class_moments", "csr_class_moments", "csc_class_moments", "dense_class_totals"):
+    moments = [f"{form}_{kind}moments" for form in ("dense", "csr", "csc") for kind in ("class_", "co")]
+    for name in (*moments, "dense_class_totals"):
         used = set(kernels[name]._ready)
         kernels[name].warm()
         assert used <= kernels[name]._ready

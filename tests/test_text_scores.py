@@ -309,7 +309,7 @@ def test_many_scores_are_those_of_each_and_count_once(problem, monkeypatch):
 def test_many_scores_refuse_what_one_does(problem):
     X, y = problem
     np.testing.assert_array_equal(scores.many(X, by=["count", "ti"]), [scores.count(X), scores.ti(X)])
-    with pytest.raises(TamisError, match="pip needs the classes"):
+    with pytest.raises(TamisError, match="pip needs the target"):
         scores.many(X, by=["count", "pip"])
     with pytest.raises(TamisError, match="no score is called 'pips'"):
         scores.many(X, y, by=["pips"])

@@ -28,7 +28,9 @@ pip: Score
 pipp: Score
 relief: Score
 relieff: Score
+rrelieff: Score
 s2n: Score
+spearman: Score
 ssv: Score
 stump: Score
 t: Score

@@ -1,28 +1,35 @@
-"""Correlation of a feature with the class."""
+"""Correlation of a feature with the target."""
 
 import numpy as np
 
 from tamis.base._sklearn import StrOptions
-from tamis.base.moments import ClassMoments, divide
+from tamis.base.moments import ClassMoments, TargetMoments, divide
 from tamis.base.part import Part
 from tamis.base.score import score
-from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.task import BOTH, is_numeric
+from tamis.base.types import FloatArray, Matrix, Target
 
 
 @score(
-    Part("cc", paper="Grabczewski and Jankowski 2006, eq. 24", phrase="correlation with the class", role="association"),
+    Part(
+        "cc", paper="Grabczewski and Jankowski 2006, eq. 24", phrase="correlation with the target", role="association"
+    ),
     constraints={"classes": [StrOptions({"nominal", "ordered"})]},
+    tasks=BOTH,
 )
-def cc(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, classes: str = "nominal") -> FloatArray:
-    """Absolute correlation of the feature with the class.
+def cc(X: Matrix, y: Target, sample_weight: FloatArray | None = None, *, classes: str = "nominal") -> FloatArray:
+    """Absolute correlation of the feature with the target.
 
-    For two classes it is the absolute Pearson correlation of the feature with the class codes,
+    For numbers, and for the codes of two classes, it is the absolute Pearson correlation
 
         |E(XY) - E(X)E(Y)| / (sd(X) sd(Y)).
 
     For more classes, ``classes="nominal"`` gives the multiple correlation eta, the square root of the between-class
     share of the variance, which does not depend on the order of the classes; ``classes="ordered"`` correlates with the
-    codes 0, 1, 2, ... as they are. For two classes both are the same number. A constant feature scores 0.
+    codes 0, 1, 2, ... as they are. For two classes both are the same number.
+
+    Rows in which the feature is missing are left out, and sample weights count as repeated rows. A constant feature
+    scores 0, and so does every feature where a target of numbers is constant.
 
     Examples
     --------
@@ -30,7 +37,11 @@ def cc(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, classes:
     >>> from tamis.scores import cc
     >>> cc(np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0]]), [0, 0, 1, 1])
     array([1., 0.])
+    >>> cc(np.array([[1.0, 2.0], [2.0, 0.0], [3.0, 2.0]]), [0.5, 1.0, 1.5])
+    array([1., 0.])
     """
+    if is_numeric(y):
+        return np.abs(TargetMoments.of(X, y, sample_weight).correlation)
     moments = ClassMoments.of(X, y, sample_weight)
     variation = moments.between + moments.within
     if classes == "nominal":

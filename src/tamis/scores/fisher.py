@@ -13,6 +13,7 @@ from tamis.base.types import Codes, FloatArray, Matrix
         phrase="Fisher's criterion",
         ranks_like="cc",
         ranks_like_on=("balanced_binary",),
+        counterpart="cc",
     )
 )
 def fisher(X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> FloatArray:

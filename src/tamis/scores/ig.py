@@ -18,6 +18,7 @@ from tamis.scores.mi import STATES
         paper="Eyheramendy and Madigan 2005, section 2.3",
         phrase="the information gain of their presence",
         suits=("sparse",),
+        counterpart="mi",
     ),
     constraints={"of": [StrOptions({"presence", "states"})], **STATES},
     takes_nominal=True,

@@ -17,6 +17,7 @@ from tamis.discretize.modl import modl_intervals
         "modl",
         paper="Boulle 2006; Boulle 2005 (nominal)",
         phrase="how much more probable their intervals are than none (MODL)",
+        counterpart="mi",
     ),
     takes_nominal=True,
 )

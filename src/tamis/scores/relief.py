@@ -15,6 +15,7 @@ from tamis.scores.relieff import OPTIONS
         paper="Kira and Rendell 1992; Souza, Japkowicz and Matwin 2005",
         phrase="how far rows of the other classes are in them (Relief)",
         ranks_like="relieff",
+        counterpart="rrelieff",
     ),
     constraints=OPTIONS,
     takes_nominal=True,

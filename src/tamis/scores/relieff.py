@@ -24,6 +24,7 @@ OPTIONS: dict[str, list[Any]] = {
         paper="Kononenko 1994; Robnik-Sikonja and Kononenko 2003",
         phrase="how far rows of the other classes are in them (ReliefF)",
         limits=Limits(differences=5_000_000_000),
+        counterpart="rrelieff",
     ),
     constraints={"n_neighbors": [integer(1)], **OPTIONS},
     takes_nominal=True,

@@ -15,6 +15,7 @@ from tamis.base.types import Codes, FloatArray, Matrix
         phrase="the signal-to-noise ratio",
         ranks_like="cc",
         ranks_like_on=("balanced_binary",),
+        counterpart="cc",
     )
 )
 def s2n(X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> FloatArray:

@@ -11,7 +11,7 @@ from tamis.base.validation import class_pairs
 
 
 @score(
-    Part("t", paper="Student 1908; Welch 1947", phrase="the t statistic", ranks_like="cc"),
+    Part("t", paper="Student 1908; Welch 1947", phrase="the t statistic", ranks_like="cc", counterpart="f"),
     pvalues=True,
     constraints={"welch": ["boolean"]},
 )
