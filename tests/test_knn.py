@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.classify import KNN
-from tamis.classify.knn.neighbours import nearest
+from tamis.neighbours.nearest import nearest
 
 FORMS = [np.asarray, sp.csr_matrix, sp.csr_array]
 MEASURES = [
@@ -154,7 +154,7 @@ def test_distance_is_measured_where_inner_products_lose_it() -> None:
 def test_batches_change_nothing(form, monkeypatch, problem) -> None:
     Z, _, X = problem
     whole = [nearest(form(X), form(Z), 4, metric=metric) for metric in ("minkowski", "canberra")]
-    monkeypatch.setattr("tamis.classify.knn.neighbours._BLOCK", 700)
+    monkeypatch.setattr("tamis.neighbours.nearest._BLOCK", 700)
     for metric, expected in zip(("minkowski", "canberra"), whole, strict=True):
         np.testing.assert_array_equal(nearest(form(X), form(Z), 4, metric=metric), expected)
 

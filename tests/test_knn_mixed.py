@@ -15,9 +15,9 @@ from sklearn.model_selection import StratifiedKFold
 from tamis.base.errors import DataError, TamisError
 from tamis.base.seeds import generator
 from tamis.classify import KNN
-from tamis.classify.knn.neighbours import nearest
-from tamis.classify.knn.symbols import MixedSpace
 from tamis.data import load
+from tamis.neighbours.mixed_space import MixedSpace
+from tamis.neighbours.nearest import nearest
 
 METRICS = [("minkowski", 1.0), ("minkowski", 2.0), ("minkowski", 3.0), ("chebyshev", 2.0)]
 NAMES = [f"{metric}-{alpha:g}" for metric, alpha in METRICS]
@@ -131,7 +131,7 @@ def test_a_symbol_counts_at_most_as_much_as_a_number(symbols, alpha) -> None:
     # A symbol that tells the class, a number, a symbol that tells nothing; six rows of three classes.
     X = np.column_stack([[0, 0, 1, 1, 2, 2], [0, 3, 4, 5, 6, 10], [0, 1, 0, 1, 0, 1]]).astype(float)
     y = np.array([0, 0, 1, 1, 2, 2])
-    space = MixedSpace.of(X, y, {0: 3, 2: 2}, 3, symbols=symbols, alpha=alpha)
+    space = MixedSpace.of(X, y, {0: 3, 2: 2}, symbols=symbols, alpha=alpha)
 
     def apart(a, b) -> float:
         points = space.points(np.array([a, b], dtype=float))
@@ -192,7 +192,7 @@ def test_a_constant_number_counts_as_it_is(symbols) -> None:
     # Half a unit from the constant is less than a symbol's difference of 1; two units are more.
     rows, y = [("a", 5.0, 0.0), ("a", 5.0, 0.0), ("b", 5.0, 1.0)], [0, 0, 1]
     test = [("a", 5.5, 0.0), ("b", 3.0, 0.2), ("a", 7.0, 0.9)]
-    space = MixedSpace.of(np.array([[0, 5.0, 0.0], [1, 5.0, 1.0]]), np.array([0, 1]), {0: 2}, 2, symbols="vdm", alpha=2)
+    space = MixedSpace.of(np.array([[0, 5.0, 0.0], [1, 5.0, 1.0]]), np.array([0, 1]), {0: 2}, symbols="vdm", alpha=2)
     assert space.points(np.array([[0, 7.0, 0.5]]))[0, :2].tolist() == [7.0, 0.5]
     found = KNN(1, symbols=symbols).fit(table(rows), y).predict_proba(table(test))
     np.testing.assert_array_equal(found, probabilities(rows, y, test, 1, symbols, "minkowski", 2.0))

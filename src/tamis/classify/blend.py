@@ -8,13 +8,13 @@ from sklearn.base import clone
 
 from tamis.base._sklearn import integer
 from tamis.base.errors import TamisError
-from tamis.base.meta_estimators import EstimatorList, MetaClassifier, check_classifier
+from tamis.base.meta_estimators import EstimatorList, MetaClassifier, check_classifier, model_weights
 from tamis.base.parallel import run_all
 from tamis.base.part import Arguments, Part, enumerated
 from tamis.base.predictions import Predicted, as_probabilities, calibrated, predict_rows
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.types import FloatArray
-from tamis.classify.knn.knn import KNN
+from tamis.classify.knn import KNN
 from tamis.classify.svm.svm import SVM
 
 
@@ -133,7 +133,7 @@ class Blend(EstimatorList, MetaClassifier):
 
     def _fit(self, X: Any, y: Any) -> None:
         models = self._models()
-        weights = _checked_weights(self.weights, len(models))
+        weights = model_weights(self.weights, len(models), "blend")
         calibration = _checked_calibration(self.calibration, len(models), self.classes_.shape[0])
         seed = int(generator(self.random_state).integers(2**31))
         labels = self.classes_[y]
@@ -197,28 +197,12 @@ def blended(
     >>> blended([sure, undecided], None, 2)
     array([[0.25, 0.75]])
     """
-    shares = _checked_weights(weights, len(predictions))
+    shares = model_weights(weights, len(predictions), "blend")
     used = [place for place, share in enumerate(shares) if share > 0]
     probabilities = [as_probabilities(predictions[i], n_classes) for i in used]
     if calibration is not None:
         probabilities = [calibrated(own, calibration[i]) for i, own in zip(used, probabilities, strict=True)]
     return np.average(probabilities, axis=0, weights=shares[used])
-
-
-def _checked_weights(weights: Sequence[float] | FloatArray | None, n_models: int) -> FloatArray:
-    """The weights as an array: non-negative, one a model and not all zero."""
-    if weights is None:
-        return np.ones(n_models)
-    try:
-        found = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.shape != (n_models,) or not np.isfinite(found).all() or (found < 0).any() or not found.any():
-        raise TamisError(
-            f"blend: weights takes a number of zero or more for each of {n_models} models, not all of them zero; "
-            f"got {weights!r}"
-        )
-    return found
 
 
 def _checked_calibration(calibration: Any, n_models: int, n_classes: int) -> FloatArray | None:

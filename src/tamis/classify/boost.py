@@ -3,19 +3,18 @@
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from tamis.base._sklearn import StrOptions, integer, real
-from tamis.base.errors import TamisError
+from tamis.base._sklearn import StrOptions
 from tamis.base.meta_estimators import LibraryClassifier
 from tamis.base.parallel import one_thread
 from tamis.base.part import Part
 from tamis.base.search_range import choice, geom
-from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.types import Codes, FloatArray
+from tamis.trees.boosting import Boosting
 
 
-class Boost(LibraryClassifier):
+class Boost(Boosting, LibraryClassifier):
     """Sum of small trees, each fitted to the gradient of the log loss of the sum before it.
 
     With F_c the evidence for class c, a round adds for every class (one of them, if there are two) `learning_rate`
@@ -86,15 +85,11 @@ class Boost(LibraryClassifier):
         slow=True,
         scale_invariant=True,
     )
-    accepts_missing = True
+    _by_sklearn = HistGradientBoostingClassifier
+    _by_lightgbm = "LGBMClassifier"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_estimators": [integer(1)],
-        "learning_rate": [real(0, None)],
-        "max_leaf_nodes": [integer(2)],
-        "min_samples_leaf": [integer(1)],
+        **Boosting._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), None],
-        "library": [StrOptions({"sklearn", "lightgbm"})],
-        "random_state": ["random_state", np.random.Generator],
     }
 
     def __init__(
@@ -116,79 +111,11 @@ class Boost(LibraryClassifier):
         self.library = library
         self.random_state = random_state
 
-    def _make(self) -> Any:
-        if self.library == "lightgbm":
-            return _lightgbm()(
-                n_estimators=self.n_estimators,
-                learning_rate=self.learning_rate,
-                num_leaves=self.max_leaf_nodes,
-                min_child_samples=self.min_samples_leaf_,
-                min_data_in_bin=min(3, self.min_samples_leaf_),
-                random_state=self._seed(),
-                n_jobs=1,
-                deterministic=True,
-                force_col_wise=True,
-                verbosity=-1,
-            )
-        return HistGradientBoostingClassifier(
-            max_iter=self.n_estimators,
-            learning_rate=self.learning_rate,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_leaf=self.min_samples_leaf_,
-            max_bins=self._most_bins,
-            early_stopping=False,
-            random_state=self._seed(),
-        )
-
-    def _train(self, X: Matrix, y: Codes, cost: FloatArray | None) -> Any:
-        self.min_samples_leaf_ = min(int(self.min_samples_leaf), _largest_leaf(y))
-        # scikit-learn fills room for all bins of all columns at every node; columns have no more values than rows.
-        self._most_bins = int(np.clip(X.shape[0], 2, 255))
-        # scikit-learn's sums may depend on the number of threads.
-        with one_thread():
-            model = super()._train(X, y, cost)
-        if self.library == "lightgbm":
-            gain, splits = (model.booster_.feature_importance(kind) for kind in ("gain", "split"))
-        else:
-            gain, splits = _sklearn_splits(model, X.shape[1])
-        self.used_ = splits > 0
-        self.feature_importances_ = gain / (gain.sum() or 1.0)
-        return model
-
-    def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
-        if self.library == "sklearn" and sp.issparse(X):
-            raise TamisError("boost: library=sklearn takes no sparse data; take library=lightgbm")
-        return super()._read(X, y, reset=reset)
+    def _largest_leaf(self, y: Codes) -> int:
+        """A tree must be able to split, and to tell the smallest class apart."""
+        smallest = int(np.unique(y, return_counts=True)[1].min())
+        return max(1, y.size // 8, min(y.size // 4, 2 * smallest))
 
     def _decision(self, X: Any) -> FloatArray:
         with one_thread():
             return super()._decision(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.library == "lightgbm"
-        return tags
-
-
-def _largest_leaf(y: Codes) -> int:
-    """The most rows that a leaf may need: a tree must be able to split, and to tell the smallest class apart."""
-    smallest = int(np.unique(y, return_counts=True)[1].min())
-    return max(1, y.size // 8, min(y.size // 4, 2 * smallest))
-
-
-def _lightgbm() -> Any:
-    """LightGBM's classifier, imported on demand."""
-    try:
-        from lightgbm import LGBMClassifier
-    except ImportError:
-        raise TamisError("boost: library=lightgbm needs LightGBM; pip install tamis[boost]") from None
-    return LGBMClassifier
-
-
-def _sklearn_splits(model: HistGradientBoostingClassifier, n_features: int) -> tuple[FloatArray, FloatArray]:
-    """Gain of the splits of each column, and their number, from the nodes of scikit-learn's trees."""
-    nodes = np.concatenate([tree.nodes for stage in model._predictors for tree in stage])
-    inner = nodes[nodes["is_leaf"] == 0]
-    columns = inner["feature_idx"].astype(np.intp)
-    gain = np.bincount(columns, weights=inner["gain"], minlength=n_features).astype(np.float64, copy=False)
-    return gain, np.bincount(columns, minlength=n_features).astype(np.float64)

@@ -84,6 +84,7 @@ class Centroid(WeightedClassifier):
         paper="Tibshirani, Hastie, Narasimhan and Chu 2002",
         phrase=_phrase,
         boundary="linear",
+        counterpart="ridge",
     )
     gives_probabilities = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

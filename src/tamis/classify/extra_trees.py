@@ -6,10 +6,10 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.part import Part
-from tamis.classify.forest import SEARCH, Trees
+from tamis.classify.forest import SEARCH, ClassificationTrees
 
 
-class ExtraTrees(Trees, WeightedClassifier):
+class ExtraTrees(ClassificationTrees, WeightedClassifier):
     """Average of trees whose splits are the best of a few columns, each with one threshold drawn at random.
 
     As :class:`~tamis.classify.forest.Forest`, but every tree sees all rows, and a split's threshold is drawn uniformly

@@ -3,16 +3,14 @@
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.ensemble import RandomForestClassifier
 
-from tamis.base._sklearn import StrOptions, integer, real
-from tamis.base.errors import TamisError
-from tamis.base.feature_tracking import mask_of
+from tamis.base._sklearn import StrOptions
 from tamis.base.meta_estimators import LibraryClassifier
 from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.trees.forests import Trees, split_columns
 
 #: Search ranges of forests.
 SEARCH = {
@@ -22,21 +20,12 @@ SEARCH = {
 }
 
 
-class Trees(LibraryClassifier):
-    """Base of the forests of scikit-learn."""
-
-    accepts_missing = True
-    #: The same columns in another order give other trees.
-    draws_columns: ClassVar[bool] = True
-    #: The class of scikit-learn.
-    _forest: ClassVar[type[Any]]
+class ClassificationTrees(Trees, LibraryClassifier):
+    """Base of the forests that tell classes apart."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_estimators": [integer(1)],
-        "max_features": [StrOptions({"sqrt", "log2"}), real(0, 1, "right")],
-        "min_samples_leaf": [integer(1)],
+        **Trees._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), None],
-        "random_state": ["random_state", np.random.Generator],
     }
 
     def __init__(
@@ -54,29 +43,6 @@ class Trees(LibraryClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """Share of each column in the gain of the splits."""
-        return np.asarray(self.model_.feature_importances_)
-
-    def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
-        found = super()._read(X, y, reset=reset)
-        rows = found[0] if reset else found
-        if sp.issparse(rows) and np.isnan(rows.data).any():
-            name = type(self).part.name
-            raise TamisError(f"{name} takes missing values in dense data only, X is sparse; put impute in front")
-        return found
-
-    def _make(self) -> Any:
-        # A whole number would be a number of columns.
-        share = self.max_features if isinstance(self.max_features, str) else float(self.max_features)
-        return self._forest(
-            n_estimators=self.n_estimators,
-            max_features=share,
-            min_samples_leaf=int(self.min_samples_leaf),
-            random_state=self._seed(),
-        )
-
     def _cost(self, y: Codes, weight: FloatArray | None) -> FloatArray | None:
         """The sample weights: a forest balances the classes by itself."""
         return weight
@@ -89,12 +55,11 @@ class Trees(LibraryClassifier):
             factor = (size.sum() / (size.size * size)).astype(np.float32)
             model.set_params(class_weight=dict(enumerate(factor.tolist())))
         model.fit(X, y, sample_weight=cost)
-        splits = [tree.tree_.feature for tree in model.estimators_]
-        self.used_ = mask_of(np.concatenate([columns[columns >= 0] for columns in splits]), X.shape[1])
+        self.used_ = split_columns(model, X.shape[1])
         return model
 
 
-class Forest(Trees):
+class Forest(ClassificationTrees):
     """Average of trees that each see a bootstrap sample of the rows and, at every split, a few columns.
 
     A tree grows until its leaves are pure or hold `min_samples_leaf` rows, by the split with the largest decrease of

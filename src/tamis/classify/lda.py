@@ -70,6 +70,7 @@ class LDA(Classifier):
         suits=("dense",),
         limits=Limits(class_rows=3),
         boundary="linear",
+        counterpart="ridge",
     )
     gives_probabilities = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

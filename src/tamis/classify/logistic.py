@@ -106,6 +106,7 @@ class Logistic(LibraryClassifier, WeightedClassifier):
         unit_rows=True,
         phrase=lambda a: f"logistic regression with {a.pop('penalty').upper()} penalty",
         boundary="linear",
+        counterpart="ridge",
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "penalty": [StrOptions({"l2", "l1"})],

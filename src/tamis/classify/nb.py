@@ -147,6 +147,7 @@ class NaiveBayes(TakesNominal, WeightedClassifier):
         paper="Domingos and Pazzani 1997; McCallum and Nigam 1998; Eyheramendy and Madigan 2005 (Poisson)",
         phrase=_phrase,
         scale_invariant=True,
+        counterpart="ridge",
     )
     gives_probabilities = True
     accepts_missing = True

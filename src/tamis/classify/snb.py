@@ -99,6 +99,7 @@ class SNB(Selective):
         # esnb improves on it.
         searched=False,
         scale_invariant=True,
+        counterpart="lasso",
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selective._parameter_constraints,

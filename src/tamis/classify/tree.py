@@ -17,7 +17,7 @@ from tamis.base.search_range import choice
 from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import column_names
-from tamis.margins.kernel import squared_norms
+from tamis.margins.kernel import known_squared_norms
 from tamis.trees.figure import figure
 from tamis.trees.grow import grow
 from tamis.trees.prune import degrees, degrees_to_try, pruned
@@ -198,7 +198,7 @@ class SSVTree(SharedFit, TakesNominal, WeightedClassifier):
 
     def _try_all(self, X: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
         """Accuracy of every degree of pruning in each fold; one tree a fold serves all of them."""
-        parts = weighted_folds(_lengths(X), y, weight, self.cv, self.random_state, 'SSVTree: prune="auto"')
+        parts = weighted_folds(known_squared_norms(X), y, weight, self.cv, self.random_state, 'SSVTree: prune="auto"')
         accuracy = np.zeros((len(parts), self.degrees_.shape[0]))
         for fold, part in enumerate(parts):
             train, test = np.flatnonzero(part.train), np.flatnonzero(part.test)
@@ -209,11 +209,3 @@ class SSVTree(SharedFit, TakesNominal, WeightedClassifier):
                 right = smaller.prediction[smaller.leaves(X[test])] == y[test]
                 accuracy[fold, number] = np.average(right, weights=test_weight)
         return accuracy
-
-
-def _lengths(X: Matrix) -> FloatArray:
-    """Squared length of every row without missing values; level codes count as numbers."""
-    known = X.copy() if sp.issparse(X) else np.nan_to_num(X)
-    if sp.issparse(X):
-        known.data = np.nan_to_num(known.data)
-    return squared_norms(known)

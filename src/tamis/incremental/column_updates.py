@@ -6,7 +6,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.task import is_numeric
+from tamis.base.types import Codes, FloatArray, Matrix, Target
 from tamis.incremental.fallback import EvaluatorWithFallback
 
 #: Numbers held for a block of columns.
@@ -19,14 +20,15 @@ Prepared = TypeVar("Prepared", bound=tuple[Any, ...])
 class ColumnUpdatingEvaluator(EvaluatorWithFallback, Generic[Prepared]):
     """Base of the evaluators that update statistics of each column: write `_prepare` and `_evaluate`."""
 
-    def __init__(self, model: Any, X: Matrix, y: Codes, Z: Matrix) -> None:
+    def __init__(self, model: Any, X: Matrix, y: Target, Z: Matrix) -> None:
         super().__init__(model, X, y, Z)
-        self.n_classes = int(y.max()) + 1
+        #: 0 where the target holds numbers.
+        self.n_classes = 0 if is_numeric(y) else int(y.max()) + 1
         #: The machine epsilon of the precision in which scikit-learn computes.
         self.precision = float(np.finfo(np.float32 if np.float32 in (X.dtype, Z.dtype) else np.float64).eps)
         self._whole: Prepared | None = None
 
-    def _certain(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> Codes:
+    def _certain(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> Target:
         certain = super()._certain
         return np.concatenate([certain(columns, some, joining=joining) for some in self._blocks(candidates)])
 

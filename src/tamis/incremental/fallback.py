@@ -1,4 +1,4 @@
-"""Evaluators that refit the classifier wherever rounding could decide a prediction."""
+"""Evaluators that refit the model wherever rounding could decide a prediction."""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -11,34 +11,34 @@ from sklearn.utils import get_tags
 from tamis.base.errors import TamisError
 from tamis.base.nominal import CodedRows, TakesNominal
 from tamis.base.parallel import run_all
-from tamis.base.types import Codes, Mask, Matrix
+from tamis.base.types import Mask, Matrix, Target
 
 
 class EvaluatorWithFallback(ABC):
     """Base of an evaluator: write `_evaluate`, which predicts and reports where its predictions are certain.
 
-    It is made from an unfitted classifier, training rows `X`, their class codes `y`, from 0 on and all present, and
-    test rows `Z`; rows are dense or CSC.
+    It is made from an unfitted classifier or regressor, training rows `X`, their target `y`, and test rows `Z`; rows
+    are dense or CSC. The target holds class codes, from 0 on and all present, or numbers.
     """
 
-    def __init__(self, model: Any, X: Matrix, y: Codes, Z: Matrix) -> None:
+    def __init__(self, model: Any, X: Matrix, y: Target, Z: Matrix) -> None:
         self.model = model
         self.X, self.y, self.Z = X, y, Z
 
-    def add(self, columns: np.ndarray, candidates: np.ndarray) -> Codes:
-        """Classes of the test rows when each candidate alone joins `columns`."""
+    def add(self, columns: np.ndarray, candidates: np.ndarray) -> Target:
+        """Predictions of the test rows when each candidate alone joins `columns`."""
         return self._certain(columns, candidates, joining=True)
 
-    def remove(self, columns: np.ndarray, candidates: np.ndarray) -> Codes:
-        """Classes of the test rows when each candidate alone leaves `columns`."""
+    def remove(self, columns: np.ndarray, candidates: np.ndarray) -> Target:
+        """Predictions of the test rows when each candidate alone leaves `columns`."""
         return self._certain(columns, candidates, joining=False)
 
     @abstractmethod
-    def _evaluate(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> tuple[Codes, Mask]:
-        """Predicted classes when each candidate joins or leaves, a row each, and whether each row is certain."""
+    def _evaluate(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> tuple[Target, Mask]:
+        """Predictions when each candidate joins or leaves, a row each, and whether each row is certain."""
 
-    def _certain(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> Codes:
-        """Predicted classes, with a refit in place of each row that is not certain."""
+    def _certain(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> Target:
+        """Predictions, with a refit in place of each row that is not certain."""
         columns, candidates = (np.ascontiguousarray(given, dtype=np.intp) for given in (columns, candidates))
         predicted, certain = self._evaluate(columns, candidates, joining=joining)
         open_rows = np.flatnonzero(~certain)
@@ -50,7 +50,7 @@ class EvaluatorWithFallback(ABC):
 
 
 def refitted(model: Any, train: Matrix, labels: np.ndarray, test: Matrix) -> np.ndarray:
-    """Labels that a copy of the classifier, fitted on the training rows, predicts for the test rows.
+    """Labels or numbers that a copy of a model, fitted on the training rows, predicts for the test rows.
 
     Rows are passed on in one memory layout, whatever theirs, because sums may depend on it.
     """

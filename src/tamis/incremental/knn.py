@@ -5,16 +5,16 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from tamis.base.types import Codes, Matrix
+from tamis.base.types import Matrix, Target
 from tamis.incremental.evaluator import IncrementalEvaluator
 from tamis.incremental.nearest import NearestEvaluator, too_large
 
 
-def knn_evaluator(model: Any, X: Matrix, y: Codes, Z: Matrix) -> IncrementalEvaluator | None:
-    """``KNeighborsClassifier`` by the squared differences in single columns, or None.
+def knn_evaluator(model: Any, X: Matrix, y: Target, Z: Matrix) -> IncrementalEvaluator | None:
+    """``KNeighborsClassifier`` or ``KNeighborsRegressor`` by the squared differences in single columns, or None.
 
     Covers equal weights and Euclidean distance, with any algorithm. The order in which scikit-learn finds rows at the
-    same distance cannot be known from outside: where it decides, the classifier is refitted.
+    same distance cannot be known from outside: where it decides, the model is refitted.
     """
     euclidean = model.metric == "euclidean" or (model.metric == "minkowski" and model.p == 2)
     tree = model.algorithm in ("kd_tree", "ball_tree")

@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import RidgeClassifier
 
-from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.types import Codes, FloatArray, Mask, Matrix, Target
 from tamis.incremental.column_updates import ColumnUpdatingEvaluator, leaders
 from tamis.incremental.evaluator import IncrementalEvaluator, dense_columns
 
@@ -21,7 +21,7 @@ _TIE = 1e-11
 _ROUNDING = 8.0
 
 #: A solution with a larger relative error is never trusted.
-_WORST = 1e-3
+WORST = 1e-3
 
 
 def lda_evaluator(model: Any, X: Matrix, y: Codes, Z: Matrix) -> IncrementalEvaluator | None:
@@ -44,7 +44,7 @@ def lda_evaluator(model: Any, X: Matrix, y: Codes, Z: Matrix) -> IncrementalEval
         return None
     count = np.bincount(y)
     # Large tolerances make scikit-learn drop directions of any set.
-    if count.size < 2 or y.size <= count.size or not (_is_number(model.tol) and model.tol <= 0.1):
+    if count.size < 2 or y.size <= count.size or not (is_number(model.tol) and model.tol <= 0.1):
         return None
     priors = count / y.size if model.priors is None else np.asarray(model.priors, dtype=np.float64)
     # Priors that scikit-learn refuses, normalizes or takes the logarithm of zero of are left to it.
@@ -63,7 +63,7 @@ def ridge_evaluator(model: Any, X: Matrix, y: Codes, Z: Matrix) -> IncrementalEv
 
     (X centred), and a column changes the product as in :func:`lda_evaluator`.
     """
-    if type(model) is not RidgeClassifier or model.positive or not (_is_number(model.alpha) and model.alpha >= 0):
+    if type(model) is not RidgeClassifier or model.positive or not (is_number(model.alpha) and model.alpha >= 0):
         return None
     # On sparse rows the other solvers stop at a tolerance, short of the solution.
     exact = ("auto", "cholesky", "svd") if not sp.issparse(X) else () if model.fit_intercept else ("cholesky",)
@@ -75,7 +75,7 @@ def ridge_evaluator(model: Any, X: Matrix, y: Codes, Z: Matrix) -> IncrementalEv
     return _RidgeEvaluator(model, X, y, Z)
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
     """Columns as rows: centred, and scaled to the same scatter where the evaluator does so."""
 
     train: FloatArray
@@ -92,11 +92,11 @@ class _Column(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
+class State:
     """The solution for a set of columns."""
 
     columns: np.ndarray
-    own: _Column
+    own: Column
     #: Inverse of the scatter's Cholesky factor, and its products with the test rows and the targets. Updates by these
     #: halves lose the digits of the scatter's condition number once, updates by the inverse twice.
     half_inverse: FloatArray
@@ -107,8 +107,11 @@ class _State:
     usable: bool
 
 
-class _LinearEvaluator(ColumnUpdatingEvaluator[_Column]):
-    """Scores ``constant + z' S^-1 b - half * b' S^-1 b``, with targets b and scatter S, bordered by a column."""
+class LinearEvaluator(ColumnUpdatingEvaluator[Column]):
+    """Base of the linear evaluators, which predict by ``constant + z' S^-1 b - half * b' S^-1 b``.
+
+    The targets b and the scatter S are bordered by a column.
+    """
 
     #: The factor of the second term.
     half = 0.0
@@ -121,9 +124,9 @@ class _LinearEvaluator(ColumnUpdatingEvaluator[_Column]):
     constant: FloatArray
     #: The size of the terms of the constants.
     offset: float
-    _state: _State | None = None
+    _state: State | None = None
 
-    def _solved(self, columns: np.ndarray) -> _State:
+    def _solved(self, columns: np.ndarray) -> State:
         """The solution for the set itself, from scratch, so that rounding does not accumulate over steps."""
         if self._state is None or not np.array_equal(self._state.columns, columns):
             own = self._prepared(columns)
@@ -137,18 +140,18 @@ class _LinearEvaluator(ColumnUpdatingEvaluator[_Column]):
                     usable = False
             inverse = half.T @ half
             halves = half, half @ own.test, half @ own.target
-            self._state = _State(columns, own, *halves, inverse, half.T @ halves[2], usable)
+            self._state = State(columns, own, *halves, inverse, half.T @ halves[2], usable)
         return self._state
 
-    def _evaluate(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> tuple[Codes, Mask]:
+    def _evaluate(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> tuple[Target, Mask]:
         # A prediction that overflows is not certain.
         with np.errstate(all="ignore"):
             state = self._solved(columns)
             if state.usable:
                 return self._added(state, candidates) if joining else self._removed(state, candidates)
-        return np.zeros((candidates.size, self.Z.shape[0]), dtype=np.intp), np.zeros(candidates.size, dtype=bool)
+        return np.zeros((candidates.size, self.Z.shape[0]), dtype=self.y.dtype), np.zeros(candidates.size, dtype=bool)
 
-    def _added(self, state: _State, candidates: np.ndarray) -> tuple[Codes, Mask]:
+    def _added(self, state: State, candidates: np.ndarray) -> tuple[Target, Mask]:
         new = self._prepared(candidates)
         cross = state.half_inverse @ (state.own.train @ new.train.T)
         schur = new.norm - np.einsum("sc,sc->c", cross, cross)
@@ -156,7 +159,7 @@ class _LinearEvaluator(ColumnUpdatingEvaluator[_Column]):
         part = state.half_inverse.T @ cross
         return self._predicted(state, 1.0, part, np.where(schur > 0, schur, np.nan), test, target, new)
 
-    def _removed(self, state: _State, candidates: np.ndarray) -> tuple[Codes, Mask]:
+    def _removed(self, state: State, candidates: np.ndarray) -> tuple[Target, Mask]:
         place = np.array([np.flatnonzero(state.columns == j)[0] for j in candidates], dtype=np.intp)
         schur = 1.0 / state.inverse[place, place]
         part = -state.inverse[:, place] * schur
@@ -165,14 +168,14 @@ class _LinearEvaluator(ColumnUpdatingEvaluator[_Column]):
 
     def _predicted(
         self,
-        state: _State,
+        state: State,
         sign: float,
         part: FloatArray,
         schur: FloatArray,
         test: FloatArray,
         target: FloatArray,
-        new: _Column | None,
-    ) -> tuple[Codes, Mask]:
+        new: Column | None,
+    ) -> tuple[Target, Mask]:
         """Predictions after each change, and which of them rounding cannot have changed."""
         slope = sign * target / schur[:, None]
         gram = state.half_target.T @ state.half_target
@@ -181,12 +184,12 @@ class _LinearEvaluator(ColumnUpdatingEvaluator[_Column]):
             base[k] + slope[:, k, None] * (test - self.half * target[:, k, None]) for k in range(self.n_classes)
         )
         error, blur = self._error(state, sign, part, schur, slope, new)
-        certain = (error < _WORST) & (lead.min(axis=1) > blur)
+        certain = (error < WORST) & (lead.min(axis=1) > blur)
         size = state.columns.size + int(sign)
         return predicted, certain & self._uses_all(size, gram + slope[:, :, None] * target[:, None, :], error)
 
     def _error(
-        self, state: _State, sign: float, part: FloatArray, schur: FloatArray, slope: FloatArray, new: _Column | None
+        self, state: State, sign: float, part: FloatArray, schur: FloatArray, slope: FloatArray, new: Column | None
     ) -> tuple[FloatArray, FloatArray]:
         """Bounds, for each change, of the relative error of the solution and of the error of a score.
 
@@ -217,14 +220,14 @@ class _LinearEvaluator(ColumnUpdatingEvaluator[_Column]):
 
     def _statistics(
         self, train: FloatArray, test: FloatArray, target: FloatArray, alpha: float, top: FloatArray
-    ) -> _Column:
+    ) -> Column:
         """Statistics of columns, in units of their scatter."""
         norm = np.einsum("cn,cn->c", train, train) + alpha
         stretch = np.where(norm > 0, top * np.sqrt(self.terms) / np.sqrt(norm), np.inf)
         unit = np.sqrt(np.where(norm > 0, norm, 1.0)) if self.scaled else np.ones_like(norm)
         reach = np.abs(test).max(axis=1) / unit
         across = unit[:, None]
-        return _Column(train / across, test / across, target / across, norm / unit**2, top / unit, reach, stretch)
+        return Column(train / across, test / across, target / across, norm / unit**2, top / unit, reach, stretch)
 
     def _dense(self, columns: np.ndarray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Training and test rows of some columns, transposed, and the largest absolute value of each column."""
@@ -232,7 +235,7 @@ class _LinearEvaluator(ColumnUpdatingEvaluator[_Column]):
         return train, test, np.maximum(np.abs(train).max(axis=1), np.abs(test).max(axis=1))
 
 
-class _DiscriminantEvaluator(_LinearEvaluator):
+class _DiscriminantEvaluator(LinearEvaluator):
     """Targets are the class means, the scatter is that within classes."""
 
     half = 0.5
@@ -251,7 +254,7 @@ class _DiscriminantEvaluator(_LinearEvaluator):
             # It drops directions of less than tol deviations; the smallest has at least 1 / trace of the inverse.
             self.limit = 0.25 / model.tol**2
 
-    def _prepare(self, columns: np.ndarray) -> _Column:
+    def _prepare(self, columns: np.ndarray) -> Column:
         train, test, top = self._dense(columns)
         means = train @ self.share
         # The solver "lsqr" does not centre, which costs digits.
@@ -270,7 +273,7 @@ class _DiscriminantEvaluator(_LinearEvaluator):
         return used
 
 
-class _RidgeEvaluator(_LinearEvaluator):
+class _RidgeEvaluator(LinearEvaluator):
     """Targets are the products of the columns with the classes, the scatter is about the mean, plus alpha."""
 
     def __init__(self, model: Any, X: Matrix, y: Codes, Z: Matrix) -> None:
@@ -287,12 +290,13 @@ class _RidgeEvaluator(_LinearEvaluator):
         self.offset = float(np.sqrt(y.size)) if model.fit_intercept else 0.0
         self.classes = (classes - self.constant) * self.root_weight[:, None]
 
-    def _prepare(self, columns: np.ndarray) -> _Column:
+    def _prepare(self, columns: np.ndarray) -> Column:
         train, test, top = self._dense(columns)
         centre = (train @ self.share)[:, None]
         train = (train - centre) * self.root_weight
         return self._statistics(train, test - centre, train @ self.classes, self.alpha, top)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a parameter is a number."""
     return isinstance(value, Real) and not isinstance(value, bool)

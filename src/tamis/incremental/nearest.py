@@ -6,39 +6,39 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.task import is_numeric
+from tamis.base.types import FloatArray, Mask, Matrix, Target
 from tamis.incremental.evaluator import dense_columns
 from tamis.incremental.fallback import EvaluatorWithFallback
-from tamis.kernels.incremental import add_squares, nearest_votes
+from tamis.kernels.incremental import add_squares, nearest_means, nearest_votes
 
 #: Numbers in a block of columns and in a block of distances.
 _BLOCK = 2_000_000
 
-#: Values from here on are left to the classifier, which may reject them.
+#: Values from here on are left to the model, which may reject them.
 _LARGEST = 1e100
 
 _NO_ORDER = np.empty((0, 0), dtype=np.intp)
 
 
 class NearestEvaluator(EvaluatorWithFallback):
-    """Vote of the `k` nearest training rows by Euclidean distance.
+    """Vote, or mean of the numbers, of the `k` nearest training rows by Euclidean distance.
 
     A column joins by adding its squared differences to those of the set. Sums without a column are not found by
     subtraction, which would lose digits: the set is halved, the other half added, and so on down to single columns.
 
-    With `first` the classifier takes the earlier of training rows at the same distance, to twelve digits; otherwise its
+    With `first` the model takes the earlier of training rows at the same distance, to twelve digits; otherwise its
     order is unknown, and it is refitted where that decides. With `products` it may compute distances from inner
     products, with the rounding of the rows' lengths. `k` is at most the number of training rows.
     """
 
-    def __init__(self, model: Any, X: Matrix, y: Codes, Z: Matrix, k: int, *, first: bool, products: bool) -> None:
+    def __init__(self, model: Any, X: Matrix, y: Target, Z: Matrix, k: int, *, first: bool, products: bool) -> None:
         super().__init__(model, X, y, Z)
         self.k, self.first, self.products = k, first, products
-        self.n_classes = int(y.max()) + 1
         self._cached: tuple[np.ndarray, FloatArray] | None = None
 
-    def _evaluate(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> tuple[Codes, Mask]:
-        predicted = np.empty((candidates.size, self.Z.shape[0]), dtype=np.intp)
+    def _evaluate(self, columns: np.ndarray, candidates: np.ndarray, *, joining: bool) -> tuple[Target, Mask]:
+        predicted = np.empty((candidates.size, self.Z.shape[0]), dtype=self.y.dtype)
         certain = np.ones(candidates.size, dtype=bool)
         height = max(1, _BLOCK // self.X.shape[0])
         for top in range(0, self.Z.shape[0], height):
@@ -51,7 +51,7 @@ class NearestEvaluator(EvaluatorWithFallback):
 
     def _with(
         self, rows: slice, columns: np.ndarray, candidates: np.ndarray
-    ) -> Iterator[tuple[np.ndarray, Codes, Mask]]:
+    ) -> Iterator[tuple[np.ndarray, Target, Mask]]:
         """Places of a block of candidates, the votes on some test rows with each, and whether they are certain."""
         squares, norms = self._squares(rows, columns), self._norms(rows, columns)
         # In order of distance the kernel can stop early; without a column all distances are 0.
@@ -63,7 +63,7 @@ class NearestEvaluator(EvaluatorWithFallback):
 
     def _without(
         self, rows: slice, columns: np.ndarray, candidates: np.ndarray
-    ) -> Iterator[tuple[np.ndarray, Codes, Mask]]:
+    ) -> Iterator[tuple[np.ndarray, Target, Mask]]:
         places = np.arange(candidates.size)
         stay = columns[~np.isin(columns, candidates)]
         squares, norms = self._squares(rows, stay), self._norms(rows, stay)
@@ -71,7 +71,7 @@ class NearestEvaluator(EvaluatorWithFallback):
 
     def _halved(
         self, rows: slice, leaving: np.ndarray, places: np.ndarray, squares: FloatArray, norms: FloatArray, left: int
-    ) -> Iterator[tuple[np.ndarray, Codes, Mask]]:
+    ) -> Iterator[tuple[np.ndarray, Target, Mask]]:
         """Votes without each of the `leaving` in turn, given the distances without all of them."""
         if leaving.size == 1:
             nothing = np.zeros((1, squares.shape[0])), np.zeros((1, squares.shape[1]))
@@ -85,16 +85,20 @@ class NearestEvaluator(EvaluatorWithFallback):
 
     def _votes(
         self, squares: FloatArray, order: np.ndarray, norms: FloatArray, size: int, test: FloatArray, train: FloatArray
-    ) -> tuple[Codes, Mask]:
-        """Votes of the nearest rows with each of some columns added, to make a set of `size`."""
-        predicted = np.empty((test.shape[0], test.shape[1]), dtype=np.intp)
+    ) -> tuple[Target, Mask]:
+        """Predictions by the nearest rows with each of some columns added, to make a set of `size`."""
+        predicted = np.empty((test.shape[0], test.shape[1]), dtype=self.y.dtype)
         certain = np.empty(test.shape[0], dtype=bool)
         # Inner products: each of the three terms has the error of `size` roundings of at most twice the length of the
         # test row and the distance. Sums of squares: twelve digits are more than certain.
         rounding = 8.0 * (size + 8) * np.finfo(np.float64).eps
         relative, absolute = (1e-12 + rounding, rounding) if self.products else (1e-11, 0.0)
-        settings = (self.y, self.k, self.n_classes, relative, absolute, self.first)
-        nearest_votes(squares, order, test, train, norms, *settings, predicted, certain)
+        distances = squares, order, test, train, norms
+        if is_numeric(self.y):
+            nearest_means(*distances, self.y, self.k, relative, absolute, self.first, predicted, certain)
+        else:
+            n_classes = int(self.y.max()) + 1
+            nearest_votes(*distances, self.y, self.k, n_classes, relative, absolute, self.first, predicted, certain)
         return predicted, certain
 
     def _squares(self, rows: slice, columns: np.ndarray) -> FloatArray:

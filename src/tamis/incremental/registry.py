@@ -1,35 +1,38 @@
-"""Which classifiers have an incremental evaluator, so that a search need not refit them for every set of columns."""
+"""Which models have an incremental evaluator, so that a search need not refit them for every set of columns."""
 
 from collections.abc import Callable
 from typing import Any
 
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 
-from tamis.base.types import Codes, Matrix
+from tamis.base.types import Matrix, Target
 from tamis.incremental.centroid import centroid_evaluator
 from tamis.incremental.evaluator import IncrementalEvaluator
 from tamis.incremental.gaussian_nb import naive_bayes_evaluator
 from tamis.incremental.knn import knn_evaluator
 from tamis.incremental.linear import lda_evaluator, ridge_evaluator
+from tamis.incremental.ridge import ridge_regression_evaluator
 
-#: From a classifier, training rows, class codes and test rows to an evaluator; None for parameters not covered.
-Factory = Callable[[Any, Matrix, Codes, Matrix], IncrementalEvaluator | None]
+#: From a model, training rows, their target and test rows to an evaluator; None for parameters not covered.
+Factory = Callable[[Any, Matrix, Target, Matrix], IncrementalEvaluator | None]
 
 #: scikit-learn's own. A subclass may compute anything, so only the exact class counts.
 _FACTORIES: dict[type, Factory] = {
     GaussianNB: naive_bayes_evaluator,
     KNeighborsClassifier: knn_evaluator,
+    KNeighborsRegressor: knn_evaluator,
     LinearDiscriminantAnalysis: lda_evaluator,
     NearestCentroid: centroid_evaluator,
+    Ridge: ridge_regression_evaluator,
     RidgeClassifier: ridge_evaluator,
 }
 
 
 def evaluator_for(model: Any) -> Factory | None:
-    """The function that makes evaluators of a classifier, or None for one that is refitted for every set.
+    """The function that makes evaluators of a classifier or regressor, or None for one that is refitted for every set.
 
     A class of your own joins by a method ``_evaluator(X, y, Z)``, which returns an
     :class:`~tamis.incremental.evaluator.IncrementalEvaluator` or None; subclasses do not inherit it.
@@ -52,5 +55,5 @@ def evaluator_for(model: Any) -> Factory | None:
 
 
 def nominal_too(model: Any) -> bool:
-    """Whether the evaluators of a classifier take nominal columns, as :class:`~tamis.base.nominal.CodedRows`."""
+    """Whether the evaluators of a model take nominal columns, as :class:`~tamis.base.nominal.CodedRows`."""
     return bool(vars(type(model)).get("_evaluates_nominal", False))

@@ -1,4 +1,4 @@
-"""The score of sets of columns for a classifier, by cross-validation inside a fit; shared by all wrappers."""
+"""The score of sets of columns for a model, by cross-validation inside a fit; shared by all wrappers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,70 +10,36 @@ from sklearn.base import clone
 
 from tamis.base.errors import TamisError
 from tamis.base.inner_cv import cautious_mean, inner_folds
-from tamis.base.meta_estimators import check_classifier
+from tamis.base.meta_estimators import check_classifier, check_regressor
 from tamis.base.nominal import CodedRows
 from tamis.base.parallel import run_all
 from tamis.base.seeds import generator, seeded, spawn
-from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.task import is_numeric
+from tamis.base.types import FloatArray, Mask, Matrix, Target
+from tamis.base.validation import centre_and_scale
 from tamis.incremental.evaluator import IncrementalEvaluator
-from tamis.incremental.fallback import refitted
 from tamis.incremental.registry import Factory, evaluator_for, nominal_too
+from tamis.incremental.scored_folds import ClassFold, NumberFold, ScoredFold
 
-#: Scores that differ by less are equal: rounding must not decide.
-EQUAL = 1e-12
+#: Digits of the scores of numbers: beyond them is rounding, which must not decide between columns that are alike.
+_DIGITS = 10
 
 #: Most sets fitted in one task: enough to outweigh its cost, few enough to copy.
 _CHUNK = 256
 
 
-@dataclass(frozen=True, eq=False)
-class _Fold:
-    """A seeded classifier, its training and test rows, the labels of all classes and the codes of the rows."""
-
-    model: Any
-    train: np.ndarray
-    test: np.ndarray
-    classes: np.ndarray
-    known: Codes
-    truth: Codes
-    balanced: bool
-
-    @property
-    def commonest(self) -> int:
-        return int(np.bincount(self.known).argmax())
-
-    @property
-    def uninformed(self) -> Codes:
-        """Predicted codes of the test rows without any column."""
-        return np.full(self.test.size, self.commonest, dtype=np.intp)
-
-    @property
-    def one_class(self) -> bool:
-        """Whether the training rows have one class only: a small class may lie in the test rows alone."""
-        return bool(self.known.min() == self.known.max())
-
-    def refitted(self, train: Matrix, test: Matrix) -> Codes:
-        """Predicted codes of the test rows, by a fit on some columns of the training rows."""
-        predicted = refitted(self.model, train, self.classes[self.known], test)
-        return np.searchsorted(self.classes, predicted).astype(np.intp, copy=False)
-
-    def accuracy(self, predicted: Codes) -> FloatArray:
-        """Accuracy, or balanced accuracy, of each row of predictions."""
-        right = predicted == self.truth
-        if not self.balanced:
-            return right.mean(axis=1)
-        return np.mean([right[:, self.truth == c].mean(axis=1) for c in np.unique(self.truth)], axis=0)
-
-
 class SubsetScore:
     """The score of sets of columns: mean accuracy over folds, less `caution` deviations.
 
-    A classifier with an incremental evaluator (:mod:`tamis.incremental.evaluator`) is evaluated by it, any other is
-    refitted for every set, with the same result. Where all columns of a set are constant in the training rows of a
-    fold, the prediction is the commonest class: not every classifier can be fitted on constants.
+    Of numbers the score of a fold is 1 less the mean squared error in units of the variance of all rows: R2, with one
+    variance for all folds, so that sets are in the order of their mean squared errors.
+
+    A model with an incremental evaluator (:mod:`tamis.incremental.evaluator`) is evaluated by it, any other is refitted
+    for every set, with the same result. Where all columns of a set are constant in the training rows of a fold, the
+    prediction is the commonest class or the mean: not every model can be fitted on constants.
     """
 
-    def __init__(self, X: Matrix | CodedRows, folds: list[_Fold], caution: float, n_jobs: int | None) -> None:
+    def __init__(self, X: Matrix | CodedRows, folds: list[ScoredFold], caution: float, n_jobs: int | None) -> None:
         self.folds = folds
         self.caution = caution
         self.n_jobs = n_jobs
@@ -95,8 +61,8 @@ class SubsetScore:
         cls,
         model: Any,
         X: Matrix | CodedRows,
-        y: Codes,
-        classes: np.ndarray,
+        y: Target,
+        classes: np.ndarray | None,
         *,
         scoring: str,
         caution: float,
@@ -105,14 +71,29 @@ class SubsetScore:
         random_state: Any,
         who: str,
     ) -> "SubsetScore":
-        """Scores of a classifier on stratified folds of the rows; `who` names the method in messages."""
+        """Scores of a model on stratified folds of the rows; `who` names the method in messages.
+
+        `classes` are the labels of class codes; the model is a regressor where `y` holds numbers.
+        """
+        seed = int(generator(random_state).integers(2**31))
+        folds: list[ScoredFold]
+        if is_numeric(y):
+            check_regressor(model, f"{who}: estimator")
+            if scoring != "accuracy":
+                raise TamisError(f"{who}: scoring={scoring} is for classes, and the target holds numbers")
+            deviation = centre_and_scale(y)[1]
+            folds = [
+                NumberFold(seeded(clone(model), spawn(seed, i)), train, test, y[train], y[test], deviation)
+                for i, (train, test) in enumerate(inner_folds(y, cv, seed, who))
+            ]
+            return cls(X, folds, float(caution), n_jobs)
         check_classifier(model, f"{who}: estimator")
         if np.bincount(y).max() < 2:
             raise TamisError(f"{who} needs a class with at least two rows to cross-validate")
-        seed = int(generator(random_state).integers(2**31))
+        labels = np.arange(int(y.max()) + 1) if classes is None else np.asarray(classes)
         balanced = scoring == "balanced_accuracy"
         folds = [
-            _Fold(seeded(clone(model), spawn(seed, i)), train, test, classes, y[train], y[test], balanced)
+            ClassFold(seeded(clone(model), spawn(seed, i)), train, test, y[train], y[test], labels, balanced)
             for i, (train, test) in enumerate(inner_folds(y, cv, seed, who))
         ]
         return cls(X, folds, float(caution), n_jobs)
@@ -125,7 +106,8 @@ class SubsetScore:
     def many(self, sets: Mask) -> FloatArray:
         """Scores of sets, the rows of a boolean array of shape (n_sets, n_features).
 
-        Sets that differ in their last column alone are evaluated together. The empty set predicts the commonest class.
+        Sets that differ in their last column alone are evaluated together. The empty set predicts the commonest class
+        or the mean.
         """
         if not self.incremental:
             tasks = []
@@ -168,7 +150,7 @@ class SubsetScore:
     def of(self, columns: np.ndarray) -> float:
         """Score of one set."""
         if columns.size == 0:
-            return float(self._mean([fold.accuracy(fold.uninformed[None, :]) for fold in self.folds])[0])
+            return float(self._mean([fold.scores(fold.uninformed[None, :]) for fold in self.folds])[0])
         return float(self.add(columns[:-1], columns[-1:])[0])
 
     def _chunks(self, n_sets: int) -> list[slice]:
@@ -176,65 +158,64 @@ class SubsetScore:
         size = int(np.clip(n_sets // (4 * effective_n_jobs(self.n_jobs)), 1, _CHUNK))
         return [slice(start, start + size) for start in range(0, n_sets, size)]
 
-    def _refits(self, tasks: list[tuple[list[_Fold], Matrix, list[np.ndarray]]]) -> FloatArray:
+    def _refits(self, tasks: list[tuple[list[ScoredFold], Matrix, list[np.ndarray]]]) -> FloatArray:
         return self._mean(list(np.concatenate(run_all(_refit_each, tasks, self.n_jobs), axis=1)))
 
-    def _mean(self, accuracy: list[FloatArray]) -> FloatArray:
+    def _mean(self, scores: list[FloatArray]) -> FloatArray:
         # Stored by set, so that a mean is summed as that of a single row of folds would be.
-        return cautious_mean(np.ascontiguousarray(np.array(accuracy).T).T, self.caution)
+        found = cautious_mean(np.ascontiguousarray(np.array(scores).T).T, self.caution)
+        return found.round(_DIGITS) if isinstance(self.folds[0], NumberFold) else found
 
 
 @dataclass(frozen=True, eq=False)
 class _FoldEvaluator:
     """An evaluator with its fold, for sets in which all columns may be constant too."""
 
-    fold: _Fold
-    #: None where the training rows have one class only.
+    fold: ScoredFold
+    #: None where the training rows have one class or number only.
     evaluator: IncrementalEvaluator | None
-    present: Codes
     constant: Mask
 
     def add(self, columns: np.ndarray, candidates: np.ndarray) -> FloatArray:
-        """Accuracy of the set with each candidate."""
+        """Score of the set with each candidate."""
         flat = self.constant[candidates] if self.constant[columns].all() else np.zeros(candidates.size, dtype=bool)
-        return self._accuracy("add", columns, candidates, flat)
+        return self._scores("add", columns, candidates, flat)
 
     def remove(self, columns: np.ndarray, candidates: np.ndarray) -> FloatArray:
-        """Accuracy of the set without each candidate."""
+        """Score of the set without each candidate."""
         varying = columns[~self.constant[columns]]
         flat = candidates == varying[0] if varying.size == 1 else np.full(candidates.size, varying.size == 0)
-        return self._accuracy("remove", columns, candidates, flat)
+        return self._scores("remove", columns, candidates, flat)
 
-    def _accuracy(self, change: str, columns: np.ndarray, candidates: np.ndarray, flat: Mask) -> FloatArray:
-        predicted = np.full((candidates.size, self.fold.test.size), self.fold.commonest, dtype=np.intp)
+    def _scores(self, change: str, columns: np.ndarray, candidates: np.ndarray, flat: Mask) -> FloatArray:
+        predicted = np.repeat(self.fold.uninformed[None, :], candidates.size, axis=0)
         if self.evaluator is not None and not flat.all():
-            predicted[~flat] = self.present[getattr(self.evaluator, change)(columns, candidates[~flat])]
-        return self.fold.accuracy(predicted)
+            predicted[~flat] = self.fold.decoded(getattr(self.evaluator, change)(columns, candidates[~flat]))
+        return self.fold.scores(predicted)
 
 
-def _fold_evaluator(fold: _Fold, factory: Factory, X: Matrix) -> _FoldEvaluator | None:
-    """The evaluator of a fold, or None if the classifier has none for its parameters."""
-    present, codes = np.unique(fold.known, return_inverse=True)
+def _fold_evaluator(fold: ScoredFold, factory: Factory, X: Matrix) -> _FoldEvaluator | None:
+    """The evaluator of a fold, or None if the model has none for its parameters."""
     train, test = (_by_rows(X, rows) for rows in (fold.train, fold.test))
-    evaluator = None if fold.one_class else factory(fold.model, train, codes.astype(np.intp, copy=False), test)
-    if evaluator is None and not fold.one_class:
+    evaluator = None if fold.one_value else factory(fold.model, train, fold.target, test)
+    if evaluator is None and not fold.one_value:
         return None
-    return _FoldEvaluator(fold, evaluator, present, _constant(train))
+    return _FoldEvaluator(fold, evaluator, _constant(train))
 
 
-def _refit_each(folds: list[_Fold], part: Matrix, sets: list[np.ndarray]) -> FloatArray:
-    """Accuracy, (n_folds, n_sets), of sets of columns of a part of the table, by a fit for each."""
-    accuracy = np.empty((len(folds), len(sets)))
+def _refit_each(folds: list[ScoredFold], part: Matrix, sets: list[np.ndarray]) -> FloatArray:
+    """Scores, (n_folds, n_sets), of sets of columns of a part of the table, by a fit for each."""
+    scores = np.empty((len(folds), len(sets)))
     for f, fold in enumerate(folds):
         train, test = (_by_rows(part, rows) for rows in (fold.train, fold.test))
         constant = _constant(train)
         for i, columns in enumerate(sets):
-            if fold.one_class or constant[columns].all():
+            if fold.one_value or constant[columns].all():
                 predicted = fold.uninformed
             else:
                 predicted = fold.refitted(train[:, columns], test[:, columns])
-            accuracy[f, i] = fold.accuracy(predicted[None, :])[0]
-    return accuracy
+            scores[f, i] = fold.scores(predicted[None, :])[0]
+    return scores
 
 
 def _constant(rows: Matrix) -> Mask:

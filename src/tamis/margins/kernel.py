@@ -90,6 +90,14 @@ def squared_norms(X: Matrix) -> FloatArray:
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
+def known_squared_norms(X: Matrix) -> FloatArray:
+    """Squared length of every row without its missing values."""
+    known = X.copy() if sp.issparse(X) else np.nan_to_num(X)
+    if sp.issparse(X):
+        known.data = np.nan_to_num(known.data)
+    return squared_norms(known)
+
+
 def squared_distances(products: FloatArray, x_norms: FloatArray, z_norms: FloatArray) -> FloatArray:
     """Squared distances |x|^2 + |z|^2 - 2 x.z from inner products and squared norms; never below zero."""
     # In this order distances are exactly symmetric, and exactly 0 from a row to itself.

@@ -132,6 +132,7 @@ class C45(SharedFit, TakesNominal, WeightedClassifier):
         limits=Limits(class_rows=3),
         slow=True,
         scale_invariant=True,
+        counterpart="tree",
     )
     gives_probabilities = True
     accepts_missing = True

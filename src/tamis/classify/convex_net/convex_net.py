@@ -173,6 +173,7 @@ class ConvexNet(SharedFit, WeightedClassifier):
         paper="Kovács and Kocsor 2005",
         phrase=_phrase,
         limits=Limits(rows=2_000),
+        counterpart="svr",
     )
     #: One matrix of basis functions serves all of them, one search every sparsity.
     shared_parameters = ("sparsity", "loss", "penalty", "search", "plus", "minus", "class_weight")

@@ -108,6 +108,7 @@ class ESNB(Selective):
         phrase="naive Bayes on columns chosen by the area under the lift curve",
         limits=Limits(values=3_000_000, class_rows=3),
         scale_invariant=True,
+        counterpart="lasso",
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selective._parameter_constraints,

@@ -160,6 +160,7 @@ class FRSVM(SharedFit, Classifier):
         unit_rows=True,
         # It predicts faster than svm, not better.
         searched=False,
+        counterpart="svr",
     )
     #: One projection and one elimination serve every number of components that pairs use.
     shared_parameters = ("n_features",)

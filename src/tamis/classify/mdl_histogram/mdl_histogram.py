@@ -103,6 +103,7 @@ class MDLHistogram(WeightedClassifier):
         limits=Limits(class_rows=3),
         slow=True,
         scale_invariant=True,
+        counterpart="tree",
     )
     gives_probabilities = True
     accepts_missing = True

@@ -95,6 +95,7 @@ class NRBF(SharedFit, WeightedClassifier):
         phrase="a normalized radial basis function network",
         limits=Limits(class_rows=3),
         boundary="local",
+        counterpart="knn",
     )
     gives_probabilities = True
     #: One set of distances serves every width.

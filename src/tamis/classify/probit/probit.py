@@ -110,6 +110,7 @@ class Probit(SharedFit, WeightedClassifier):
         # The search has logistic, which predicts nearly the same.
         searched=False,
         boundary="linear",
+        counterpart="ridge",
     )
     #: Coordinates of the rows, or their columns, serve every variance.
     shared_parameters = ("prior", "variance", "class_weight")

@@ -161,6 +161,7 @@ class SVM(SharedFit, WeightedClassifier):
         unit_rows=True,
         phrase=_phrase,
         boundary={"linear": "linear", "gaussian": "kernel"},
+        counterpart="svr",
     )
     #: What kernels rest on is computed once; the solutions for many costs are found along a path.
     shared_parameters = ("kernel", "C", "sigma", "degree", "coef0", "class_weight", "ridge", "multiclass")

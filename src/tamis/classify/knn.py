@@ -1,25 +1,17 @@
 """Nearest neighbours: the class most common among the k nearest training rows."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.classifier import Classifier
-from tamis.base.errors import TamisError
-from tamis.base.inner_cv import CAUTION, inner_folds, most_confident
-from tamis.base.nominal import TakesNominal
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice, geom
-from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.classify.knn.neighbours import METRICS, nearest
-from tamis.classify.knn.symbols import SYMBOLS, MixedSpace
 from tamis.incremental.nearest import NearestEvaluator, too_large
-
-#: The space of the distances, the training rows in it, their classes, and for "auto" the accuracy of every k.
-_Prepared = tuple[MixedSpace, Matrix, Codes, Any]
+from tamis.neighbours.nearest import METRICS
+from tamis.neighbours.nearest_rows import NearestRows
 
 
 def _phrase(a: Arguments) -> str:
@@ -29,7 +21,7 @@ def _phrase(a: Arguments) -> str:
     return "the nearest neighbour" if k == 1 else f"the vote of the {k} nearest neighbours"
 
 
-class KNN(SharedFit, TakesNominal, Classifier):
+class KNN(NearestRows, Classifier):
     """Vote of the k nearest training rows; a class's probability is its share of the votes.
 
     The distances, of rows x and x':
@@ -93,7 +85,7 @@ class KNN(SharedFit, TakesNominal, Classifier):
     metric.
 
     Symbols are replaced by vectors whose Minkowski distance is the one above
-    (:class:`~tamis.classify.knn.symbols.MixedSpace`), in the internal folds from their training parts alone.
+    (:class:`~tamis.neighbours.mixed_space.MixedSpace`), in the internal folds from their training parts alone.
 
     References
     ----------
@@ -125,78 +117,18 @@ class KNN(SharedFit, TakesNominal, Classifier):
         boundary="local",
     )
     gives_probabilities = True
-    #: One search for neighbours serves every k.
-    shared_parameters = ("n_neighbors",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [integer(1), StrOptions({"auto"})],
-        "metric": [StrOptions(set(METRICS))],
-        "symbols": [StrOptions(set(SYMBOLS))],
-        "alpha": [real(1, None, "left")],
-        "max_neighbors": [integer(1)],
-        "cv": [integer(2)],
-        "caution": CAUTION,
-        "random_state": ["random_state", np.random.Generator],
-    }
-
-    def __init__(
-        self,
-        n_neighbors: int | Literal["auto"] = 5,
-        *,
-        metric: str = "minkowski",
-        symbols: str = "vdm",
-        alpha: float = 2.0,
-        max_neighbors: int = 50,
-        cv: int = 10,
-        caution: float = 0.0,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.symbols = symbols
-        self.alpha = alpha
-        self.max_neighbors = max_neighbors
-        self.cv = cv
-        self.caution = caution
-        self.random_state = random_state
-
-    def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> _Prepared:
-        if self.metric == "canberra" and self.levels_:
-            other = 'put encode in front, or take metric="minkowski" or "chebyshev"'
-            raise TamisError(f'knn: metric="canberra" does not take nominal columns; {other}')
-        space = self._space_of(X, y)
-        accuracy = self._try_all(X, y) if any(one.n_neighbors == "auto" for one in estimators) else None
-        return space, space.points(X), y, accuracy
-
-    def _finish(self, prepared: _Prepared) -> None:
-        self._space, self._rows, self._codes, accuracy = prepared
-        if self.n_neighbors == "auto":
-            self.cv_accuracy_ = accuracy.mean(axis=0)
-            self.n_neighbors_ = most_confident(accuracy, self.caution) + 1
-        else:
-            self.n_neighbors_ = min(int(self.n_neighbors), self._rows.shape[0])
 
     def _decision(self, X: Any) -> FloatArray:
         return next(self._decide_all([self], X))
 
     @classmethod
     def _decide_all(cls, models: Sequence[Self], X: Any) -> Iterator[FloatArray]:
-        first = models[0]
-        many = max(model.n_neighbors_ for model in models)
-        named = first._codes[first._nearest(first._space.points(X), first._rows, many)]
+        named = cls._targets_nearby(models, X)
         for model in models:
             votes = np.zeros((X.shape[0], model.classes_.shape[0]))
             for neighbours in named[:, : model.n_neighbors_].T:
                 votes[np.arange(X.shape[0]), neighbours] += 1
             yield votes / model.n_neighbors_
-
-    def _space_of(self, X: Matrix, y: Codes) -> MixedSpace:
-        """The space of the distances, from training rows."""
-        n_levels = {j: levels.size for j, levels in self.levels_.items()}
-        alpha = np.inf if self.metric == "chebyshev" else float(self.alpha)
-        return MixedSpace.of(X, y, n_levels, self.classes_.shape[0], symbols=self.symbols, alpha=alpha)
-
-    def _nearest(self, X: Matrix, Z: Matrix, k: int) -> np.ndarray:
-        return nearest(X, Z, k, metric=self.metric, alpha=float(self.alpha))
 
     def _evaluator(self, X: Matrix, y: Codes, Z: Matrix) -> NearestEvaluator | None:
         """Evaluates sets of numeric columns without a fit for each, where distances add up over columns."""
@@ -204,16 +136,14 @@ class KNN(SharedFit, TakesNominal, Classifier):
             return None
         return NearestEvaluator(self, X, y, Z, min(int(self.n_neighbors), X.shape[0]), first=True, products=False)
 
-    def _try_all(self, X: Matrix, y: Codes) -> FloatArray:
-        """Accuracy of every k from 1 on in each fold; one search for neighbours serves all of them."""
-        parts = inner_folds(y, self.cv, self.random_state, 'KNN: n_neighbors="auto"')
-        most = min(self.max_neighbors, min(train.size for train, _ in parts))
-        accuracy = np.zeros((len(parts), most))
-        for fold, (train, test) in enumerate(parts):
-            votes = np.zeros((test.size, self.classes_.shape[0]))
-            space = self._space_of(X[train], y[train])
-            neighbours = y[train][self._nearest(space.points(X[test]), space.points(X[train]), most)]
-            for k in range(most):
-                votes[np.arange(test.size), neighbours[:, k]] += 1
-                accuracy[fold, k] = np.mean(votes.argmax(axis=1) == y[test])
+    def _keep_scores(self, mean: FloatArray) -> None:
+        self.cv_accuracy_ = mean
+
+    def _scores(self, neighbours: Codes, truth: Codes) -> FloatArray:
+        """Accuracy of every k."""
+        rows, votes = np.arange(truth.size), np.zeros((truth.size, self.classes_.shape[0]))
+        accuracy = np.zeros(neighbours.shape[1])
+        for place, named in enumerate(neighbours.T):
+            votes[rows, named] += 1
+            accuracy[place] = np.mean(votes.argmax(axis=1) == truth)
         return accuracy
