@@ -3,7 +3,7 @@
 from itertools import combinations_with_replacement
 
 import numpy as np
-from scipy.stats import f_oneway
+from scipy.stats import f_oneway, linregress
 
 
 def information(one: np.ndarray, other: np.ndarray) -> float:
@@ -30,6 +30,17 @@ def f_statistic(column: np.ndarray, y: np.ndarray) -> float:
     return np.inf if all(np.ptp(part) == 0 for part in parts) else float(f_oneway(*parts).statistic)
 
 
+def line_f(column: np.ndarray, y: np.ndarray) -> float:
+    """F of the slope of a line, as the square of its t."""
+    r = correlation(column, y)
+    if column.size <= 2 or r == 0.0:
+        return 0.0
+    if r**2 > 1 - 1e-12:
+        return np.inf
+    line = linregress(column, y)
+    return float((line.slope / line.stderr) ** 2)
+
+
 def measures(X: np.ndarray, y: np.ndarray, criterion: str) -> tuple[np.ndarray, np.ndarray]:
     """Relevance of each column and redundancy of each pair, one by one."""
     shared = information if criterion.startswith("m") else correlation
@@ -38,7 +49,8 @@ def measures(X: np.ndarray, y: np.ndarray, criterion: str) -> tuple[np.ndarray, 
         redundancy[i, j] = redundancy[j, i] = shared(X[:, i], X[:, j])
     if criterion.startswith("m"):
         return np.array([information(column, y) for column in X.T]), redundancy
-    relevance = np.array([f_statistic(column, y) for column in X.T])
+    f = line_f if y.dtype.kind == "f" else f_statistic
+    relevance = np.array([f(column, y) for column in X.T])
     finite = relevance[np.isfinite(relevance)]
     return np.where(np.isinf(relevance), 2 * max(0.5, finite.max(initial=0.0)), relevance), redundancy
 

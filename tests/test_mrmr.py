@@ -3,6 +3,7 @@
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
@@ -17,6 +18,7 @@ from tamis import recipe
 from tamis.base.errors import DataError, TamisError
 from tamis.base.seeds import generator
 from tamis.base.shared_fit import Together, grouped
+from tamis.contingency.target_states import target_states
 from tamis.select import MRMR
 from tamis.select.mrmr import search as mrmr_search
 from tamis.select.mrmr.redundancy import DenseCorrelation
@@ -69,6 +71,32 @@ def test_equals_naive_recomputation(problem, criterion, ahead) -> None:
         np.testing.assert_allclose(found.relevance_, relevance, rtol=2e-9, atol=1e-9)
         before = [redundancy[j, expected[:i]].mean() if i else 0.0 for i, j in enumerate(expected)]
         np.testing.assert_allclose(found.redundancy_, before, atol=1e-9)
+
+
+@given(problems(), st.sampled_from(CRITERIA), st.data())
+@settings(max_examples=100, deadline=None)
+def test_numbers_equal_naive_recomputation(problem, criterion, data) -> None:
+    X, _ = problem
+    y = data.draw(arrays(np.float64, X.shape[0], elements=st.sampled_from([0.25, 0.5, 1.0, 2.0, 7.0])))
+    target = target_states(y) if criterion.startswith("m") else y
+    relevance, redundancy = measures(X, target, criterion)
+    units = [[j] for j in telling(X)]
+    expected = naive(relevance, redundancy, quotient=criterion.endswith("q"), units=units)
+    for form in (np.asarray, sp.csr_array, sp.csc_matrix):
+        found = MRMR(10, criterion=criterion, task="regress").fit(form(X), y)
+        assert found.chosen_.tolist() == expected
+        np.testing.assert_allclose(found.relevance_, relevance, rtol=2e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_numbers_by_quotient_are_those_of_an_independent_package(seed: int) -> None:
+    mrmr = pytest.importorskip("mrmr")
+    rng = generator(seed)
+    X = rng.normal(size=(200, 30))
+    X[:, 10:20] = X[:, :10] + 0.3 * rng.normal(size=(200, 10))
+    y = X[:, :8].sum(axis=1) + rng.normal(size=200)
+    theirs = mrmr.mrmr_regression(pd.DataFrame(X), pd.Series(y), K=12, show_progress=False)
+    assert MRMR(12, criterion="fcq").fit(X, y).chosen_.tolist() == list(theirs)
 
 
 @given(problems(missing=True), st.sampled_from(["mid", "miq"]))

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.linear_model import LinearRegression, RidgeClassifier
@@ -302,8 +303,8 @@ def test_a_recipe_searches() -> None:
 @pytest.mark.parametrize(
     ("selector", "match"),
     [
-        (SFS(LinearRegression()), "sfs: estimator must be a classifier; got LinearRegression"),
-        (SFFS(LinearRegression()), "sffs: estimator must be a classifier"),
+        (SFS(KMeans(2)), "sfs: estimator must be a classifier; got KMeans"),
+        (SFFS(LinearRegression(), task="classify"), r"sffs: LinearRegression\(\) predicts numbers"),
         (SFS(3), "'estimator'"),
         (SFS(k=0), "'k'"),
         (SFS(tol=-0.1), "'tol'"),

@@ -31,7 +31,9 @@ from tamis.subsets.bic import BIC
 from tamis.subsets.cfs import CFS
 from tamis.subsets.classifier import ClassifierAccuracy
 from tamis.subsets.convex import ConvexOptimum
+from tamis.subsets.correlations import Pearson
 from tamis.subsets.inconsistency import Inconsistency
+from tamis.subsets.least_squares import LeastSquares
 from tamis.subsets.pair_rows import PairRows
 
 NOTHING = np.empty(0, dtype=np.intp)
@@ -429,6 +431,31 @@ def test_a_perfect_fit_and_more_columns_than_rows() -> None:
     assert measure.remove(np.array([0, 1]), np.array([0]))[0] == pytest.approx(perfect)
 
 
+@given(st.integers(0, 1000), st.lists(st.sets(st.integers(0, 7)), min_size=1, max_size=12))
+@settings(max_examples=40)
+def test_a_fit_does_not_depend_on_the_sets_before(seed: int, sets: list[set[int]]) -> None:
+    rng = generator(seed)
+    X = rng.normal(size=(30, 8)) + rng.normal(size=(30, 1))
+    X[:, 6], X[:, 7] = 2.0, X[:, 0] + X[:, 1]
+    numbers = Pearson(X, np.ones(30), "a test")
+    targets = numbers.with_targets(rng.normal(size=(30, 2)) + X[:, [1]])
+    moved = LeastSquares(numbers, targets)
+    for one in sets:
+        columns, anew = np.array(sorted(one), dtype=np.intp), LeastSquares(numbers, targets)
+        moved.move(columns)
+        anew.move(columns)
+        # Of dependent columns, those that joined first are used.
+        assert moved.used.size == anew.used.size
+        np.testing.assert_allclose(moved.solved @ moved.solved.T, anew.solved @ anew.solved.T, atol=1e-10)
+        np.testing.assert_allclose(moved.rest(np.arange(8)), anew.rest(np.arange(8)), atol=1e-10)
+        np.testing.assert_allclose(moved.left, anew.left, atol=1e-10)
+        if set(moved.used) != set(anew.used):
+            continue
+        order = [moved.used.tolist().index(j) for j in anew.used]
+        for here, there in zip(moved.coefficients(), anew.coefficients(), strict=True):
+            np.testing.assert_allclose(here[..., order], there, rtol=1e-8, atol=1e-8)
+
+
 @given(st.data(), st.integers(1, 6), st.integers(1, 3))
 @settings(max_examples=30, deadline=None)
 def test_the_least_squares_kernel_equals_its_twin(data, n, n_targets) -> None:
@@ -513,7 +540,7 @@ def test_a_classifier_that_follows_a_column_is_not_refitted(monkeypatch) -> None
     X, y = planted()
     measure = ClassifierAccuracy.of(X, y, random_state=0)
     monkeypatch.setattr(fallback, "refitted", None)
-    monkeypatch.setattr("tamis.incremental.subset_score.refitted", None)
+    monkeypatch.setattr("tamis.incremental.scored_folds.refitted", None)
     check_methods(measure, 1e-15)
 
 
@@ -541,9 +568,15 @@ def test_caution_lowers_the_score() -> None:
 def test_classes_are_checked(name) -> None:
     make, _ = MEASURES[name]
     X, _ = planted(10, 3)
-    for y in (np.zeros(9, dtype=int), np.full(10, 0.5), np.array(["a"] * 10), np.full(10, -1)):
+    for y in (np.zeros(9, dtype=int), np.array(["a"] * 10), np.full(10, -1)):
         with pytest.raises(TamisError, match="class code"):
             make(X, y)
+    if name in ("pearson", "bic", "classifier"):
+        with pytest.raises(TamisError, match="finite number"):
+            make(X, np.append(np.arange(9) / 2, np.nan))
+    else:
+        with pytest.raises(TamisError, match="is for classes, and the target holds numbers"):
+            make(X, np.arange(10) / 2)
 
 
 @pytest.mark.parametrize("name", NUMBERS)

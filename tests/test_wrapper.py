@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.linear_model import LinearRegression
 from sklearn.metrics import accuracy_score, recall_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
@@ -258,7 +258,7 @@ def test_a_recipe_wraps() -> None:
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"estimator": LinearRegression()}, "wrapper: estimator must be a classifier; got LinearRegression"),
+        ({"estimator": KMeans(2)}, "wrapper: estimator must be a classifier; got KMeans"),
         ({"estimator": 3}, "'estimator'"),
         ({"extend": False}, "wrapper: extend=False needs k"),
         ({"base": [9]}, "wrapper: base takes names of columns or numbers from 0 to 8; got 9"),

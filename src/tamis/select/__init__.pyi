@@ -22,6 +22,7 @@ from tamis.select.sffs import SFFS as SFFS
 from tamis.select.sfs import SFS as SFS
 from tamis.select.ssv_tree import SSVTreeSelector as SSVTreeSelector
 from tamis.select.stability_selection import StabilitySelection as StabilitySelection
+from tamis.select.stepwise import Stepwise as Stepwise
 from tamis.select.vote import Vote as Vote
 from tamis.select.with_probes import WithProbes as WithProbes
 from tamis.select.wrapper import Wrapper as Wrapper

@@ -9,6 +9,7 @@ import numpy as np
 
 from tamis.base._sklearn import StrOptions, integer
 from tamis.base.part import Limits, Part
+from tamis.base.task import WantedTask
 from tamis.subsets.evaluations import EQUAL, Evaluations, ScoredSubset
 from tamis.subsets.search import SubsetSearch
 
@@ -22,8 +23,10 @@ class BestFirst(SubsetSearch):
     Parameters
     ----------
     measure : str, default="cfs"
-        What sets are scored by: "cfs" (the merit of correlation-based feature selection), "classifier" (the
-        cross-validated score of `estimator`), "inconsistency", "bic" or "convex_net".
+        What sets are scored by: "cfs" (the merit of correlation-based feature selection), "cfs_pearson", "classifier"
+        (the cross-validated score of `estimator`), "inconsistency", "bic" or "convex_net". The last and
+        "inconsistency" are for classes alone. Of numbers "cfs" goes by Pearson correlation, as in Hall: a missing value
+        counts as the mean of its column, and nominal columns are refused.
     estimator, scoring, caution, cv
         Of the measure "classifier", as for :class:`SFS`.
     bins : str, optional
@@ -40,6 +43,9 @@ class BestFirst(SubsetSearch):
         Processes of the measure "classifier".
     random_state : int, Generator, RandomState or None, default=None
         Seeds the folds of the measure "classifier".
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers; by default what `estimator` is for, and without one numbers with
+        fractions are numbers.
 
     Attributes
     ----------
@@ -106,6 +112,7 @@ class BestFirst(SubsetSearch):
         max_evaluations: int | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         super().__init__(
             measure,
@@ -117,6 +124,7 @@ class BestFirst(SubsetSearch):
             max_evaluations=max_evaluations,
             n_jobs=n_jobs,
             random_state=random_state,
+            task=task,
         )
         self.direction = direction
         self.patience = patience

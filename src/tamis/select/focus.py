@@ -77,6 +77,7 @@ class Focus(SubsetSearch):
         # Its solutions are those of lvf, at a higher cost.
         ranks_like="lvf",
     )
+    tasks = ("classify",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "threshold": [real(0, 1, "both"), None],
         "bins": [StrOptions(set(METHODS))],

@@ -9,18 +9,24 @@ from sklearn.base import clone
 from tamis.base._sklearn import HasMethods, _safe_indexing, integer
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import check_selector, selected_columns
+from tamis.base.meta_estimators import told_task
 from tamis.base.nominal import as_table
 from tamis.base.part import Arguments, Limits, Part
 from tamis.base.seeds import generator, open_states, seeded, spawn
 from tamis.base.selector import Selection
+from tamis.base.task import WantedTask, is_numeric
 from tamis.base.types import FloatArray
 from tamis.select.lvf import LVF
 from tamis.select.random_wrapper import best_of_draws
+from tamis.select.ranking import Ranking
 from tamis.subsets.evaluations import Evaluations, ScoredSubset
 from tamis.subsets.search import SubsetSearch
 
 #: Sets that are drawn for each column by default.
 _DRAWS = 10
+
+#: Share of the columns in a set of the guide of numbers.
+_HALF = 0.5
 
 
 def _phrase(a: Arguments) -> str:
@@ -30,7 +36,7 @@ def _phrase(a: Arguments) -> str:
 
 
 class Fortal(SubsetSearch):
-    """FortalFS: draw sets of columns by how often another selector chose each, and select the best for a classifier.
+    """FortalFS: draw sets of columns by how often another selector chose each, and select the best for a model.
 
     The `k` best sets of a selector are counted into the vector a (called Adam), with a_i the number of sets that have
     column i. A set to evaluate has column i if a_i > u, with u uniform on [0, k): columns that the selector likes are
@@ -39,11 +45,13 @@ class Fortal(SubsetSearch):
 
     Parameters
     ----------
-    estimator : classifier, optional
-        What the sets are evaluated with, by cross-validation. By default Gaussian naive Bayes.
+    estimator : classifier or regressor, optional
+        What the sets are evaluated with, by cross-validation. By default Gaussian naive Bayes, of numbers ridge
+        regression.
     selector : selector, optional
-        By default ``LVF(k)``. A selector that remembers several sets (``subsets_``) is fitted once; any other `k`
-        times, with different seeds, or on bootstrap samples of the rows if it has no seed to set.
+        By default ``LVF(k)``, of numbers the better half of the columns by ``cc``. A selector that remembers several
+        sets (``subsets_``) is fitted once; any other `k` times, with different seeds, or on bootstrap samples of the
+        rows if it has no seed to set.
     k : int, default=10
         Sets of the selector that are counted.
     n_iter : int, optional
@@ -51,7 +59,7 @@ class Fortal(SubsetSearch):
     weights : bool, default=False
         Use the scores of the selector, from 0 for the lowest to k for the highest, in place of counts: for rankings
         such as ``relief``.
-    measure, bins, scoring, caution, cv, max_evaluations, n_jobs
+    measure, bins, scoring, caution, cv, max_evaluations, n_jobs, task
         As for :class:`BestFirst`; the measure is "classifier" by default.
     random_state : int, Generator, RandomState or None, default=None
         Seeds the selector, the sets, and the folds of the measure "classifier".
@@ -117,6 +125,7 @@ class Fortal(SubsetSearch):
         max_evaluations: int | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         super().__init__(
             measure,
@@ -128,6 +137,7 @@ class Fortal(SubsetSearch):
             max_evaluations=max_evaluations,
             n_jobs=n_jobs,
             random_state=random_state,
+            task=task,
         )
         self.selector = selector
         self.k = k
@@ -146,9 +156,12 @@ class Fortal(SubsetSearch):
 
     def _adam(self, X: Any, y: Any, seed: int) -> FloatArray:
         """How many of the best sets of the selector have each column."""
-        selector = LVF(self.k) if self.selector is None else self.selector
+        selector = self.selector
+        if selector is None:
+            selector = Ranking("cc", fraction=_HALF) if is_numeric(y) else LVF(self.k)
         check_selector(selector, "fortal: selector")
-        rows, labels = as_table(X, self.nominal_, self.levels_), self.classes_[y]
+        selector = told_task(selector, y)
+        rows, labels = as_table(X, self.nominal_, self.levels_), self._labels(y)
         first = seeded(clone(selector), spawn(seed, 0)).fit(rows, labels)
         width = X.shape[1]
         if self.weights:

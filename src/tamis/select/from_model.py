@@ -1,4 +1,4 @@
-"""From model: fit a classifier that weights the columns, and select those of the largest weights."""
+"""From model: fit a classifier or regressor that weights the columns, and select those of the largest weights."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
@@ -6,21 +6,22 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from tamis.base._sklearn import HasMethods, integer, real
+from tamis.base._sklearn import HasMethods, StrOptions, integer, real
 from tamis.base.cut import Cut, cut_phrase, rank
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import steps_of, trace_columns
-from tamis.base.meta_estimators import check_classifier, in_words, restricted
+from tamis.base.meta_estimators import TaskByModel, in_words, restricted
 from tamis.base.part import Arguments, Part
 from tamis.base.search_range import geom
 from tamis.base.seeds import generator, seeded
 from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import SharedFit
-from tamis.base.types import FloatArray, Matrix
+from tamis.base.task import WantedTask, is_numeric
+from tamis.base.types import FloatArray, Matrix, Target
 from tamis.base.validation import canonical
 from tamis.scores.variance import variance
 
@@ -34,10 +35,10 @@ def _phrase(a: Arguments) -> str:
     return f"ranks the features by the weights that they have in {model} and keeps {cut}"
 
 
-class FromModel(SharedFit, Selector):
-    """Select the columns to which a fitted classifier gives the largest weights.
+class FromModel(TaskByModel, SharedFit, Selector):
+    """Select the columns to which a fitted model gives the largest weights.
 
-    The weight of a column is its ``feature_importances_`` in the classifier, or else the Euclidean norm of its column
+    The weight of a column is its ``feature_importances_`` in the model, or else the Euclidean norm of its column
     of ``coef_``, whose rows stand for classes or pairs of classes. A column of weight 0 is never selected. Without a
     cut the columns of at least the mean weight are selected; ``threshold=0`` selects every column used, which suits a
     model with an L1 penalty.
@@ -48,8 +49,8 @@ class FromModel(SharedFit, Selector):
     Parameters
     ----------
     estimator : estimator, optional
-        A classifier with such weights, or a pipeline that ends in one and does not mix columns. By default 200
-        extremely randomised trees, scikit-learn's ``ExtraTreesClassifier(200)``.
+        A classifier or regressor with such weights, or a pipeline that ends in one and does not mix columns. By default
+        200 extremely randomised trees, scikit-learn's ``ExtraTreesClassifier(200)`` or ``ExtraTreesRegressor(200)``.
     k : int, optional
         Select the `k` columns of the largest weights.
     fraction : float, optional
@@ -58,11 +59,14 @@ class FromModel(SharedFit, Selector):
         Select the columns with a weight above this.
     random_state : int, Generator, RandomState or None, default=None
         Seeds a model without a seed of its own.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers; by default what `estimator` is for, and without one numbers with
+        fractions are numbers.
 
     Attributes
     ----------
     scores_ : float array of shape (n_features,)
-        The weights; negative ones count as 0. A column that does not reach the classifier has weight 0; of several
+        The weights; negative ones count as 0. A column that does not reach the model has weight 0; of several
         copies the largest weight counts.
 
     See Also
@@ -110,6 +114,7 @@ class FromModel(SharedFit, Selector):
         "fraction": [real(0, 1, "right"), None],
         "threshold": [real(0, None, "left"), None],
         "random_state": ["random_state", np.random.Generator],
+        "task": [StrOptions({"auto", "classify", "regress"})],
     }
 
     def __init__(
@@ -120,20 +125,22 @@ class FromModel(SharedFit, Selector):
         fraction: float | None = None,
         threshold: float | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         self.estimator = estimator
         self.k = k
         self.fraction = fraction
         self.threshold = threshold
         self.random_state = random_state
+        self.task = task
 
     def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> tuple[FloatArray, np.ndarray]:
         for one in estimators:
             one._cut()
-        model = self._model()
-        check_classifier(model, "from_model: estimator")
+        model = self._model(y)
+        self._check_model(model, y)
         seed = int(generator(self.random_state).integers(2**31))
-        fitted = seeded(clone(model), seed).fit(X, self.classes_[y])
+        fitted = seeded(clone(model), seed).fit(X, self._labels(y))
         weights = _weights(fitted, X, in_words(steps_of(model)[-1]))
         return weights, rank(weights)
 
@@ -152,8 +159,10 @@ class FromModel(SharedFit, Selector):
             return given
         return Cut(threshold=float(weights.mean()) * (1 - _ROUNDING))
 
-    def _model(self) -> Any:
-        return ExtraTreesClassifier(200, n_jobs=1) if self.estimator is None else self.estimator
+    def _model(self, y: Target = None) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        return (ExtraTreesRegressor if is_numeric(y) else ExtraTreesClassifier)(200, n_jobs=1)
 
     def __sklearn_tags__(self) -> Any:
         tags = restricted(super().__sklearn_tags__(), [self._model()])
@@ -164,7 +173,7 @@ class FromModel(SharedFit, Selector):
 
 
 def _weights(model: Any, X: Matrix, who: str) -> FloatArray:
-    """Weights that a fitted classifier, named `who` in errors, or a pipeline that ends in one, gives the columns."""
+    """Weights that a fitted model, named `who` in errors, or a pipeline that ends in one, gives the columns."""
     *front, last = steps_of(model)
     linear = not hasattr(last, "feature_importances_")
     if linear and not hasattr(last, "coef_"):
@@ -188,7 +197,7 @@ def _weights(model: Any, X: Matrix, who: str) -> FloatArray:
 
 
 def _lengths(coef: Any) -> FloatArray:
-    """Norm of each column of a dense or sparse matrix of coefficients; for two classes it may be a vector."""
+    """Norm of each column of a dense or sparse matrix of coefficients, or of a vector of them."""
     if sp.issparse(coef):
         # The norm sorts in place, and coef_ may be read-only.
         return np.asarray(sp.linalg.norm(canonical(coef.tocsr()), axis=0), dtype=np.float64)

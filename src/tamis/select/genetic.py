@@ -7,6 +7,7 @@ import numpy as np
 
 from tamis.base._sklearn import integer, real
 from tamis.base.part import Limits, Part
+from tamis.base.task import WantedTask
 from tamis.base.types import FloatArray, Mask
 from tamis.subsets.evaluations import Evaluations, ScoredSubset
 from tamis.subsets.search import SubsetSearch
@@ -23,7 +24,7 @@ class Genetic(SubsetSearch):
 
     Parameters
     ----------
-    measure, estimator, bins, scoring, caution, cv, max_evaluations, n_jobs
+    measure, estimator, bins, scoring, caution, cv, max_evaluations, n_jobs, task
         As for :class:`BestFirst`.
     population : int, default=50
         Sets in a generation.
@@ -105,6 +106,7 @@ class Genetic(SubsetSearch):
         max_evaluations: int | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         super().__init__(
             measure,
@@ -116,6 +118,7 @@ class Genetic(SubsetSearch):
             max_evaluations=max_evaluations,
             n_jobs=n_jobs,
             random_state=random_state,
+            task=task,
         )
         self.population = population
         self.generations = generations

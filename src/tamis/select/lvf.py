@@ -83,6 +83,7 @@ class LVF(SubsetSearch):
         limits=Limits(columns=200),
     )
     draws_columns = True
+    tasks = ("classify",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [integer(1)],
         "n_iter": [integer(1), None],

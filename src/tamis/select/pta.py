@@ -8,6 +8,7 @@ from tamis.base._sklearn import integer
 from tamis.base.errors import TamisError
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
+from tamis.base.task import WantedTask
 from tamis.base.types import FloatArray
 from tamis.subsets.evaluations import ScoredSubset
 from tamis.subsets.measure import Measure
@@ -22,7 +23,7 @@ class PTA(Sequential):
 
     Parameters
     ----------
-    estimator, k, tol, measure, bins, scoring, caution, cv, n_jobs, random_state
+    estimator, k, tol, measure, bins, scoring, caution, cv, n_jobs, random_state, task
         As for :class:`SFS`.
     plus : int, default=3
         Features added in a turn.
@@ -90,6 +91,7 @@ class PTA(Sequential):
         cv: int = 5,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         super().__init__(
             estimator,
@@ -102,6 +104,7 @@ class PTA(Sequential):
             cv=cv,
             n_jobs=n_jobs,
             random_state=random_state,
+            task=task,
         )
         self.plus = plus
         self.minus = minus

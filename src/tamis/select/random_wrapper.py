@@ -7,6 +7,7 @@ import numpy as np
 
 from tamis.base._sklearn import integer
 from tamis.base.part import Limits, Part
+from tamis.base.task import WantedTask
 from tamis.subsets.evaluations import Evaluations, ScoredSubset
 from tamis.subsets.search import SubsetSearch
 
@@ -15,13 +16,13 @@ _BATCH = 256
 
 
 class RandomWrapper(SubsetSearch):
-    """Evaluate random sets of columns by a classifier and select the best: what a search without guidance reaches.
+    """Evaluate random sets of columns by a model and select the best: what a search without guidance reaches.
 
     Each column is in a set with probability one half.
 
     Parameters
     ----------
-    estimator, bins, scoring, caution, cv, max_evaluations, n_jobs
+    estimator, bins, scoring, caution, cv, max_evaluations, n_jobs, task
         As for :class:`BestFirst`.
     n_iter : int, optional
         Sets to draw; by default ten times as many as there are columns.
@@ -83,6 +84,7 @@ class RandomWrapper(SubsetSearch):
         max_evaluations: int | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         super().__init__(
             measure,
@@ -94,6 +96,7 @@ class RandomWrapper(SubsetSearch):
             max_evaluations=max_evaluations,
             n_jobs=n_jobs,
             random_state=random_state,
+            task=task,
         )
         self.n_iter = n_iter
 

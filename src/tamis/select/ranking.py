@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from tamis import scores
-from tamis.base._sklearn import integer, real
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.cut import Cut, rank
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
@@ -14,6 +14,7 @@ from tamis.base.score import Score, Scored
 from tamis.base.search_range import geom
 from tamis.base.selector import Selection, Selector, WeightedSelector
 from tamis.base.shared_fit import SharedFit
+from tamis.base.task import BOTH, Task, WantedTask, task_of
 from tamis.base.types import FloatArray
 
 
@@ -29,13 +30,14 @@ class Ranking(SharedFit, TakesNominal, WeightedSelector):
     """Select the features with the highest scores.
 
     In a recipe the name of the score stands for the ranking: ``cc(700)``, ``chi2(0.05)``, ``t(fdr=0.05, welch=true)``.
-    Nominal columns are accepted when the score takes them (``ssv``, ``stump``, ``mi``, ``ig``, ``relieff``).
+    Nominal columns are accepted when the score takes them (``ssv``, ``stump``, ``mi``, ``ig``, ``relieff``,
+    ``rrelieff``).
 
     Parameters
     ----------
     by : str or callable, default="cc"
         The name of a score (``tamis list scores``), or a function ``(X, y) -> values``, larger is better, of dense or
-        sparse `X` and class codes `y`.
+        sparse `X` and class codes or numbers `y`.
     k : int, optional
         Select the `k` best.
     fraction : float, optional
@@ -49,6 +51,8 @@ class Ranking(SharedFit, TakesNominal, WeightedSelector):
         When fewer features pass, this many of the best are selected with a warning.
     options : dict, optional
         Options of the score, such as ``{"welch": True}``.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers: by the score, or else numbers with fractions are numbers.
 
     Examples
     --------
@@ -63,6 +67,8 @@ class Ranking(SharedFit, TakesNominal, WeightedSelector):
         "ranking", positional=("by",), search={"k": geom(1, 10_000)}, paper="Grabczewski and Jankowski 2006"
     )
     accepts_missing = True
+    #: As far as the score does.
+    tasks = BOTH
     #: One set of scores serves every cut.
     shared_parameters = ("k", "fraction", "threshold", "fdr", "at_least")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -73,6 +79,7 @@ class Ranking(SharedFit, TakesNominal, WeightedSelector):
         "fdr": [real(0, 1), None],
         "at_least": [integer(0)],
         "options": [dict, None],
+        "task": [StrOptions({"auto", "classify", "regress"})],
     }
 
     def __init__(
@@ -85,6 +92,7 @@ class Ranking(SharedFit, TakesNominal, WeightedSelector):
         fdr: float | None = None,
         at_least: int = 1,
         options: Mapping[str, Any] | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         self.by = by
         self.k = k
@@ -93,6 +101,7 @@ class Ranking(SharedFit, TakesNominal, WeightedSelector):
         self.fdr = fdr
         self.at_least = at_least
         self.options = options
+        self.task = task
 
     def fit_by_columns(self, blocks: Iterable[Any], y: Any) -> Self:
         """Find the features to keep where the columns come in blocks, each of which is forgotten before the next.
@@ -105,7 +114,7 @@ class Ranking(SharedFit, TakesNominal, WeightedSelector):
         blocks : iterable of arrays or sparse matrices of shape (n_rows, n_columns)
             Numbers; nominal columns are not taken.
         y : array of shape (n_rows,)
-            Class labels.
+            Class labels or numbers.
 
         Examples
         --------
@@ -156,6 +165,22 @@ class Ranking(SharedFit, TakesNominal, WeightedSelector):
         if isinstance(self.by, str):
             return scores.get(self.by)
         return self.by if isinstance(self.by, Score) else None
+
+    def _task(self, y: Any) -> Task:
+        task = super()._task(y)
+        score = self._known_score()
+        if score is not None:
+            # Whole numbers may be either.
+            score.check_task("regress" if task_of(y) == "regress" else task)
+        return task
+
+    def _settled_task(self) -> WantedTask:
+        score = self._known_score()
+        if score is None or not score.supervised or score.tasks == BOTH:
+            return self.task
+        if self.task != "auto":
+            score.check_task(self.task)
+        return score.tasks[0]
 
     def _supervised(self) -> bool:
         score = self._known_score()

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from tamis.base._sklearn import HasMethods, integer
+from tamis.base._sklearn import HasMethods, StrOptions, integer
 from tamis.base.cut import fit_quietly
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import SelectedColumns, selected_columns
@@ -17,6 +17,7 @@ from tamis.base.search_range import choice, geom
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import SharedFit
+from tamis.base.task import WantedTask
 from tamis.select.ranking import Ranking
 
 #: The features taken in each round so far, and those left, in the order of the last round.
@@ -47,6 +48,8 @@ class Repeat(SharedFit, MetaSelector, Selector):
         default all that it selects.
     random_state : int, Generator, RandomState or None, default=None
         Seeds a selector without a seed of its own, differently in each round.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers: by the selector, or else numbers with fractions are numbers.
 
     Attributes
     ----------
@@ -93,6 +96,7 @@ class Repeat(SharedFit, MetaSelector, Selector):
         "times": [integer(1)],
         "k": [integer(1), None],
         "random_state": ["random_state", np.random.Generator],
+        "task": [StrOptions({"auto", "classify", "regress"})],
     }
 
     def __init__(
@@ -102,22 +106,24 @@ class Repeat(SharedFit, MetaSelector, Selector):
         times: int = 3,
         k: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         self.estimator = estimator
         self.times = times
         self.k = k
         self.random_state = random_state
+        self.task = task
 
     def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> list[_After]:
         """The state after 0, 1, ... rounds, until nothing more can be taken."""
         seed = int(generator(self.random_state).integers(2**31))
-        labels = None if y is None else self.classes_[y]
+        model, target = self._told(y)
         # Of the sparse formats only CSC drops columns quickly.
         rest, left = X.tocsc() if sp.issparse(X) else X, np.arange(X.shape[1])
         after: list[_After] = [((), left)]
         for number in range(max(one.times for one in estimators)):
-            selector = seeded(clone(self._model()), spawn(seed, number))
-            if fit_quietly(selector, rest, labels, reissue=number == 0) and number:
+            selector = seeded(clone(model), spawn(seed, number))
+            if fit_quietly(selector, rest, target, reissue=number == 0) and number:
                 break
             found = selected_columns(selector, rest.shape[1], "repeat")
             order = found.full_order

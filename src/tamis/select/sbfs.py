@@ -25,7 +25,7 @@ class SBFS(Sequential):
 
     Parameters
     ----------
-    estimator, k, measure, bins, scoring, caution, cv, n_jobs, random_state
+    estimator, k, measure, bins, scoring, caution, cv, n_jobs, random_state, task
         As for :class:`SFS`.
     tol : float, default=0.0
         As for :class:`SBS`.

@@ -15,11 +15,11 @@ from tamis.subsets.subset_selector import score_of
 
 
 class SBS(Sequential):
-    """Backward selection: remove one feature after another, each time the one without which a classifier does best.
+    """Backward selection: remove one feature after another, each time the one without which a model does best.
 
     Parameters
     ----------
-    estimator, k, measure, bins, scoring, caution, cv, n_jobs, random_state
+    estimator, k, measure, bins, scoring, caution, cv, n_jobs, random_state, task
         As for :class:`SFS`.
     tol : float, default=0.0
         Without `k`: a step must raise the score by more than this. A negative `tol` allows a loss: with -1e-6 features

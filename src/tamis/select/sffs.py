@@ -23,7 +23,7 @@ class SFFS(Sequential):
 
     Parameters
     ----------
-    estimator, k, tol, measure, bins, scoring, caution, cv, n_jobs, random_state
+    estimator, k, tol, measure, bins, scoring, caution, cv, n_jobs, random_state, task
         As for :class:`SFS`.
 
     Attributes

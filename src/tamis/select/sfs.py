@@ -10,15 +10,21 @@ from tamis.subsets.sequential import Sequential, Steps, best_addition, best_sing
 
 
 class SFS(Sequential):
-    """Forward selection: add one feature after another, each time the one with which a classifier does best.
+    """Forward selection: add one feature after another, each time the one with which a model does best.
 
     The score of a set of features is the mean accuracy of the classifier on them over the folds of an internal
-    stratified cross-validation on the training rows, less `caution` standard deviations; or another measure.
+    stratified cross-validation on the training rows, less `caution` standard deviations; or another measure. With a
+    target of numbers it is the mean over folds of
+
+        1 - mean squared error / variance of the target in all rows,
+
+    R2 with one variance for all folds: sets are in the order of their mean squared errors.
 
     Parameters
     ----------
     estimator : estimator, optional
-        A classifier, or a pipeline that ends in one. By default scikit-learn's ``GaussianNB()``.
+        A classifier or regressor, or a pipeline that ends in one. By default scikit-learn's ``GaussianNB()``, of
+        numbers its ``Ridge()``.
     k : int, optional
         Features to select; all when there are fewer. By default the search ends when no step raises the score by more
         than `tol`.
@@ -27,16 +33,19 @@ class SFS(Sequential):
     measure, bins
         As for :class:`BestFirst`; "classifier" by default. The other measures need no estimator.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
-        What is averaged over the folds; balanced accuracy is the mean over classes.
+        What is averaged over the folds, of classes; balanced accuracy is the mean over these.
     caution : float, default=0.0
         Standard deviations over the folds that are subtracted from the mean (Grabczewski and Jankowski, eq. 25).
     cv : int, default=5
-        Folds of the internal cross-validation; fewer when the largest class has fewer rows.
+        Folds of the internal cross-validation; fewer when the largest class has fewer rows. Numbers are stratified by
+        their size.
     n_jobs : int, optional
-        Processes that fit classifiers in parallel; the result does not depend on it.
+        Processes that fit models in parallel; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
-        Splits the rows into folds, and seeds a classifier without a seed of its own. All sets get the same folds and
-        seeds.
+        Splits the rows into folds, and seeds a model without a seed of its own. All sets get the same folds and seeds.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers; by default what `estimator` is for, and without one numbers with
+        fractions are numbers.
 
     Attributes
     ----------
@@ -59,12 +68,13 @@ class SFS(Sequential):
     -----
     Of sets with the same score the one with the earliest column wins. Nearest neighbours (``knn`` and scikit-learn's),
     ``GaussianNB``, ``LinearDiscriminantAnalysis``, ``RidgeClassifier`` and ``NearestCentroid`` are updated when one
-    feature changes: the same result, many times faster than a fit for every set and fold. Updates hold a copy of the
-    rows for each fold and run in one process. All other classifiers are refitted.
+    feature changes; so are the regressors ``knn`` and ``ridge`` (with a given penalty) and scikit-learn's
+    ``KNeighborsRegressor`` and ``Ridge``. The result is the same, many times faster than a fit for every set and fold.
+    Updates hold a copy of the rows for each fold and run in one process. All other models are refitted.
 
     The score is the best of many and no honest estimate of accuracy on new data. Validate the whole model instead
     (``tamis.validate``). A set whose features are all constant in the training rows of a fold predicts the most
-    frequent class there.
+    frequent class there, or the mean.
 
     References
     ----------
@@ -78,6 +88,8 @@ class SFS(Sequential):
     >>> X[:, [1, 3]] += 2 * y[:, None]
     >>> SFS(random_state=0).fit(X, y).chosen_
     array([1, 3])
+    >>> SFS(k=2, random_state=0).fit(X, X[:, 2] - 2 * X[:, 0]).chosen_
+    array([0, 2])
     """
 
     part: ClassVar[Part] = Part(

@@ -20,15 +20,20 @@ from tamis.base.search_range import choice
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import SharedFit
+from tamis.base.task import WantedTask, is_numeric
+from tamis.base.types import FloatArray, Target
 from tamis.select.ranking import Ranking
 
 #: Threshold when neither `threshold` nor `max_false` is given.
 _THRESHOLD = 0.75
 
+#: Parts of the order of a numeric target, each of which is split in halves.
+_PARTS = 10
+
 
 def _phrase(a: Arguments) -> str:
     selector, fits, share, most = a.pop("estimator"), 2 * a.pop("times"), a.pop("threshold"), a.pop("max_false")
-    ranked = "ranks the features by correlation with the class" if selector is None else selector.text
+    ranked = "ranks the features by correlation with the target" if selector is None else selector.text
     often = f"in {percent(0.75 if share is None else share)} of {fits} halves of the rows"
     if most is not None:
         often = f"so often in {fits} halves of the rows that at most {most:g} are false"
@@ -39,8 +44,8 @@ class StabilitySelection(SharedFit, MetaSelector, TakesNominal, Selector):
     """Select the columns that a selector selects in most of many fits, each on half of the rows.
 
     The rows are split into two halves at random, class by class, and the selector is fitted on both; `times` times
-    over. When it selects q of p columns on average, the expected number of false columns among those selected in a
-    share t of the fits is at most
+    over. For a target of numbers each tenth of its order is split like a class. When the selector selects q of p
+    columns on average, the expected number of false columns among those selected in a share t of the fits is at most
 
         q^2 / ((2 t - 1) p).
 
@@ -63,6 +68,8 @@ class StabilitySelection(SharedFit, MetaSelector, TakesNominal, Selector):
         Processes among which the pairs are divided; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Draws the halves, and seeds a selector without a seed of its own, differently in each fit.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers: by the selector, or else numbers with fractions are numbers.
 
     Attributes
     ----------
@@ -129,6 +136,7 @@ class StabilitySelection(SharedFit, MetaSelector, TakesNominal, Selector):
         "bound": [StrOptions({"any", "unimodal"})],
         "n_jobs": [integer(), None],
         "random_state": ["random_state", np.random.Generator],
+        "task": [StrOptions({"auto", "classify", "regress"})],
     }
 
     def __init__(
@@ -141,6 +149,7 @@ class StabilitySelection(SharedFit, MetaSelector, TakesNominal, Selector):
         bound: str = "any",
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         self.estimator = estimator
         self.times = times
@@ -149,18 +158,19 @@ class StabilitySelection(SharedFit, MetaSelector, TakesNominal, Selector):
         self.bound = bound
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.task = task
 
     def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> tuple[np.ndarray, ...]:
         """For each column the number of fits that select it and the sum of its places in their rankings."""
         for one in estimators:
             if one.threshold is not None and one.max_false is not None:
                 raise TamisError("stability_selection takes one of threshold and max_false; got both")
-        groups = self._rows_by_class(y, X.shape[0])
-        labels = None if y is None else self.classes_[y]
+        groups = self._groups(y, X.shape[0])
+        model, target = self._told(y)
         # Of the sparse formats only CSR takes rows quickly.
         rows = X.tocsr() if sp.issparse(X) else X
         seed = int(generator(self.random_state).integers(2**31))
-        tasks = [(self._model(), rows, labels, groups, spawn(seed, number)) for number in range(self.times)]
+        tasks = [(model, rows, target, groups, spawn(seed, number)) for number in range(self.times)]
         pairs = run_all(_fit_pair, tasks, self.n_jobs)
         return tuple(np.sum(one, axis=0) for one in zip(*pairs, strict=True))
 
@@ -196,13 +206,13 @@ class StabilitySelection(SharedFit, MetaSelector, TakesNominal, Selector):
             )
         return self.times + 1 + int(low[0])
 
-    def _rows_by_class(self, codes: Any, n_rows: int) -> list[np.ndarray]:
-        """The rows of each class; all rows when there are no classes."""
-        if codes is None:
+    def _groups(self, y: Target, n_rows: int) -> list[np.ndarray]:
+        """The rows of each class or of each part of the target's order; all rows when there is no target."""
+        if y is None or is_numeric(y):
             if n_rows < 2:
                 raise DataError(f"stability_selection needs two rows at least; got n_samples = {n_rows}")
-            return [np.arange(n_rows)]
-        groups = [np.flatnonzero(codes == code) for code in range(self.classes_.shape[0])]
+            return [np.arange(n_rows)] if y is None else _parts(y)
+        groups = [np.flatnonzero(y == code) for code in range(self.classes_.shape[0])]
         for label, rows in zip(self.classes_.tolist(), groups, strict=True):
             if rows.shape[0] < 2:
                 raise DataError(f"stability_selection needs two rows of each class at least; class {label!r} has one")
@@ -242,6 +252,12 @@ def error_bounds(q: float, n_features: int, times: int, bound: str = "any") -> n
     # The theorem holds from two steps above a half.
     holds = (threshold > lowest) & (threshold >= 0.5 + 2 * step - 1e-12)
     return np.where(holds, np.minimum(factor * q * share, plain), plain)
+
+
+def _parts(y: FloatArray) -> list[np.ndarray]:
+    """The rows of each tenth of the target's order, fewer parts of few rows; all parts but the last are even."""
+    parts = min(_PARTS, y.size // 4) or 1
+    return np.split(np.argsort(y, kind="stable"), 2 * (np.arange(1, parts) * (y.size // 2) // parts))
 
 
 def _fit_pair(

@@ -7,17 +7,22 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.base import clone
 
-from tamis.base._sklearn import integer
+from tamis.base._sklearn import StrOptions, integer
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import check_selector, selected_columns
-from tamis.base.meta_estimators import EstimatorList, needs_classes, restricted
+from tamis.base.meta_estimators import EstimatorList, needs_classes, restricted, settled_task, told_task
 from tamis.base.parallel import run_all
 from tamis.base.part import Arguments, Part, enumerated
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import SharedFit, fit_together, grouped, signature
+from tamis.base.task import BOTH, WantedTask, is_numeric
+from tamis.base.types import Target
 from tamis.select.ranking import Ranking
+
+#: The scores of the default members, for classes and for numbers.
+_BY_CLASS, _BY_NUMBER = ("cc", "fisher", "s2n"), ("cc", "spearman", "mi")
 
 
 class _Member(NamedTuple):
@@ -45,7 +50,8 @@ class Vote(EstimatorList, SharedFit, Selector):
     ----------
     estimators : list of estimators, optional
         Selectors, or pipelines that end in one. Their steps may rescale columns, drop and repeat them, but not mix
-        them. By default the best tenth by ``cc``, by ``fisher`` and by ``s2n``.
+        them. By default the best tenth by ``cc``, by ``fisher`` and by ``s2n``, and for numbers by ``cc``, by
+        ``spearman`` and by ``mi``.
     at_least : int, optional
         Votes a feature needs: 1 gives the union of the members' selections, the number of members the intersection. By
         default more than half of the members.
@@ -53,6 +59,8 @@ class Vote(EstimatorList, SharedFit, Selector):
         Processes among which the members are divided; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Seeds the members without a seed of their own.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers: by the members, or else numbers with fractions are numbers.
 
     Attributes
     ----------
@@ -93,6 +101,7 @@ class Vote(EstimatorList, SharedFit, Selector):
     )
     #: As far as the members do.
     accepts_missing = True
+    tasks = BOTH
     #: A member of several votes is fitted once.
     shared_parameters = ("estimators", "at_least")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -100,6 +109,7 @@ class Vote(EstimatorList, SharedFit, Selector):
         "at_least": [integer(1), None],
         "n_jobs": [integer(), None],
         "random_state": ["random_state", np.random.Generator],
+        "task": [StrOptions({"auto", "classify", "regress"})],
     }
 
     def __init__(
@@ -109,17 +119,19 @@ class Vote(EstimatorList, SharedFit, Selector):
         at_least: int | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         self.estimators = estimators
         self.at_least = at_least
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.task = task
 
     def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> dict[Hashable, list[_Member]]:
         """The fitted members of each vote, by its signature."""
-        seeded_members = {signature(one): one._seeded_members() for one in estimators}
+        seeded_members = {signature(one): one._seeded_members(y) for one in estimators}
         every = [member for members in seeded_members.values() for member in members]
-        labels = None if y is None else self.classes_[y]
+        labels = y if y is None or is_numeric(y) else self.classes_[y]
         groups = grouped(every)
         fitted = run_all(_fit_group, [(group.estimators, group.shares_fit, X, labels) for group in groups], self.n_jobs)
         found: dict[int, _Member] = {}
@@ -145,13 +157,15 @@ class Vote(EstimatorList, SharedFit, Selector):
         order = np.lexsort((np.mean(places, axis=0) if places else np.zeros(self.n_features_in_), -self.votes_))
         return Selection(_elected(self.votes_, order, needed), self.votes_.astype(np.float64), order)
 
-    def _seeded_members(self) -> list[Any]:
+    def _seeded_members(self, y: Target) -> list[Any]:
         seed = int(generator(self.random_state).integers(2**31))
-        return [seeded(clone(member), spawn(seed, i)) for i, member in enumerate(self._checked_members())]
+        members = self._checked_members(_BY_NUMBER if is_numeric(y) else _BY_CLASS)
+        return [seeded(clone(told_task(member, y)), spawn(seed, i)) for i, member in enumerate(members)]
 
-    def _checked_members(self) -> list[Any]:
+    def _checked_members(self, usual: Sequence[str] = ("cc",)) -> list[Any]:
+        """The members, or rankings by the `usual` scores; before the target is known ``cc`` stands for them."""
         if self.estimators is None:
-            return [Ranking(by, fraction=0.1) for by in ("cc", "fisher", "s2n")]
+            return [Ranking(by, fraction=0.1) for by in usual]
         if not self.estimators:
             raise TamisError("vote needs at least one member; got none")
         for number, member in enumerate(self.estimators, 1):
@@ -160,7 +174,10 @@ class Vote(EstimatorList, SharedFit, Selector):
 
     def _input_key(self) -> Hashable:
         tags = self.__sklearn_tags__().input_tags
-        return self._supervised(), tags.allow_nan, tags.positive_only
+        return self._supervised(), self._settled_task(), tags.allow_nan, tags.positive_only
+
+    def _settled_task(self) -> WantedTask:
+        return settled_task(self.task, self._checked_members(), "vote")
 
     def _supervised(self) -> bool:
         return any(needs_classes(member) for member in self._checked_members())

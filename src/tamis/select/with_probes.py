@@ -9,7 +9,7 @@ import polars as pl
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from tamis.base._sklearn import HasMethods, _safe_indexing, integer, real
+from tamis.base._sklearn import HasMethods, StrOptions, _safe_indexing, integer, real
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import selected_columns
@@ -21,6 +21,7 @@ from tamis.base.search_range import choice
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import SharedFit
+from tamis.base.task import WantedTask
 from tamis.base.types import FloatArray
 from tamis.select.ranking import Ranking
 
@@ -35,7 +36,7 @@ class _Ranked(NamedTuple):
 
 def _phrase(a: Arguments) -> str:
     selector, rate = a.pop("estimator"), percent(a.pop("fdr"))
-    ranked = "ranks the features by correlation with the class" if selector is None else selector.text
+    ranked = "ranks the features by correlation with the target" if selector is None else selector.text
     return f"keeps what [{ranked}] puts before permuted copies of the features, {rate} of it false at most"
 
 
@@ -43,7 +44,7 @@ class WithProbes(SharedFit, MetaSelector, TakesNominal, Selector):
     """Select the columns that a selector ranks ahead of permuted copies, at a given false discovery rate.
 
     A probe is a copy of a column with its rows in another order: it looks like a column and is independent of the
-    classes. The selector ranks the n columns and the probes together, in several draws of probes. A column with a of
+    target. The selector ranks the n columns and the probes together, in several draws of probes. A column with a of
     all m probes ahead of it has the p-value (1 + a) / (1 + m). Of the best r columns, the last of which has a_r probes
     ahead, the share
 
@@ -68,6 +69,8 @@ class WithProbes(SharedFit, MetaSelector, TakesNominal, Selector):
         Processes among which the draws are divided; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Draws the probes, and seeds a selector without a seed of its own, differently in each draw.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers: by the selector, or else numbers with fractions are numbers.
 
     Attributes
     ----------
@@ -97,7 +100,7 @@ class WithProbes(SharedFit, MetaSelector, TakesNominal, Selector):
     is set to, as with ``rfe`` and ``mrmr``, that size still matters: ``with_probes(rfe(5))`` eliminates to the end,
     ``with_probes(rfe)`` only to a half.
 
-    False columns are those that are independent of the classes and of the other columns. Such a column and a probe are
+    False columns are those that are independent of the target and of the other columns. Such a column and a probe are
     exchangeable, which is all that the estimate needs, whatever the selector. The columns of a draw are permuted
     together, so that probes depend on each other as columns do. Probes are independent of the columns themselves: a
     column that is informative only through its correlation with another counts as a discovery. In this the method
@@ -149,6 +152,7 @@ class WithProbes(SharedFit, MetaSelector, TakesNominal, Selector):
         "n_repeats": [integer(1)],
         "n_jobs": [integer(), None],
         "random_state": ["random_state", np.random.Generator],
+        "task": [StrOptions({"auto", "classify", "regress"})],
     }
 
     def __init__(
@@ -160,6 +164,7 @@ class WithProbes(SharedFit, MetaSelector, TakesNominal, Selector):
         n_repeats: int = 10,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         self.estimator = estimator
         self.fdr = fdr
@@ -167,17 +172,17 @@ class WithProbes(SharedFit, MetaSelector, TakesNominal, Selector):
         self.n_repeats = n_repeats
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.task = task
 
     def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> _Ranked:
-        model = self._model()
+        model, target = self._told(y)
         if not needs_classes(model):
             raise TamisError(
                 f"with_probes needs a selector that uses the classes; to {in_words(model)} "
                 "a column and its permuted copy are the same"
             )
-        labels = self.classes_[y]
         seed = int(generator(self.random_state).integers(2**31))
-        tasks = [(model, X, labels, self.share, spawn(seed, number)) for number in range(self.n_repeats)]
+        tasks = [(model, X, target, self.share, spawn(seed, number)) for number in range(self.n_repeats)]
         draws = run_all(_among_probes, tasks, self.n_jobs)
         return _Ranked(*(np.sum(one, axis=0) for one in zip(*draws, strict=True)))
 

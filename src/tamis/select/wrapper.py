@@ -1,4 +1,4 @@
-"""Wrapper: rank single features by a classifier, then extend a base set while it helps."""
+"""Wrapper: rank single features by a model, then extend a base set while it helps."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Self
@@ -13,13 +13,14 @@ from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.selector import Selection
 from tamis.base.shared_fit import SharedFit
+from tamis.base.task import WantedTask
 from tamis.base.types import FloatArray
 from tamis.base.validation import named_columns
 from tamis.subsets.evaluations import EQUAL
 from tamis.subsets.measure import Measure
 from tamis.subsets.subset_selector import SubsetSelector, score_of
 
-#: Features evaluated at once by a classifier that is updated rather than refitted.
+#: Features evaluated at once by a model that is updated rather than refitted.
 _AHEAD = 32
 
 
@@ -33,7 +34,7 @@ class _Searched(NamedTuple):
 
 
 class Wrapper(SharedFit, SubsetSelector):
-    """Rank single features by the accuracy of a classifier, then add each in turn that improves it.
+    """Rank single features by the score of a model, then add each in turn that improves it.
 
     The score of a set of features is that of :class:`SFS`. Every feature is evaluated alone, which gives the ranking.
     Then, beginning with `base`, each feature is tried once in that order, and added when it raises the score by more
@@ -41,8 +42,8 @@ class Wrapper(SharedFit, SubsetSelector):
 
     Parameters
     ----------
-    estimator, measure, bins, scoring, caution, cv, n_jobs, random_state
-        As for :class:`SFS`. The selection suits this classifier: take the one that follows.
+    estimator, measure, bins, scoring, caution, cv, n_jobs, random_state, task
+        As for :class:`SFS`. The selection suits this model: take the one that follows.
     k : int, optional
         The most features to select, including `base`; with ``extend=False`` exactly this many.
     base : column, list of columns, optional
@@ -69,8 +70,8 @@ class Wrapper(SharedFit, SubsetSelector):
 
     Notes
     -----
-    As for :class:`SFS`. The cost is up to two fits per feature and fold, or much less for a classifier that need not be
-    refitted for every set: see :mod:`tamis.incremental.registry`. Sparse columns are passed to the classifier as they
+    As for :class:`SFS`. The cost is up to two fits per feature and fold, or much less for a model that need not be
+    refitted for every set: see :mod:`tamis.incremental.registry`. Sparse columns are passed to the model as they
     are if it takes them; if not, the columns of one set at a time are made dense.
 
     References
@@ -120,6 +121,7 @@ class Wrapper(SharedFit, SubsetSelector):
         cv: int = 5,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         super().__init__(
             estimator,
@@ -132,6 +134,7 @@ class Wrapper(SharedFit, SubsetSelector):
             cv=cv,
             n_jobs=n_jobs,
             random_state=random_state,
+            task=task,
         )
         self.base = base
         self.extend = extend

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from tamis.base.errors import TamisError
+from tamis.base.task import is_numeric
 from tamis.base.types import FloatArray, Mask, Matrix
+from tamis.base.validation import centre_and_scale
 from tamis.kernels.joint import GRID
 from tamis.kernels.subset_merit import subset_merits
 from tamis.subsets.complete_states import complete_states
@@ -76,30 +78,37 @@ class CFS:
         bins: str = BINS,
         n_bins: int | None = None,
     ) -> "CFS":
-        """From validated data: columns, dense or sparse, and class codes 0, 1, ...
+        """From validated data: columns, dense or sparse, and class codes 0, 1, ..., or numbers.
 
         Parameters
         ----------
         X : array or CSR/CSC matrix of shape (n_rows, n_features)
             Nominal columns hold the codes of their levels; NaN is missing.
-        y : int array of shape (n_rows,)
+        y : array of shape (n_rows,)
+            Class codes; with "pearson" numbers too, as floats.
         nominal : bool array of shape (n_features,), optional
         sample_weight : array of shape (n_rows,), optional
             A row of weight 2 counts as two rows.
         correlation : {"su", "pearson"}, default="su"
             Symmetrical uncertainty of columns as states, in which a missing value is a state of its own; or the
             absolute Pearson correlation of numeric columns without missing values. As in Hall, the latter's
-            correlation with the classes is the mean over class indicators, weighted by the shares of the classes.
+            correlation with the classes is the mean over class indicators, weighted by the shares of the classes; that
+            with a target of numbers is plain.
         bins : str, default="modl"
             How numeric columns become states (:func:`tamis.contingency.states.states`). As in Hall, the classes decide
             by default, and a column that says nothing of them alone is constant.
         n_bins : int, optional
             Number of states, for the ways to cut that take it.
         """
-        X, codes, weight, named = usable_rows(X, y, sample_weight, nominal, "CFS")
-        if correlation == "pearson":
-            refuse_nominal(named, "CFS by Pearson correlation")
-            numbers = Pearson(X, weight, "CFS by Pearson correlation")
+        pearson = correlation == "pearson"
+        who = "CFS by Pearson correlation" if pearson else "CFS"
+        X, codes, weight, named = usable_rows(X, y, sample_weight, nominal, who, numbers=pearson)
+        if pearson:
+            refuse_nominal(named, who)
+            numbers = Pearson(X, weight, who)
+            if is_numeric(codes):
+                mean, deviation = centre_and_scale(codes, weight)
+                return cls(np.abs(numbers.with_targets(((codes - mean) / deviation)[:, None]))[0], numbers)
             share = np.bincount(codes, weights=weight) / weight.sum()
             return cls(share @ np.abs(numbers.with_classes(codes)), numbers)
         if correlation != "su":

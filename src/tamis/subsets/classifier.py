@@ -1,34 +1,49 @@
-"""The accuracy of a classifier on a set of columns, in cross-validation."""
+"""The accuracy of a classifier, or R2 of a regressor, on a set of columns, in cross-validation."""
 
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from tamis.base.errors import TamisError
 from tamis.base.nominal import CodedRows
 from tamis.base.predictions import RATES
-from tamis.base.types import FloatArray, Mask, Matrix
+from tamis.base.task import is_numeric
+from tamis.base.types import FloatArray, Mask, Matrix, Target
 from tamis.incremental.subset_score import SubsetScore
 from tamis.subsets.usable_rows import usable_rows
 
 #: Sets that are listed at a time.
 _SETS = 4096
 
+#: Tolerance of the solver of ridge regression.
+_TOL = 1e-10
+
+
+def usual_model(y: Target) -> Any:
+    """The model for which sets are scored when none is given: Gaussian naive Bayes, or ridge regression of numbers.
+
+    The solver for sparse rows runs until it reaches the solution.
+    """
+    return Ridge(tol=_TOL) if is_numeric(y) else GaussianNB()
+
 
 class ClassifierAccuracy:
     """Mean accuracy of a classifier over folds of the rows, less `caution` deviations; 1 at most.
 
-    The empty set predicts the commonest class of the training rows. A set of useless columns may score below it.
+    Of numbers it is the mean over folds of 1 less the mean squared error of a regressor, in units of the variance of
+    all rows. The empty set predicts the commonest class of the training rows, or their mean. A set of useless columns
+    may score below it.
 
     Parameters
     ----------
     score : SubsetScore
-        Updates the predictions of classifiers that can follow a column more or less, and refits others.
+        Updates the predictions of models that can follow a column more or less, and refits others.
 
     Notes
     -----
-    Columns are passed to the classifier in ascending order: a classifier that draws columns at random has one score for
+    Columns are passed to the model in ascending order: a model that draws columns at random has one score for
     a set, whatever the method that is called.
 
     References
@@ -63,13 +78,15 @@ class ClassifierAccuracy:
         random_state: Any = None,
         who: str = "ClassifierAccuracy",
     ) -> "ClassifierAccuracy":
-        """From validated data and class codes 0, 1, ...
+        """From validated data and class codes 0, 1, ..., or numbers.
 
         Parameters
         ----------
         X : array, CSR/CSC matrix or CodedRows of shape (n_rows, n_features)
-        y : int array of shape (n_rows,)
-        estimator : classifier, default=GaussianNB()
+        y : array of shape (n_rows,)
+            Class codes, or numbers as floats.
+        estimator : classifier or regressor, optional
+            By default that of :func:`usual_model`.
         classes : array, optional
             The label of each code, for the classifier; by default the codes.
         scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
@@ -83,19 +100,18 @@ class ClassifierAccuracy:
             The name of the method in messages.
         """
         if isinstance(X, CodedRows):
-            codes = np.asarray(y, dtype=np.intp)
+            codes = np.asarray(y)
         else:
-            X, codes, _, _ = usable_rows(X, y, None, None, who)
+            X, codes, _, _ = usable_rows(X, y, None, None, who, numbers=True)
         if scoring not in RATES:
             raise TamisError(f"'scoring' of {who} must be one of {', '.join(sorted(RATES))}; got {scoring!r}")
-        labels = np.arange(int(codes.max()) + 1) if classes is None else np.asarray(classes)
-        model = GaussianNB() if estimator is None else estimator
+        model = usual_model(codes) if estimator is None else estimator
         return cls(
             SubsetScore.cross_validated(
                 model,
                 X,
                 codes,
-                labels,
+                classes,
                 scoring=scoring,
                 caution=caution,
                 cv=cv,

@@ -47,9 +47,12 @@ class Pearson:
 
     def with_classes(self, y: Codes) -> FloatArray:
         """Correlation of the indicator of each class with all columns."""
-        shown = (np.arange(int(y.max()) + 1) == y[:, None]).astype(np.float64)
-        shown -= self._weight @ shown / self._weight.sum()
-        return self._with(shown * divide(1.0, np.sqrt(self._weight @ shown**2)))
+        return self.with_targets((np.arange(int(y.max()) + 1) == y[:, None]).astype(np.float64))
+
+    def with_targets(self, values: FloatArray) -> FloatArray:
+        """Correlation of each of some targets, of shape (n_rows, n_targets), with all columns."""
+        centred = values - self._weight @ values / self._weight.sum()
+        return self._with(centred * divide(1.0, np.sqrt(self._weight @ centred**2)))
 
     def _with(self, unit: FloatArray) -> FloatArray:
         """Products of centred columns of length 1 with all columns; the means of those cancel."""

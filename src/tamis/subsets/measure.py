@@ -10,7 +10,7 @@ from tamis.base.types import FloatArray, Mask
 class Measure(Protocol):
     """Scores sets of columns; larger is better, and equal sets have equal scores whatever the method that is called.
 
-    A measure is made for some rows and their classes. Its three methods differ in what they can share: sets that have
+    A measure is made for some rows and their target. Its three methods differ in what they can share: sets that have
     nothing in common, sets with one column more, and sets with one column less. The score of the empty set is that of
     knowing no column; no set scores below it unless the measure says so.
     """

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from tamis.base.nominal import CodedRows
-from tamis.base.types import Codes, Mask, Matrix
+from tamis.base.task import is_numeric
+from tamis.base.types import Mask, Matrix, Target
 from tamis.subsets.bic import BIC
 from tamis.subsets.cfs import CFS
 from tamis.subsets.classifier import ClassifierAccuracy
 from tamis.subsets.convex import ConvexOptimum
 from tamis.subsets.inconsistency import Inconsistency
 from tamis.subsets.measure import Measure
+from tamis.subsets.usable_rows import means_for_missing
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,16 @@ class NamedMeasure:
     Attributes
     ----------
     make : callable
-        From rows, class codes, the mask of nominal columns and the settings.
+        From rows, class codes or numbers, the mask of nominal columns and the settings.
     bins : str or None
         Where columns count as states, how numeric ones become these by default.
+    of_numbers : bool
+        Whether the target may hold numbers.
     """
 
-    make: Callable[[Any, Codes, Mask, MeasureSettings], Measure]
+    make: Callable[[Any, Target, Mask, MeasureSettings], Measure]
     bins: str | None = None
+    of_numbers: bool = False
 
     @property
     def by_states(self) -> bool:
@@ -55,7 +60,7 @@ class NamedMeasure:
         return self.bins is not None
 
 
-def _classifier(X: Matrix | CodedRows, y: Codes, nominal: Mask, settings: MeasureSettings) -> Measure:
+def _classifier(X: Matrix | CodedRows, y: Target, nominal: Mask, settings: MeasureSettings) -> Measure:
     return ClassifierAccuracy.of(
         X,
         y,
@@ -70,16 +75,24 @@ def _classifier(X: Matrix | CodedRows, y: Codes, nominal: Mask, settings: Measur
     )
 
 
+def _cfs(X: Matrix, y: Target, nominal: Mask, settings: MeasureSettings) -> Measure:
+    # Hall (2000) takes symmetrical uncertainty for classes and correlation for numbers, with means for missing values.
+    if is_numeric(y):
+        return CFS.of(means_for_missing(X), y, nominal, correlation="pearson")
+    return CFS.of(X, y, nominal, **settings.states)
+
+
 #: "cfs" is the merit of correlation-based feature selection by symmetrical uncertainty, "cfs_pearson" by correlation;
-#: "classifier" the cross-validated accuracy of a classifier; "inconsistency" minus the inconsistency rate; "bic" minus
-#: the Bayesian information criterion of a linear model; "convex_net" the optimum of a convex network.
+#: of numbers both are by correlation. "classifier" is the cross-validated accuracy of a classifier, or R2 of a
+#: regressor; "inconsistency" minus the inconsistency rate; "bic" minus the Bayesian information criterion of a linear
+#: model; "convex_net" the optimum of a convex network.
 MEASURES: dict[str, NamedMeasure] = {
-    "cfs": NamedMeasure(lambda X, y, nominal, s: CFS.of(X, y, nominal, **s.states), CFS.BINS),
-    "cfs_pearson": NamedMeasure(lambda X, y, nominal, s: CFS.of(X, y, nominal, correlation="pearson")),
-    "classifier": NamedMeasure(_classifier),
+    "cfs": NamedMeasure(_cfs, CFS.BINS, of_numbers=True),
+    "cfs_pearson": NamedMeasure(lambda X, y, nominal, s: CFS.of(X, y, nominal, correlation="pearson"), of_numbers=True),
+    "classifier": NamedMeasure(_classifier, of_numbers=True),
     "inconsistency": NamedMeasure(
         lambda X, y, nominal, s: Inconsistency.of(X, y, nominal, **s.states), Inconsistency.BINS
     ),
-    "bic": NamedMeasure(lambda X, y, nominal, s: BIC.of(X, y)),
+    "bic": NamedMeasure(lambda X, y, nominal, s: BIC.of(X, y), of_numbers=True),
     "convex_net": NamedMeasure(lambda X, y, nominal, s: ConvexOptimum.of(X, y)),
 }

@@ -11,6 +11,7 @@ from tamis.base._sklearn import integer
 from tamis.base.cut import NothingPasses
 from tamis.base.seeds import generator
 from tamis.base.selector import Selection
+from tamis.base.task import WantedTask
 from tamis.subsets.evaluations import Evaluations, ScoredSubset, Stopped
 from tamis.subsets.measured import MeasuredSelector
 
@@ -39,6 +40,7 @@ class SubsetSearch(MeasuredSelector):
         max_evaluations: int | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         self.measure = measure
         self.estimator = estimator
@@ -49,6 +51,7 @@ class SubsetSearch(MeasuredSelector):
         self.max_evaluations = max_evaluations
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.task = task
 
     @abstractmethod
     def _walk(self, scores: Evaluations, rng: np.random.Generator) -> Iterator[ScoredSubset]:

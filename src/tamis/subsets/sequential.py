@@ -65,7 +65,7 @@ class Sequential(SharedFit, SubsetSelector):
         path = Path(self._steps(score, alone, n_features), alone)
         for one in estimators:
             one._sizes(path, n_features)
-        # Without the search the path is plain data: it holds neither rows nor classifiers.
+        # Without the search the path is plain data: it holds neither rows nor models.
         path.steps = None
         return path, n_features
 

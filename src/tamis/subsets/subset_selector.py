@@ -3,18 +3,19 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.naive_bayes import GaussianNB
 
 from tamis.base._sklearn import integer, real
 from tamis.base.meta_estimators import restricted
-from tamis.base.types import Codes, Matrix
+from tamis.base.task import WantedTask, is_numeric
+from tamis.base.types import Matrix, Target
 from tamis.incremental.subset_score import SubsetScore
+from tamis.subsets.classifier import usual_model
 from tamis.subsets.measure import Measure
 from tamis.subsets.measured import MeasuredSelector
 
 
 class SubsetSelector(MeasuredSelector):
-    """Base of the selectors that change a set of columns step by step, by default for a classifier."""
+    """Base of the selectors that change a set of columns step by step, by default for a model."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **MeasuredSelector._parameter_constraints,
@@ -35,6 +36,7 @@ class SubsetSelector(MeasuredSelector):
         cv: int = 5,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         self.estimator = estimator
         self.k = k
@@ -46,24 +48,25 @@ class SubsetSelector(MeasuredSelector):
         self.cv = cv
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.task = task
 
     @property
     def _highest(self) -> float:
         """A score that no set exceeds."""
         return 1.0 if self.measure == "classifier" else np.inf
 
-    def _model(self) -> Any:
-        return GaussianNB() if self.estimator is None else self.estimator
+    def _model(self, y: Target = None) -> Any:
+        return usual_model(y) if self.estimator is None else self.estimator
 
-    def _subset_score(self, X: Matrix, y: Codes) -> Measure:
+    def _subset_score(self, X: Matrix, y: Target) -> Measure:
         if self.measure != "classifier" or self.nominal_.any():
             return self._measured(X, y, self.random_state)
-        # Not the measure of that name: columns reach the classifier in the order in which they were added.
+        # Not the measure of that name: columns reach the model in the order in which they were added.
         return SubsetScore.cross_validated(
-            self._model(),
+            self._model(y),
             X,
             y,
-            self.classes_,
+            None if is_numeric(y) else self.classes_,
             scoring=self.scoring,
             caution=self.caution,
             cv=self.cv,

@@ -14,7 +14,8 @@ from tamis.base.nominal import TakesNominal
 from tamis.base.part import Limits, Part
 from tamis.base.seeds import generator
 from tamis.base.selector import Selection, Selector
-from tamis.base.validation import column_names
+from tamis.base.task import BOTH, WantedTask, is_numeric
+from tamis.base.validation import centre_and_scale, column_names
 from tamis.select.contrasts.contrast_tests import ContrastTest
 from tamis.select.contrasts.figure import figure
 from tamis.select.contrasts.rankers import ENGINES, Engine
@@ -34,8 +35,8 @@ class Contrasts(TakesNominal, Selector):
 
         residual = class indicator - probability predicted from them,
 
-    one for each class, and the other columns are tested with the residual as the target, until nothing passes: a column
-    masked by strong ones is found in a later round.
+    one for each class, or of numbers the number less the predicted one, and the other columns are tested with the
+    residual as the target, until nothing passes: a column masked by strong ones is found in a later round.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class Contrasts(TakesNominal, Selector):
         Share of the columns, contrasts included, tried at a split. With a small share, columns that are informative
         only together rarely meet.
     min_samples_leaf : int, optional
-        Least number of rows in a leaf; by default 5, and 10 for a residual.
+        Least number of rows in a leaf; by default 5, and 10 for numbers and residuals.
     batch : int, default=5000
         Columns that are tested together at most.
     at_least : int, default=1
@@ -71,6 +72,8 @@ class Contrasts(TakesNominal, Selector):
     n_jobs : int, optional
         Threads of a forest or extra trees; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers; by default numbers with fractions are numbers.
 
     Attributes
     ----------
@@ -92,7 +95,7 @@ class Contrasts(TakesNominal, Selector):
 
     Notes
     -----
-    A noise column that correlates with the classes by chance does so in all repeats. The quantile guards against it,
+    A noise column that correlates with the target by chance does so in all repeats. The quantile guards against it,
     not the rank test: up to ``1 - quantile`` of the noise columns pass. With the default a noise column has to beat the
     best of as many contrasts as there are columns in nearly every repeat: with 20 to 1000 columns of noise, 0 to 0.3 of
     them passed in a round, on average over data sets. With ``alpha=0.01`` and 8 repeats about half as many passed.
@@ -126,6 +129,8 @@ class Contrasts(TakesNominal, Selector):
     >>> found = Contrasts(random_state=0).fit(X, X[:, 3] + X[:, 7] > 0)
     >>> found.get_support(indices=True), found.pvalues_[[3, 7]]
     (array([3, 7]), array([0.015625, 0.015625]))
+    >>> Contrasts(random_state=0).fit(X, X[:, 3] - X[:, 7]).get_support(indices=True)
+    array([3, 7])
     """
 
     part: ClassVar[Part] = Part(
@@ -140,6 +145,7 @@ class Contrasts(TakesNominal, Selector):
     accepts_missing = True
     #: Trees draw columns by number: the same columns in another order give other trees.
     draws_columns: ClassVar[bool] = True
+    tasks = BOTH
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "engine": [StrOptions(set(ENGINES))],
         "n_estimators": [integer(1), None],
@@ -155,6 +161,7 @@ class Contrasts(TakesNominal, Selector):
         "at_least": [integer(0)],
         "n_jobs": [Integral, None],
         "random_state": ["random_state", np.random.Generator],
+        "task": [StrOptions({"auto", "classify", "regress"})],
     }
 
     def __init__(
@@ -174,6 +181,7 @@ class Contrasts(TakesNominal, Selector):
         at_least: int = 1,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         self.engine = engine
         self.n_estimators = n_estimators
@@ -189,12 +197,17 @@ class Contrasts(TakesNominal, Selector):
         self.at_least = at_least
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.task = task
 
     def _select(self, X: Any, y: Any) -> Selection:
         self._check_missing(X)
         engine = Engine(self.engine, self.n_estimators, self.max_features, self.min_samples_leaf, self.n_jobs)
         test = ContrastTest(engine, self.n_repeats, self.quantile, self.alpha, self.own, self.batch)
         seed = int(generator(self.random_state).integers(2**31))
+        if is_numeric(y):
+            # Trees take a target that varies little for constant.
+            mean, deviation = centre_and_scale(y)
+            y = (y - mean) / deviation
         found = contrasts_of(X, y, test, redundant=self.redundant, rounds=self.rounds, seed=seed)
         self.round_, self.pvalues_ = found.round, found.pvalues
         self.importances_, self.contrast_importance_ = found.importances, found.thresholds

@@ -1,4 +1,4 @@
-"""Mean change of the predictions of a fitted classifier when one column takes other values, in batches of rows."""
+"""Mean change of the predictions of a fitted model when one column takes other values, in batches of rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,25 +10,28 @@ import scipy.sparse as sp
 from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray, Matrix
 
-#: Changed rows predicted in one call at most; a kernel classifier needs memory for each of them.
+#: Changed rows predicted in one call at most; a kernel machine needs memory for each of them.
 _ROWS = 8_192
 
 #: Values that the changed rows of one call may hold.
 _CELLS = 4_000_000
 
-#: Kinds of predictions, and the methods that give them.
+#: Kinds of predictions of a classifier, and the methods that give them.
 METHODS = {"probability": "predict_proba", "decision": "decision_function", "class": "predict"}
 
 
 @dataclass(frozen=True, eq=False)
 class Predict:
-    """The predictions of a fitted classifier as numbers, of shape (n_rows, n_outputs); a class as its indicators."""
+    """The predictions of a fitted model as numbers, of shape (n_rows, n_outputs); a class as its indicators.
+
+    `of` is one of :data:`METHODS`, or "number" for a regressor.
+    """
 
     model: Any
     of: str
 
     def __call__(self, X: Matrix) -> FloatArray:
-        predictions = np.asarray(getattr(self.model, METHODS[self.of])(X))
+        predictions = np.asarray(getattr(self.model, METHODS.get(self.of, "predict"))(X))
         if self.of == "class":
             predictions = (predictions[:, None] == self.model.classes_).astype(np.float64)
         return np.asarray(predictions.reshape(predictions.shape[0], -1))

@@ -1,4 +1,4 @@
-"""Importance: how much the predictions of a classifier change when one column takes the values it has in other rows."""
+"""Importance: how much the predictions of a model change when one column takes the values it has in other rows."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
@@ -15,14 +15,15 @@ from sklearn.utils import get_tags
 from tamis.base._sklearn import HasMethods, StrOptions, integer, real
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import steps_of
-from tamis.base.meta_estimators import check_classifier, in_words, restricted
+from tamis.base.meta_estimators import TaskByModel, in_words, restricted
 from tamis.base.parallel import run_all
 from tamis.base.part import Limits, Part
 from tamis.base.search_range import geom
 from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import SharedFit
-from tamis.base.types import FloatArray
+from tamis.base.task import WantedTask, is_numeric
+from tamis.base.types import FloatArray, Target
 from tamis.base.validation import canonical
 from tamis.incremental.elimination import Path, eliminate, size_to_keep
 from tamis.select.importance.changed_predictions import METHODS, Predict, mean_changes
@@ -30,23 +31,26 @@ from tamis.select.importance.changed_predictions import METHODS, Predict, mean_c
 #: Blocks of columns divided among workers; the same for any number of workers, and so are the results.
 _BLOCKS = 16
 
+#: Tolerance of the solver of ridge regression.
+_TOL = 1e-10
 
-class Importance(SharedFit, Selector):
-    """Select the columns whose values change the predictions of a classifier most, removing the others step by step.
 
-    Lemaire and Clerot's importance of a variable. The importance of column j to a fitted classifier f is the mean
-    change of its prediction when the column alone takes the values V_kj that it has in the training rows::
+class Importance(TaskByModel, SharedFit, Selector):
+    """Select the columns whose values change the predictions of a model most, removing the others step by step.
+
+    Lemaire and Clerot's importance of a variable. The importance of column j to a fitted classifier or regressor f is
+    the mean change of its prediction when the column alone takes the values V_kj that it has in the training rows::
 
         S(j) = mean over rows i and values k of |f(x_i) - f(x_i with column j := V_kj)|
 
-    A round fits the classifier on the remaining columns and drops those of the smallest S(j); of equals the later ones.
+    A round fits the model on the remaining columns and drops those of the smallest S(j); of equals the later ones.
     A linear f has ``S(j) = |w_j|`` times the mean difference of two values of the column.
 
     Parameters
     ----------
     estimator : estimator, optional
-        Any classifier, or a pipeline that ends in one. By default logistic regression on standardised columns, which is
-        fast but finds no interactions.
+        Any classifier or regressor, or a pipeline that ends in one. By default logistic or ridge regression on
+        standardised columns, which is fast but finds no interactions.
     k : int, optional
         Select `k` columns; all of them when there are fewer.
     fraction : float, optional
@@ -62,12 +66,16 @@ class Importance(SharedFit, Selector):
     eliminate : bool, default=True
         False ranks the columns by a single fit on all of them.
     of : {"auto", "probability", "decision", "class"}, default="auto"
-        What f is: class probabilities, the decision function, or 1 for the predicted class and 0 for the others. With
-        several classes their mean is taken. "auto" takes the first of the three that the classifier has.
+        What f is for a classifier: class probabilities, the decision function, or 1 for the predicted class and 0 for
+        the others. With several classes their mean is taken. "auto" takes the first of the three that the classifier
+        has. For a regressor f is its prediction.
     n_jobs : int, optional
         Processes among which the columns are divided; the result does not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Draws rows and values, and seeds a model without a seed of its own, differently in each round.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers; by default what `estimator` is for, and without one numbers with
+        fractions are numbers.
 
     Attributes
     ----------
@@ -94,7 +102,7 @@ class Importance(SharedFit, Selector):
 
     The sizes of the rounds depend on `step` and the number of columns only: one elimination serves every `k`.
 
-    S(j) does not depend on the true classes: it measures what the classifier uses, not whether that helps.
+    S(j) does not depend on the true target: it measures what the model uses, not whether that helps.
     Probabilities near 0 and 1 hardly change; ``of="decision"`` is then more informative. A copy of a column shares its
     importance. Missing values and sparse rows are accepted as far as `estimator` accepts them; a missing value is a
     value like any other. Text columns need ``encode`` in front.
@@ -137,6 +145,7 @@ class Importance(SharedFit, Selector):
         "of": [StrOptions({"auto", *METHODS})],
         "n_jobs": [integer(), None],
         "random_state": ["random_state", np.random.Generator],
+        "task": [StrOptions({"auto", "classify", "regress"})],
     }
 
     def __init__(
@@ -152,6 +161,7 @@ class Importance(SharedFit, Selector):
         of: str = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         self.estimator = estimator
         self.k = k
@@ -163,13 +173,16 @@ class Importance(SharedFit, Selector):
         self.of = of
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.task = task
 
     def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> Path:
-        model = self._model()
-        check_classifier(model, "importance: estimator")
+        model = self._model(y)
+        self._check_model(model, y)
+        if is_numeric(y) and self.of != "auto":
+            raise TamisError(f"importance: of={self.of!r} is for classes, and the target holds numbers")
         sizes = {one._size(X.shape[1]) for one in estimators}
         X = canonical(X.tocsr()) if sp.issparse(X) else X
-        labels = self.classes_[y]
+        labels = self._labels(y)
         rng = generator(self.random_state)
         seed = int(rng.integers(2**31))
         here, there = (np.sort(rng.permutation(X.shape[0])[:size]) for size in (self.rows, self.values))
@@ -178,7 +191,7 @@ class Importance(SharedFit, Selector):
             some = X if columns.shape[0] == X.shape[1] else X[:, columns]
             fitted = seeded(clone(model), spawn(seed, columns.shape[0])).fit(some, labels)
             blocks = np.array_split(np.arange(columns.shape[0]), min(_BLOCKS, columns.shape[0]))
-            predict = Predict(fitted, self._prediction_of(fitted))
+            predict = Predict(fitted, "number" if is_numeric(y) else self._prediction_of(fitted))
             x, values = (some if rows.size == X.shape[0] else some[rows] for rows in (here, there))
             tasks = [(predict, x, values, block) for block in blocks]
             return np.concatenate(run_all(mean_changes, tasks, self.n_jobs))
@@ -206,14 +219,16 @@ class Importance(SharedFit, Selector):
             raise TamisError(f"importance: {who} has no {METHODS[self.of]}, which of={self.of!r} needs")
         return self.of
 
-    def _model(self) -> Any:
+    def _model(self, y: Target = None) -> Any:
         if self.estimator is not None:
             return self.estimator
-        return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=1_000))
+        # Of sparse rows the solver of ridge regression stops at a tolerance.
+        last = Ridge(tol=_TOL) if is_numeric(y) else LogisticRegression(max_iter=1_000)
+        return make_pipeline(StandardScaler(with_mean=False), last)
 
     def __sklearn_tags__(self) -> Any:
         tags = restricted(super().__sklearn_tags__(), [self._model()])
         tags.input_tags.sparse = get_tags(self._model()).input_tags.sparse
-        # The first step of the default takes missing values, its classifier does not.
+        # The first step of the default takes missing values, its model does not.
         tags.input_tags.allow_nan &= self.estimator is not None
         return tags

@@ -1,4 +1,4 @@
-"""mRMR: select one column after another, relevant to the classes and little redundant with those before."""
+"""mRMR: select one column after another, relevant to the target and little redundant with those before."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -15,9 +15,11 @@ from tamis.base.part import Arguments, Part
 from tamis.base.search_range import choice, geom
 from tamis.base.selector import Selection, Selector
 from tamis.base.shared_fit import SharedFit
-from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.task import BOTH, WantedTask, is_numeric
+from tamis.base.types import FloatArray, Mask, Matrix, Target
 from tamis.base.validation import column_names, named_columns
 from tamis.contingency.states import METHODS, states
+from tamis.contingency.target_states import target_states
 from tamis.scores.f import f
 from tamis.select.mrmr.figure import figure
 from tamis.select.mrmr.redundancy import DenseCorrelation, Information, Redundancy, SparseCorrelation
@@ -36,7 +38,7 @@ def _phrase(a: Arguments) -> str:
 
 
 class MRMR(SharedFit, TakesNominal, Selector):
-    """Select columns that are relevant to the classes and not redundant with each other.
+    """Select columns that are relevant to the target and not redundant with each other.
 
     Peng and Ding's minimum redundancy, maximum relevance. The first column is the most relevant one. Each next column
     has the largest
@@ -44,9 +46,9 @@ class MRMR(SharedFit, TakesNominal, Selector):
         V_i - W_i  ("mid", "fcd")  or  V_i / W_i  ("miq", "fcq"),
 
     where V_i is its relevance and W_i its mean redundancy with those already selected. By mutual information ("mid",
-    "miq") V_i = I(class, i) and W_i is the mean of I(i, j), in nats, of columns as states. By F and correlation ("fcd",
-    "fcq") V_i is the F statistic of ``f`` and W_i the mean of the absolute correlations. Of equals the first column is
-    selected.
+    "miq") V_i = I(target, i) and W_i is the mean of I(i, j), in nats, of columns as states. By F and correlation
+    ("fcd", "fcq") V_i is the F statistic of ``f`` and W_i the mean of the absolute correlations. Of equals the first
+    column is selected.
 
     Parameters
     ----------
@@ -68,6 +70,8 @@ class MRMR(SharedFit, TakesNominal, Selector):
     include : column, list of columns, optional
         Numbers (from 0) or names of columns that are always selected. They come first, in this order, and count among
         `k`.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers; by default numbers with fractions are numbers.
 
     Attributes
     ----------
@@ -89,8 +93,11 @@ class MRMR(SharedFit, TakesNominal, Selector):
     -----
     In quotients a mean redundancy below 0.001 counts as 0.001. Constant columns are no candidates: a difference would
     put them before every column that is more redundant than relevant. When the candidates are used up, the most
-    relevant of the other columns follow. A column that is constant within each class has an infinite F, which counts as
-    twice the largest finite one.
+    relevant of the other columns follow. F is infinite for a column that is constant within each class, or of which a
+    target of numbers is a linear function; it counts as twice the largest finite one.
+
+    A target of numbers is cut into states of equal frequency for "mid" and "miq", as for the score ``mi``: as many as
+    the cube root of twice the number of rows, between 2 and 10. "fcd" and "fcq" take it as it is.
 
     A redundancy is computed once, and only when it can matter: the known redundancies of a candidate bound its value
     from above, and a candidate whose bound is below the best value found is not computed further in that round. The
@@ -130,6 +137,7 @@ class MRMR(SharedFit, TakesNominal, Selector):
     #: The columns for a smaller k are the first of those for a larger one.
     shared_parameters = ("k",)
     accepts_missing = True
+    tasks = BOTH
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [integer(1)],
         "criterion": [StrOptions({"mid", "miq", "fcd", "fcq"})],
@@ -138,6 +146,7 @@ class MRMR(SharedFit, TakesNominal, Selector):
         "candidates": [integer(1), None],
         "groups": ["array-like", None],
         "include": [integer(0), str, "array-like", None],
+        "task": [StrOptions({"auto", "classify", "regress"})],
     }
 
     def __init__(
@@ -150,6 +159,7 @@ class MRMR(SharedFit, TakesNominal, Selector):
         candidates: int | None = None,
         groups: Sequence[Any] | None = None,
         include: Any = None,
+        task: WantedTask = "auto",
     ) -> None:
         self.k = k
         self.criterion = criterion
@@ -158,6 +168,7 @@ class MRMR(SharedFit, TakesNominal, Selector):
         self.candidates = candidates
         self.groups = groups
         self.include = include
+        self.task = task
 
     def plot(self) -> "Figure":
         """A plotly figure: relevance V and redundancy W after each selection."""
@@ -191,9 +202,10 @@ class MRMR(SharedFit, TakesNominal, Selector):
         every = np.concatenate((order, units.within(left)))
         return Selection.first(every, _reaching(np.append(size, size + np.cumsum(units.sizes[left])), self.k))
 
-    def _measured(self, X: Matrix, y: Codes) -> tuple[FloatArray, Redundancy]:
+    def _measured(self, X: Matrix, y: Target) -> tuple[FloatArray, Redundancy]:
         """Relevance of every column, and the redundancy of pairs."""
         if self._informed():
+            y = target_states(y) if is_numeric(y) else y
             found = states(X, y, self.bins, self.n_bins, self.nominal_ if self.nominal_.any() else None)
             pairs = Information(found)
             return pairs.with_classes(y), pairs

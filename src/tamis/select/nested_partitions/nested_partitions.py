@@ -171,8 +171,9 @@ class NestedPartitions(SubsetSearch):
         only=SubsetSearch.only,
         limits=Limits(columns=500),
     )
+    tasks = ("classify",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SubsetSearch._parameter_constraints,
+        **{name: takes for name, takes in SubsetSearch._parameter_constraints.items() if name != "task"},
         "n_sets": [integer(1)],
         "sampling_rate": [real(0, 1, "right"), None],
         "two_stage": ["boolean"],
