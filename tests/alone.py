@@ -31,11 +31,11 @@ def evaluate_all(models: Any, data: Dataset, splits: Any, *, metrics: Any = None
 
 def alone(model: Any, X: Any, y: np.ndarray, split: Split, *, seed: int = 0) -> FoldResult:
     """Fit a copy of the whole model on the training rows and judge it on the test rows."""
-    classes = np.unique(y)
+    data = Dataset.of(X, y)
     with threadpool_limits(1), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         own = seeded(clone(model), spawn(seed, *split.task)).fit(_safe_indexing(X, split.train), y[split.train])
-        answers = fold_predictions(predict_rows(own, _safe_indexing(X, split.test)), y, split, classes)
+        answers = fold_predictions(predict_rows(own, _safe_indexing(X, split.test)), data, split)
         used = used_features(own, X.shape[1])
     return FoldResult(
         repeat=split.repeat,

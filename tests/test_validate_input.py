@@ -115,7 +115,7 @@ def test_bad_input_in_one_sentence() -> None:
         validate(chain(), X[:0], y[:0])
     with pytest.raises(TamisError, match=r"data: y must be one column of labels; got shape \(60, 2\)"):
         validate(chain(), X, X[:, :2])
-    with pytest.raises(TamisError, match=r"data: the target cannot be read as classes \(Unknown label type: cont"):
+    with pytest.raises(TamisError, match="is a classifier, and the target holds numbers: end it with"):
         validate(chain(), X, X[:, 0])
     with pytest.raises(TamisError, match="data: the class of row 3 is missing"):
         validate(chain(), X, np.where(np.arange(60) == 2, np.nan, y))
@@ -131,7 +131,9 @@ def test_bad_input_in_one_sentence() -> None:
         validate("cc(3)", X, y)
     with pytest.raises(RecipeError, match="no part is called 'nonsense'"):
         validate("nonsense(3)", X, y)
-    with pytest.raises(TamisError, match="which is not a class"):
+    with pytest.raises(
+        TamisError, match=r"LinearRegression.* is a regressor, and the target holds classes: end it with a classifier"
+    ):
         validate(LinearRegression(), X, y)
     with pytest.raises(TamisError, match="probes must be a share of 0 or more; got -1"):
         validate(chain(), X, y, probes=-1)

@@ -88,12 +88,12 @@ def test_every_part_is_the_test_it_comes_from() -> None:
         assert (rival.bayes.left, rival.bayes.rope) == pytest.approx((bayes.left, bayes.rope))
         wrong = [(v.predictions.label != v.predictions.truth)[once] for v in (best, own)]
         errors.append(mcnemar(*wrong))
-        assert rival.mcnemar == errors[-1]
+        assert rival.errors == errors[-1]
         assert rival.fewer == pytest.approx(best.mean_selected / own.mean_selected)
         assert rival.test == "corrected t"
         assert rival.worse == (rival.pvalue < 0.1)
     assert [r.pvalue for r in found.rivals] == pytest.approx(holm([r.difference.pvalue for r in found.rivals]))
-    assert [r.mcnemar_pvalue for r in found.rivals] == pytest.approx(holm([e.pvalue for e in errors]))
+    assert [r.errors_pvalue for r in found.rivals] == pytest.approx(holm([e.pvalue for e in errors]))
     ranks = friedman(np.array([given[i].values["accuracy"] for i in order]).T, level=0.1)
     assert found.friedman.to_dict() == ranks.to_dict()
 
@@ -213,7 +213,7 @@ def test_the_sentence_of_the_brief() -> None:
     )
     assert line == (
         "cc(50) | svm(linear) is not distinguishable from cc(5000) | svm(linear) (BER 0.121 against 0.118, "
-        f"corrected t p = {rival.difference.pvalue:.2f}, McNemar p = {rival.mcnemar.pvalue:.2f}) "
+        f"corrected t p = {rival.difference.pvalue:.2f}, McNemar p = {rival.errors.pvalue:.2f}) "
         "and uses 100x fewer features (50 against 5000)"
     )
     assert rest == [
@@ -318,7 +318,7 @@ def test_models_of_one_recipe_are_told_apart() -> None:
 def test_it_is_json() -> None:
     found = compare([judged("a", GOOD, features=None), judged("b", GOOD + NOISE), judged("c", GOOD + 0.1)])
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert plain["layout"] == 1
+    assert plain["layout"] == 2
     assert plain["metric"] == {"name": "ber", "title": "BER", "better": "low"}
     assert plain["best"] == {"position": 0, "name": "a", "mean": pytest.approx(0.118), "features": None}
     assert [r["worse"] for r in plain["rivals"]] == [False, True]

@@ -18,6 +18,7 @@ from tamis.cli.show import (
     print_notes,
     print_table,
     reads_data,
+    target_words,
 )
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def fetch(
 
     found = fetch_set(name, server=server)
     print_notes(found)
-    print_line(f"{found.name}: {found.n_rows} rows, {found.n_features} features, {len(found.classes)} classes")
+    print_line(f"{found.name}: {found.n_rows} rows, {found.n_features} features, {target_words(found)}")
 
 
 def _value(value: Any) -> str:

@@ -9,22 +9,24 @@ from tamis.cli.show import Json, print_json, print_line, print_table
 
 def list_parts(
     what: Annotated[
-        str | None, typer.Argument(help="A kind (transforms, scores, selectors, classifiers) or the name of a part.")
+        str | None,
+        typer.Argument(help="A kind (transforms, scores, selectors, classifiers, regressors) or the name of a part."),
     ] = None,
     json: Json = False,
 ) -> None:
     """Show the parts that recipes are made of."""
     from tamis.base.errors import TamisError
-    from tamis.compose.catalog import KINDS, catalog
+    from tamis.compose.catalog import KINDS, entries
 
     kind = what.removesuffix("s") if what else None
-    chosen = [p for p in catalog().values() if what is None or p.kind == kind or p.name == what]
+    chosen = [p for p in entries() if what is None or p.kind == kind or p.name == what]
     if not chosen and kind not in KINDS.values():
         raise TamisError(f"{what!r} is neither a kind ({', '.join(k + 's' for k in KINDS.values())}) nor a part")
     if json:
         print_json([_described(part) for part in chosen])
-    elif len(chosen) == 1 and chosen[0].name == what:
-        _print_part(_described(chosen[0]))
+    elif all(part.name == what for part in chosen):
+        for part in chosen:
+            _print_part(_described(part))
     else:
         for each in KINDS.values():
             rows = [(p.name, p.class_name, p.summary, ", ".join(p.parameters)) for p in chosen if p.kind == each]

@@ -22,6 +22,7 @@ from tamis.cli.show import (
     print_line,
     print_table,
     reads_data,
+    target_words,
 )
 from tamis.cli.validate import print_features
 from tamis.compose.plural import counted
@@ -75,7 +76,12 @@ def mine(
     folds: Annotated[int, typer.Option("--folds", min=2, help="Outer folds of a nested estimate.")] = 5,
     inner_folds: Annotated[int, typer.Option("--inner-folds", min=2, help="Folds within a search.")] = 5,
     group: Group = None,
-    metric: Annotated[str, typer.Option("--metric", help="What the search optimizes: ber, auc, accuracy, ...")] = "ber",
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            "--metric", help="What the search optimizes: ber (the default), auc, ...; for numbers rmse, mae, ..."
+        ),
+    ] = None,
     prefer: Annotated[
         Literal["best", "single", "small"],
         typer.Option(
@@ -107,7 +113,9 @@ def mine(
     *,
     reading: "Reading",
 ) -> None:
-    """Search for the best chain of transforms, selection and classifier on DATA, with an honest estimate of its error.
+    """Search for the best chain of transforms, selection and classifier (for numbers: regressor) on DATA.
+
+    The error that it reports is an honest estimate: rows that had no part in the choice give it.
 
     Stop it at any moment; the same command resumes it.
     """
@@ -191,29 +199,35 @@ def _note_commands(run: Path, model: Path | None) -> None:
 
 def _print_head(dataset: "Dataset", run: Path) -> None:
     rows, features = counted(dataset.n_rows, "row"), counted(dataset.n_features, "feature")
-    print_line(f"{dataset.name}: {rows}, {features}, {counted(len(dataset.classes), 'class', 'classes')}")
+    print_line(f"{dataset.name}: {rows}, {features}, {target_words(dataset)}")
     print_line(f"{'resuming' if run.exists() else 'run file:'} {run}")
 
 
 def _print_models(found: "Mined") -> None:
+    from tamis.validation.result import figure
+
     metric = found.validation_.metrics[0]
     rows = []
     for row in found.leaderboard_.head(_SHOWN).iter_rows(named=True):
-        error = "" if row["se"] is None else f" +- {row['se']:.4f}"
+        error = "" if row["se"] is None else f" +- {figure(row['se'])}"
         size = None if row["features"] is None else f"{row['features']:.0f}"
-        rows.append([f"{row[metric.name]:.4f}{error}", size, row["folds"], row["stage"], row["recipe"]])
+        rows.append([f"{figure(row[metric.name])}{error}", size, row["folds"], row["stage"], row["recipe"]])
     title = f"the best of {counted(found.run_.n_tried, 'recipe')}, by their inner estimate"
     print_table(title, [metric.title, "features", "folds", "stage", "recipe"], rows, right=["features", "folds"])
 
 
 def _print_choice(found: "Mined", dataset: "Dataset") -> None:
+    from tamis.validation.result import figure
+
     validation = found.validation_
     metric = validation.metrics[0]
     honest = validation.estimates[metric.name]
     used = found.selected_features_
     print_line(f"chosen: {found.recipe_}")
-    print_line(f"  {metric.title} {honest.mean:.4f} +- {honest.se:.4f} on unseen rows ({validation.split})")
-    print_line(f"  inner estimate: {metric.title} {found.inner_estimate_.mean:.4f}, optimism {found.optimism_:.4f}")
+    print_line(f"  {metric.title} {figure(honest.mean)} +- {figure(honest.se)} on unseen rows ({validation.split})")
+    print_line(
+        f"  inner estimate: {metric.title} {figure(found.inner_estimate_.mean)}, optimism {figure(found.optimism_)}"
+    )
     _print_offers(found)
     print_features(validation)
     print_line(f"  fitted on all rows it uses {used.size} of {found.n_features_in_} features{_roles(found, dataset)}:")
@@ -226,11 +240,13 @@ def _print_choice(found: "Mined", dataset: "Dataset") -> None:
 
 def _print_offers(found: "Mined") -> None:
     """What else the search offers, each with its own honest estimate."""
+    from tamis.validation.result import figure
+
     metric = found.validation_.metrics[0]
     for name, one in found.models_.items():
         own = one.validation.estimates[metric.name]
         size = counted(one.selected_features.size, "feature")
-        print_line(f"  {name}: {metric.title} {own.mean:.4f} +- {own.se:.4f}, {size}")
+        print_line(f"  {name}: {metric.title} {figure(own.mean)} +- {figure(own.se)}, {size}")
 
 
 def _roles(found: "Mined", dataset: "Dataset") -> str:

@@ -25,25 +25,25 @@ def predict(
         typer.Option("--output", help="Write all predictions to this .csv file: row, class, probabilities."),
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", help="The column of true classes, if it is called otherwise here.")
+        str | None, typer.Option("--target", help="The column of the truth, if it is called otherwise here.")
     ] = None,
     json: Json = False,
     *,
     reading: "Reading",
 ) -> None:
-    """Predict the classes of the rows of DATA with a saved MODEL.
+    """Predict the classes or numbers of the rows of DATA with a saved MODEL.
 
     Columns are found by their names, in any order. Columns that the model does not know are left out; one that it uses
-    must be there. When DATA has the true classes, the error on these rows is printed too.
+    must be there. When DATA has the truth, the error on these rows is printed too.
     """
     from tamis.base.errors import DataError
     from tamis.data.load import Sought
-    from tamis.validation.predict import load_classifier, predict_dataset
+    from tamis.validation.predict import load_predictor, predict_dataset
 
     if output is not None and not output.name.lower().endswith(".csv"):
         raise DataError(f"{output}: the name must end in .csv")
     with progress(f"reading {model}"):
-        fitted, card = load_classifier(model)
+        fitted, card = load_predictor(model)
     dataset = load_data(data, Sought(target or card.target, card.nominal), reading)
     if target is not None and not dataset.n_rows:
         raise DataError(f"{data}: no column is called {target!r}, or some rows have no class in it")
@@ -78,12 +78,13 @@ def _plain(found: "Predicted") -> list[dict[str, Any]]:
 
 def _print(found: "Predicted", output: Path | None) -> None:
     from tamis.validation.predict import PROBABILITY
+    from tamis.validation.result import figure
     from tamis.validation.several.predicted import SCORE
 
     shown = [name for name in found.table.columns if not name.startswith((PROBABILITY, SCORE))]
     table = found.table.select(shown)
     print_line(f"{found.data}: {table.height} rows, predicted by {found.card.recipe}")
-    print_table("", table.columns, table.head(_SHOWN).rows(), right=["row", "probability", "margin"])
+    print_table("", table.columns, table.head(_SHOWN).rows(), right=["row", "probability", "margin", "prediction"])
     if table.height > _SHOWN:
         print_line(f"and {table.height - _SHOWN} more rows; --output FILE.csv writes all, --json prints all")
     if output is not None:
@@ -92,6 +93,12 @@ def _print(found: "Predicted", output: Path | None) -> None:
         print_line(
             f"on the {error['rows']} rows with labels: F1 {error['f1_micro']:.4f} (micro), {error['f1_macro']:.4f} "
             f"(macro), subset accuracy {error['subset_accuracy']:.4f}"
+        )
+    elif error is not None and "rmse" in error:
+        print_line(
+            f"error on the {error['rows']} rows with numbers: RMSE {figure(error['rmse'])} "
+            f"(standard error {figure(error['rmse_standard_error'])}), MAE {figure(error['mae'])}, "
+            f"R² {figure(error['r2'])}"
         )
     elif error is not None:
         print_line(

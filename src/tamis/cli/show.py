@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Worker processes; the result does not depend on it.")]
-Target = Annotated[str | None, typer.Option("--target", help="The class column, if its name is not a usual one.")]
+Target = Annotated[str | None, typer.Option("--target", help="The column to predict, if its name is not a usual one.")]
 Data = Annotated[str, typer.Argument(help="A file, a folder or the name of a data set ('tamis data list').")]
 Several = Annotated[
     str | None,
@@ -99,6 +99,13 @@ _READING: dict[str, tuple[Any, Any]] = {
         ],
         None,
     ),
+    "task": (
+        Annotated[
+            Literal["auto", "classify", "regress"],
+            typer.Option("--task", help="Whether the target holds classes or numbers; by default its values tell."),
+        ],
+        "auto",
+    ),
 }
 
 _UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
@@ -166,6 +173,13 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {name: kind for name, kind in command.__annotations__.items() if name != "reading"}
     del run.__wrapped__
     return run
+
+
+def target_words(data: "Dataset") -> str:
+    """What the target of a data set holds: "3 classes", or "numbers from 25 to 346"."""
+    if data.task == "classify":
+        return f"{len(data.classes)} class{'es' if len(data.classes) != 1 else ''}"
+    return f"numbers from {data.y.min():.6g} to {data.y.max():.6g}"
 
 
 def _kinds(texts: Sequence[str]) -> dict[str, str]:

@@ -30,6 +30,7 @@ from tamis.cli.show import (
     print_table,
     progress,
     reads_data,
+    target_words,
 )
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def validate(
         int, typer.Option("--inner-folds", min=2, help="Inner folds of --nested and --threshold.")
     ] = 5,
     permutations: Annotated[
-        int, typer.Option("--permutations", min=0, help="Also permute the classes this many times, for a p-value.")
+        int, typer.Option("--permutations", min=0, help="Also permute the target this many times, for a p-value.")
     ] = 0,
     learning_curve: Annotated[
         bool, typer.Option("--learning-curve", help="Also fit on a tenth, a quarter, a half, ... of the rows.")
@@ -205,7 +206,7 @@ def validate(
         else:
             _print_one(found["one"], leak_check)
     if permutations:
-        tests = run("permuting the classes", permutation_test, models, n=permutations, memory=limit)
+        tests = run("permuting the target", permutation_test, models, n=permutations, memory=limit)
         found["permutations"] = tests if isinstance(tests, list) else [tests]
         if not json:
             print_line()
@@ -236,8 +237,8 @@ def validate(
 def _print_data(dataset: "Dataset", written: "list[Chain]", chains: "list[Chain]", n_labels: int | None = None) -> None:
     from tamis.compose.catalog import part_for
 
-    classes = f"{len(dataset.classes)} classes" if n_labels is None else f"{n_labels} labels"
-    print_line(f"{dataset.name}: {dataset.n_rows} rows, {dataset.n_features} features, {classes}")
+    holds = target_words(dataset) if n_labels is None else f"{n_labels} labels"
+    print_line(f"{dataset.name}: {dataset.n_rows} rows, {dataset.n_features} features, {holds}")
     if len(chains) == 1:
         print_line(f"recipe: {chains[0]}")
     pairs = zip(written, chains, strict=True)
@@ -288,10 +289,11 @@ def print_features(found: Any) -> None:
 
 def _print_leak(found: "Validation") -> None:
     if found.leak is None:
-        print_line("leak check: no step comes before the classifier, so nothing can leak")
+        last = "classifier" if found.task == "classify" else "regressor"
+        print_line(f"leak check: no step comes before the {last}, so nothing can leak")
         return
     main = found.metrics[0]
-    honest, leaky = (f"{v.summary()[main.name].mean:.4f}" for v in (found, found.leak))
+    honest, leaky = (_four(v.summary()[main.name].mean) for v in (found, found.leak))
     if honest == leaky:
         print_line(f"leak check: fitting the steps on all rows would not change {main.title} here")
         return
@@ -359,8 +361,8 @@ def _print_nested(found: "Nested") -> None:
     metric = validation.metrics[0]
     print_line(f"on all rows the choice is: {found.choice}")
     print_line(
-        f"  the inner estimate of its {metric.title} is {found.inner_estimate:.4f}; "
-        f"report the honest one, {validation.summary()[metric.name].mean:.4f}"
+        f"  the inner estimate of its {metric.title} is {_four(found.inner_estimate)}; "
+        f"report the honest one, {_four(validation.summary()[metric.name].mean)}"
     )
     _print_failed(found.failed)
 
@@ -375,7 +377,7 @@ def _print_curves(curves: "Sequence[LearningCurve]") -> None:
         metric = curve.metric
         estimates = [validation.summary()[metric.name] for validation in curve.validations]
         rows = [
-            [f"{size:g}", f"{n:g}", f"{e.mean:.4f}", f"{e.se:.4f}"]
+            [f"{size:g}", f"{n:g}", _four(e.mean), _four(e.se)]
             for size, n, e in zip(curve.sizes, curve.rows, estimates, strict=True)
         ]
         columns = ["share", "training rows", metric.title, "standard error"]
@@ -385,4 +387,6 @@ def _print_curves(curves: "Sequence[LearningCurve]") -> None:
 
 
 def _four(value: float) -> str | None:
-    return f"{value:.4f}" if value == value else None
+    from tamis.validation.result import figure
+
+    return figure(value) if value == value else None

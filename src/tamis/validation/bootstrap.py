@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,7 +12,17 @@ from tamis.base.types import Codes, FloatArray
 from tamis.base.validation import check_whole
 from tamis.validation.estimates import over_folds
 from tamis.validation.folds import Column, Split
-from tamis.validation.metrics import FoldPredictions, Metric, accuracy, balanced_accuracy, ber, log_loss, row_log_loss
+from tamis.validation.metrics import (
+    AnyPredictions,
+    FoldPredictions,
+    Metric,
+    accuracy,
+    balanced_accuracy,
+    ber,
+    log_loss,
+    row_log_loss,
+)
+from tamis.validation.numeric_metrics import NumericPredictions, mae
 from tamis.validation.result import Estimate
 
 #: Most draws of one sample.
@@ -152,13 +162,13 @@ def err632plus(
 
 
 def estimate_632plus(
-    metric: Metric, apparent: FoldPredictions, out: Sequence[FoldPredictions], rows: Sequence[np.ndarray]
+    metric: Metric, apparent: AnyPredictions, out: Sequence[AnyPredictions], rows: Sequence[np.ndarray]
 ) -> Estimate632:
     """The .632+ estimate of a metric from the predictions of all models.
 
-    The leave-one-out bootstrap is the paper's where the metric is a mean over rows (accuracy, F1 (micro), log loss) or
-    a mean over classes of such means (BER, balanced accuracy): the mean of each row over the samples that leave it
-    out, then the mean over rows or classes. Any other metric is averaged over samples. Rows in every sample, and
+    The leave-one-out bootstrap is the paper's where the metric is a mean over rows (accuracy, F1 (micro), log loss,
+    MAE) or a mean over classes of such means (BER, balanced accuracy): the mean of each row over the samples that leave
+    it out, then the mean over rows or classes. Any other metric is averaged over samples. Rows in every sample, and
     samples where the metric is undefined, are left out.
 
     The standard error is the one of folds (Nadeau and Bengio 2003), ``sd * sqrt(1/B + n_test/n_train)``, with distinct
@@ -169,9 +179,9 @@ def estimate_632plus(
     Parameters
     ----------
     metric : Metric
-    apparent : FoldPredictions
+    apparent : FoldPredictions or NumericPredictions
         Of the model fitted on all rows, for all rows in order.
-    out : sequence of FoldPredictions
+    out : sequence of the same
         Of each sample's model, for the rows left out.
     rows : sequence of int arrays
         The numbers of those rows.
@@ -190,7 +200,7 @@ def estimate_632plus(
     return Estimate632(mean, samples.sd, samples.se, err, err1, gamma, overfitting)
 
 
-def no_information(metric: Metric, predictions: FoldPredictions) -> float:
+def no_information(metric: Metric, predictions: AnyPredictions) -> float:
     """The metric over all pairs of one row's truth and another row's prediction, as if they were unrelated.
 
     Beyond 500 rows it uses 250,000 pairs or more: predictions are shifted against the truth cyclically, by steps spread
@@ -211,11 +221,16 @@ def no_information(metric: Metric, predictions: FoldPredictions) -> float:
         count = max(-(-_PAIRS // n), 20)
         shifts = ((np.arange(count) + 0.5) * n / count).astype(np.intp)
     shifted = (np.arange(n) + shifts[:, None]).ravel() % n
-    return metric(replace(predictions.rows(shifted), truth=np.tile(predictions.truth, shifts.size)))
+    unrelated: Any = predictions.rows(shifted)
+    return metric(replace(unrelated, truth=np.tile(predictions.truth, shifts.size)))
 
 
 def _right(predictions: FoldPredictions) -> FloatArray:
     return (predictions.truth == predictions.labels).astype(np.float64)
+
+
+def _distance(predictions: NumericPredictions) -> FloatArray:
+    return np.abs(predictions.residuals)
 
 
 def _wrong(predictions: FoldPredictions) -> FloatArray:
@@ -223,15 +238,16 @@ def _wrong(predictions: FoldPredictions) -> FloatArray:
 
 
 #: Metrics that are means over rows: the value of each row, and whether the mean is taken within classes first.
-_PER_ROW: dict[Callable[[FoldPredictions], float], tuple[Callable[[FoldPredictions], FloatArray], bool]] = {
+_PER_ROW: dict[Callable[..., float], tuple[Callable[..., FloatArray], bool]] = {
     accuracy: (_right, False),
     log_loss: (row_log_loss, False),
     ber: (_wrong, True),
     balanced_accuracy: (_right, True),
+    mae: (_distance, False),
 }
 
 
-def _over_rows(metric: Metric, truth: Codes, out: Sequence[FoldPredictions], rows: Sequence[np.ndarray]) -> float:
+def _over_rows(metric: Metric, truth: np.ndarray, out: Sequence[AnyPredictions], rows: Sequence[np.ndarray]) -> float:
     of_rows, within_classes = _PER_ROW[metric.function]
     row, value = np.concatenate(rows), np.concatenate([of_rows(predictions) for predictions in out])
     times = np.bincount(row, minlength=truth.size)

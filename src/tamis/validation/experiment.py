@@ -9,6 +9,7 @@ import numpy as np
 
 from tamis.base.errors import TamisError
 from tamis.base.seeds import spawn
+from tamis.base.task import WantedTask
 from tamis.base.validation import check_whole
 from tamis.compose.recipe import to_text
 from tamis.data.dataset import Dataset
@@ -16,9 +17,9 @@ from tamis.data.probes import add_probes
 from tamis.validation.bootstrap import Bootstrap, estimate_632plus
 from tamis.validation.estimates import over_folds, pooled
 from tamis.validation.execute.driver import Driver, Outcome
-from tamis.validation.fold_result import FoldResult
-from tamis.validation.folds import LeaveOneOut, OfficialSplit, Pooled, Scheme, Split, StratifiedFolds
-from tamis.validation.metrics import Metric, all_metrics, chosen, standard_error
+from tamis.validation.fold_result import FoldResult, possible_metrics
+from tamis.validation.folds import LeaveOneOut, OfficialSplit, Pooled, Scheme, Split, StratifiedFolds, stratify_by
+from tamis.validation.metrics import Metric, chosen, standard_error
 from tamis.validation.result import Estimate, Validation
 from tamis.validation.stability import stability
 
@@ -50,14 +51,15 @@ class Experiment:
         metrics: str | Metric | Iterable[str | Metric] | None = None,
         probes: float = 0.0,
         seed: int = 0,
+        task: WantedTask = "auto",
     ) -> "Experiment":
         """Check the input and split the rows; the parameters are those of :func:`tamis.validation.whole.validate`."""
         check_whole("seed", seed, 0)
-        checked = None if metrics is None else chosen(metrics)
         splitter = scheme(split, folds=folds, repeats=repeats)
         if probes < 0:
             raise TamisError(f"probes must be a share of 0 or more; got {probes}")
-        data, given = Dataset.of(X, y, groups=groups), None
+        data, given = Dataset.of(X, y, groups=groups, task=task), None
+        checked = None if metrics is None else chosen(metrics, data.task)
         if probes:
             given = data
             data, _ = add_probes(data, probes, seed=seed)
@@ -69,7 +71,8 @@ class Experiment:
 
     def _split(self) -> "Experiment":
         data = self.data
-        splits = self.scheme.splits(data.y, groups=data.groups, parts=data.split, seed=self.seed)
+        labels = stratify_by(data.y, data.task)
+        splits = self.scheme.splits(labels, groups=data.groups, parts=data.split, seed=self.seed)
         return replace(self, splits=tuple(splits))
 
     @cached_property
@@ -100,7 +103,7 @@ class Experiment:
         codes, predictions = pooled(folds, self.data.classes)
         metrics = self.metrics
         if metrics is None:
-            metrics = tuple(m for m in all_metrics.values() if m.possible(codes))
+            metrics = possible_metrics(codes)
         n_train, n_test = np.array([r.n_train for r in folds]), np.array([r.rows.size for r in folds])
         if self.scheme.one_test:
             values = {m.name: np.array([m(codes)]) for m in metrics}

@@ -9,8 +9,10 @@ import numpy as np
 from tamis.base.errors import TamisError
 from tamis.base.predictions import Predicted, as_probabilities
 from tamis.base.types import Codes, FloatArray
+from tamis.data.dataset import Dataset
 from tamis.validation.folds import Split
-from tamis.validation.metrics import FoldPredictions, Metric, all_metrics
+from tamis.validation.metrics import AnyPredictions, FoldPredictions, Metric, metrics_for
+from tamis.validation.numeric_metrics import NumericPredictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +37,7 @@ class FoldResult:
     fold: int
     rows: np.ndarray
     n_train: int
-    predictions: FoldPredictions
+    predictions: AnyPredictions
     metrics: Mapping[str, float]
     selected: np.ndarray | None
     n_features: int
@@ -44,13 +46,22 @@ class FoldResult:
     alone_seconds: float
     warnings: tuple[tuple[type[Warning], str], ...] = ()
 
+    @property
+    def of_classes(self) -> FoldPredictions:
+        """The predictions, which are of classes."""
+        assert isinstance(self.predictions, FoldPredictions)
+        return self.predictions
+
 
 #: The result of one model on one split, or why there is none.
 Finding: TypeAlias = FoldResult | TamisError
 
 
-def fold_predictions(output: Predicted, y: np.ndarray, split: Split, classes: np.ndarray) -> FoldPredictions:
-    """The output of a model for the test rows of a split, with the truth; `y` and `classes` are of the whole data."""
+def fold_predictions(output: Predicted, data: Dataset, split: Split) -> AnyPredictions:
+    """The output of a model for the test rows of a split, with the truth."""
+    if data.task == "regress":
+        return NumericPredictions(data.y[split.test], _numbers(output.labels))
+    y, classes = data.y, data.classes
     known = np.searchsorted(classes, np.unique(y[split.train]) if output.classes is None else output.classes)
     probabilities = scores = None
     if output.probabilities is not None:
@@ -67,10 +78,24 @@ def fold_predictions(output: Predicted, y: np.ndarray, split: Split, classes: np
     return FoldPredictions(np.searchsorted(classes, y[split.test]), labels, classes.size, scores, probabilities)
 
 
-def measured(predictions: FoldPredictions, metrics: Sequence[Metric] | None) -> dict[str, float]:
+def possible_metrics(predictions: AnyPredictions) -> tuple[Metric, ...]:
+    """All metrics that the predictions allow."""
+    known = metrics_for("regress" if isinstance(predictions, NumericPredictions) else "classify")
+    return tuple(metric for metric in known.values() if metric.possible(predictions))
+
+
+def measured(predictions: AnyPredictions, metrics: Sequence[Metric] | None) -> dict[str, float]:
     """Values of some metrics, by default of all that the predictions allow."""
-    wanted = [m for m in all_metrics.values() if m.possible(predictions)] if metrics is None else metrics
+    wanted = possible_metrics(predictions) if metrics is None else metrics
     return {metric.name: metric(predictions) for metric in wanted}
+
+
+def _numbers(labels: np.ndarray) -> FloatArray:
+    found = np.asarray(labels)
+    if found.dtype.kind not in "biuf" or not np.isfinite(found).all():
+        strange = found[~np.isfinite(found)] if found.dtype.kind == "f" else found
+        raise TamisError(f"the model predicts {strange.tolist()[0]!r}, which is not a finite number")
+    return np.asarray(found, dtype=np.float64)
 
 
 def _codes(labels: np.ndarray, classes: np.ndarray) -> Codes:

@@ -9,10 +9,16 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from tamis.base.errors import TamisError
 from tamis.base.seeds import spawn
+from tamis.base.task import Task
+from tamis.base.types import Codes, FloatArray
 from tamis.base.validation import check_whole
 
 #: One value for each row, or None where there are none.
 Column: TypeAlias = np.ndarray | None
+
+
+#: Numbers are stratified by at most so many quantiles, each of at least so many rows.
+_QUANTILES, _FEWEST = 10, 20
 
 
 class SmallClass(UserWarning):
@@ -39,7 +45,10 @@ class Split:
 
 
 class Scheme(Protocol):
-    """A way to split rows, which may use the classes, the groups, the official part of each row, and a seed."""
+    """A way to split rows, which may use the classes, the groups, the official part of each row, and a seed.
+
+    In place of numbers it gets the codes of their quantiles (:func:`stratify_by`).
+    """
 
     @property
     def one_test(self) -> bool:
@@ -150,6 +159,35 @@ class Pooled:
             rows = np.flatnonzero(np.isin(parts, ("train", "valid")))
         found = self.within.splits(y[rows], groups=None if groups is None else groups[rows], seed=seed)
         return [Split(rows[s.train], rows[s.test], s.repeat, s.fold) for s in found]
+
+
+def stratify_by(y: np.ndarray, task: Task = "classify") -> np.ndarray:
+    """What splits are stratified by: the classes, or the quantiles of numbers as codes 0, 1, ....
+
+    There are at most 10 quantiles, of 20 rows or more as far as ties allow.
+
+    Examples
+    --------
+    >>> stratify_by(np.arange(60.0) ** 2, "regress")[[0, 19, 20, 59]]
+    array([0, 0, 1, 2])
+    """
+    return y if task == "classify" else _quantiles(y)
+
+
+def _quantiles(y: FloatArray) -> Codes:
+    count = max(1, min(_QUANTILES, y.size // _FEWEST))
+    edges = np.unique(np.sort(y)[np.arange(1, count) * y.size // count])
+    codes = np.searchsorted(edges, y, side="right")
+    # Ties make some of them small: these join the one below.
+    sizes = np.bincount(codes, minlength=edges.size + 1)
+    kept = np.zeros(sizes.size, dtype=np.intp)
+    total, last = 0, 0
+    for place, size in enumerate(sizes):
+        if total >= _FEWEST and sizes[place:].sum() >= _FEWEST:
+            total, last = 0, last + 1
+        kept[place] = last
+        total += size
+    return np.asarray(kept[codes])
 
 
 def _check_class_sizes(y: np.ndarray, folds: int) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
+from tamis.base.task import WantedTask
 from tamis.base.types import Codes
 from tamis.data.dataset import Dataset
 from tamis.engines.progress import Wanted, progress_bar
@@ -18,11 +19,11 @@ from tamis.validation.estimates import over_folds
 from tamis.validation.execute.driver import expect_results, warn_again
 from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
-from tamis.validation.folds import Split
+from tamis.validation.folds import Split, stratify_by
 from tamis.validation.json_values import plain
 from tamis.validation.metrics import Metric
 from tamis.validation.models import as_estimators
-from tamis.validation.result import Result, Validation
+from tamis.validation.result import Result, Validation, figure
 
 #: Key of the order of the training rows among the seeds of a split.
 _ORDER = 2**31
@@ -118,7 +119,7 @@ class LearningCurve(Result):
         lines = [self.recipe, f"{self.data}: {self.split}", f"  {'size':>6}  {'rows':>8}  {self.metric.title}"]
         for size, rows, found in zip(self.sizes, self.rows, self.validations, strict=True):
             e = found.estimates[self.metric.name]
-            lines.append(f"  {size!s:>6}  {rows:>8g}  {e.mean:.4f} +- {e.se:.4f}")
+            lines.append(f"  {size!s:>6}  {rows:>8g}  {figure(e.mean)} +- {figure(e.se)}")
         return "\n".join([*lines, self.sentence()])
 
 
@@ -133,6 +134,7 @@ def learning_curve(
     repeats: int | None = None,
     groups: Any = None,
     metrics: str | Metric | Iterable[str | Metric] | None = None,
+    task: WantedTask = "auto",
     seed: int = 0,
     n_jobs: int = 1,
     engine: str | None = None,
@@ -149,7 +151,7 @@ def learning_curve(
     ----------
     models : estimator, str or list of them
         Models or recipes; a recipe may stand for many.
-    X, y, split, folds, repeats, groups, metrics, seed, n_jobs, engine
+    X, y, split, folds, repeats, groups, metrics, task, seed, n_jobs, engine
         As in :func:`tamis.validation.whole.validate`, but without "bootstrap".
     sizes : sequence of float or int
         Shares of the training rows (0.5, 1.0) or numbers of rows (20).
@@ -177,7 +179,7 @@ def learning_curve(
     if split == "bootstrap":
         raise TamisError("split must be folds, pooled, official or leave-one-out for a learning curve; got 'bootstrap'")
     experiment = Experiment.of(
-        X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, seed=seed
+        X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, seed=seed, task=task
     )
     estimators = as_estimators(models, experiment.data)
     steps = _steps(wanted, experiment)
@@ -243,7 +245,8 @@ def _steps(wanted: Sequence[float | int], experiment: Experiment) -> list[tuple[
 
 def _order(data: Dataset, split: Split, seed: int) -> Codes:
     """The place of each training row in a random stratified order of units (rows or groups), from 1."""
-    units, stratum = strata(data.y[split.train], None if data.groups is None else data.groups[split.train])
+    labels = stratify_by(data.y[split.train], data.task)
+    units, stratum = strata(labels, None if data.groups is None else data.groups[split.train])
     rng = generator(seed, *split.task, _ORDER)
     due = np.empty(stratum.size)
     for one in np.unique(stratum):
@@ -263,7 +266,7 @@ def _smaller(size: float | int, data: Dataset, split: Split, place: Codes) -> Sp
     last = int(np.searchsorted(np.cumsum(np.bincount(place)), rows))
     train = split.train[place <= last]
     found, total = np.unique(data.y[train]).size, np.unique(data.y[split.train]).size
-    if found < total:
+    if found < total and data.task == "classify":
         raise TamisError(
             f"sizes: {size} gives {train.size} training rows in {where}, with {found} of {total} classes; "
             "take a larger size"

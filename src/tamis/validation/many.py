@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from tamis.base.errors import TamisError
+from tamis.base.task import WantedTask
 from tamis.compose.catalog import entry
 from tamis.compose.chain import Call, Chain
 from tamis.compose.recipe import parse, to_text
@@ -14,7 +15,7 @@ from tamis.validation.execute.driver import warn_again
 from tamis.validation.experiment import Experiment
 from tamis.validation.metrics import Metric
 from tamis.validation.models import as_estimators
-from tamis.validation.result import Result, Validation
+from tamis.validation.result import Result, Validation, figure
 
 #: Models that the short form shows.
 _SHOWN = 10
@@ -105,7 +106,7 @@ class Validations(Result, Sequence[Validation]):
         for one in shown:
             e = one.estimates[self.metric.name]
             uses = "" if one.mean_selected is None else f"  {one.mean_selected:g} features"
-            lines.append(f"  {one.recipe:<{width}}  {e.mean:.4f} +- {e.se:.4f}{uses}")
+            lines.append(f"  {one.recipe:<{width}}  {figure(e.mean)} +- {figure(e.se)}{uses}")
         return [*lines, *(f"  {recipe}: {why}" for recipe, why in list(self.failed.items())[:most])]
 
 
@@ -120,6 +121,7 @@ def validate_many(
     groups: Any = None,
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     probes: float = 0.0,
+    task: WantedTask = "auto",
     seed: int = 0,
     n_jobs: int = 1,
     engine: str | None = None,
@@ -136,7 +138,7 @@ def validate_many(
     ----------
     models : list of estimators and recipes, or a recipe that stands for many
         ``"cc(geom(50, 5000, 10)) | svm(linear, C={0.01, 1, 100})"``.
-    X, y, split, folds, repeats, groups, metrics, probes, seed, n_jobs, engine
+    X, y, split, folds, repeats, groups, metrics, probes, task, seed, n_jobs, engine
         As for :func:`tamis.validation.whole.validate`.
     memory : float, optional
         Most bytes of rows that models share; see :class:`tamis.validation.execute.driver.Driver`.
@@ -164,7 +166,16 @@ def validate_many(
     [('cc(1) | knn(3)', 1.0), ('cc(100) | knn(3)', 0.75)]
     """
     experiment = Experiment.of(
-        X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
+        X,
+        y,
+        split=split,
+        folds=folds,
+        repeats=repeats,
+        groups=groups,
+        metrics=metrics,
+        probes=probes,
+        seed=seed,
+        task=task,
     )
     estimators = as_estimators(models, experiment.data)
     validations, failed = [], {}

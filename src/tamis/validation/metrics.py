@@ -1,4 +1,4 @@
-"""Metrics of predictions, and the standard error of each on one test set.
+"""Metrics of predicted classes, and the standard error of any metric on one test set.
 
 Classes are codes 0, 1, ... of the classes of the whole data. A class without rows in a test set is left out of that
 set's BER, balanced accuracy and AUC. The functions work on counts and ranks, because the bootstrap calls them hundreds
@@ -7,7 +7,7 @@ of times; the tests compare them with scikit-learn's.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.stats import rankdata
@@ -16,7 +16,14 @@ from tamis.base.errors import TamisError
 from tamis.base.predictions import accuracy as accuracy_of_labels
 from tamis.base.predictions import class_errors
 from tamis.base.seeds import generator
+from tamis.base.task import HOLDS, Task
 from tamis.base.types import Codes, FloatArray, Mask
+
+if TYPE_CHECKING:
+    from tamis.validation.numeric_metrics import NumericPredictions
+
+#: Predictions for test rows: of classes or of numbers.
+AnyPredictions: TypeAlias = "FoldPredictions | NumericPredictions"
 
 #: Bootstrap samples of a standard error, which is then known to about 3 %.
 _RESAMPLES = 500
@@ -47,6 +54,10 @@ class FoldPredictions:
         """The predictions for some of the rows."""
         return replace(self, **{name: v[index] for name, v in vars(self).items() if isinstance(v, np.ndarray)})
 
+    def strata(self) -> list[np.ndarray]:
+        """The rows that a bootstrap draws from: those of each true class."""
+        return [np.flatnonzero(self.truth == c) for c in np.unique(self.truth)]
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -57,29 +68,37 @@ class Metric:
     name, title : str
         The name that users type, and the one in tables.
     better : "low" or "high"
-    needs : "labels", "ranking" or "probabilities"
-        What the model must provide. A metric of ranking falls back to labels.
+    needs : "labels", "ranking", "probabilities" or "counts"
+        What the model must provide. A metric of ranking falls back to labels. For "counts" the true numbers must be
+        whole and not negative.
     function : callable
         ``function(predictions) -> float``; NaN where it is undefined.
     closed_error : callable, optional
         ``closed_error(predictions) -> float``, the standard error in closed form.
+    task : "classify" or "regress"
+        Whether it is for classes or for numbers.
     """
 
     name: str
     title: str
     better: Literal["low", "high"]
-    needs: Literal["labels", "ranking", "probabilities"]
-    function: Callable[[FoldPredictions], float]
-    closed_error: Callable[[FoldPredictions], float] | None = None
+    needs: Literal["labels", "ranking", "probabilities", "counts"]
+    function: Callable[[Any], float]
+    closed_error: Callable[[Any], float] | None = None
+    task: Task = "classify"
 
-    def possible(self, predictions: FoldPredictions) -> bool:
+    def possible(self, predictions: "AnyPredictions") -> bool:
         """Whether the predictions hold what the metric needs."""
-        return self.needs != "probabilities" or predictions.probabilities is not None
+        if self.needs == "counts":
+            truth = predictions.truth
+            return bool((truth >= 0).all() and (truth == np.rint(truth)).all())
+        return self.needs != "probabilities" or getattr(predictions, "probabilities", None) is not None
 
-    def __call__(self, predictions: FoldPredictions) -> float:
+    def __call__(self, predictions: "AnyPredictions") -> float:
         """The value of the metric."""
         if not self.possible(predictions):
-            raise TamisError(f"metrics: {self.name} needs class probabilities, which this model does not have")
+            lacks = "a target of counts" if self.needs == "counts" else "class probabilities"
+            raise TamisError(f"metrics: {self.name} needs {lacks}, which is not there")
         return float(self.function(predictions))
 
 
@@ -176,33 +195,55 @@ all_metrics: dict[str, Metric] = {
 }
 
 
-def chosen(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
-    """The metrics given by name, as :class:`Metric`, or as a list of either; each once."""
+def metrics_for(task: Task) -> dict[str, Metric]:
+    """The metrics of a task by name; the first is the main one by default.
+
+    Examples
+    --------
+    >>> list(metrics_for("regress"))
+    ['rmse', 'mae', 'r2', 'spearman', 'deviance']
+    """
+    from tamis.validation.numeric_metrics import numeric_metrics
+
+    return all_metrics if task == "classify" else numeric_metrics
+
+
+def chosen(metrics: str | Metric | Iterable[str | Metric], task: Task = "classify") -> tuple[Metric, ...]:
+    """The metrics of a task given by name, as :class:`Metric`, or as a list of either; each once."""
     wanted = (metrics,) if isinstance(metrics, str | Metric) else tuple(metrics)
+    known = metrics_for(task)
     if not wanted:
-        raise TamisError(f"metrics is empty; there are: {', '.join(all_metrics)}")
-    unknown = [m for m in wanted if not isinstance(m, Metric) and m not in all_metrics]
-    if unknown:
-        raise TamisError(f"no metric is called {unknown[0]!r}; there are: {', '.join(all_metrics)}")
-    found = {m.name: m for m in (m if isinstance(m, Metric) else all_metrics[m] for m in wanted)}
+        raise TamisError(f"metrics is empty; there are: {', '.join(known)}")
+    other = metrics_for("regress" if task == "classify" else "classify")
+    for one in wanted:
+        if (one.task != task) if isinstance(one, Metric) else (one not in known and one in other):
+            name = one.name if isinstance(one, Metric) else one
+            right = HOLDS["regress" if task == "classify" else "classify"]
+            raise TamisError(
+                f"metric {name} is for {right}, and the target holds {HOLDS[task]}; there are: {', '.join(known)}"
+            )
+        if not isinstance(one, Metric) and one not in known:
+            raise TamisError(f"no metric is called {one!r}; there are: {', '.join(known)}")
+    found = {m.name: m for m in (m if isinstance(m, Metric) else known[m] for m in wanted)}
     return tuple(found.values())
 
 
-def standard_error(metric: Metric, predictions: FoldPredictions, *, seed: int = 0) -> float:
+def standard_error(metric: Metric, predictions: "AnyPredictions", *, seed: int = 0) -> float:
     """Standard error of a metric on one test set.
 
     For BER and balanced accuracy of k classes it is 1/k sqrt(sum over classes of p (1 - p) / n), with p the error rate
-    and n the rows of a class; for accuracy the binomial one. For the others it is the deviation over 500 bootstrap
-    samples of the rows, drawn within each true class.
+    and n the rows of a class; for accuracy the binomial one; for RMSE and MAE that of the mean of the rows' squared and
+    absolute errors. For the others it is the deviation over 500 bootstrap samples of the rows, drawn within each true
+    class.
     """
     if metric.closed_error is not None:
         return metric.closed_error(predictions)
     if np.isnan(metric(predictions)):
         return float("nan")
     rng = generator(seed)
-    members = [np.flatnonzero(predictions.truth == c) for c in np.unique(predictions.truth)]
+    members = predictions.strata()
     drawn = [
         metric(predictions.rows(np.concatenate([rng.choice(rows, rows.size) for rows in members])))
         for _ in range(_RESAMPLES)
     ]
-    return float(np.std(drawn, ddof=1))
+    return float(np.nanstd(drawn, ddof=1))

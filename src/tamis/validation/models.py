@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from sklearn.base import is_classifier, is_regressor
+
 from tamis.base.errors import TamisError
+from tamis.base.task import HOLDS
 from tamis.compose.chain import Chain
 from tamis.compose.recipe import completed_for, parse, to_text
 from tamis.data.dataset import Dataset
@@ -11,16 +14,26 @@ from tamis.data.dataset import Dataset
 def as_estimator(model: Any, data: Dataset | None = None) -> Any:
     """An estimator that predicts, from an estimator or a recipe.
 
-    A recipe gets imputation and encoding in front where the data needs them; an estimator stays as it is.
+    A recipe gets imputation and encoding in front where the data needs them, and serves the task of the data; an
+    estimator stays as it is, and must be of that task.
     """
     if isinstance(model, str):
         model = parse(model)
     if isinstance(model, Chain):
-        model = (model if data is None else completed_for(data, model)).build()
+        model = model.build() if data is None else completed_for(data, model).build(data.task)
     if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
         raise TamisError(f"model must be a scikit-learn estimator or a recipe; got {model!r}")
     if not hasattr(model, "predict"):
-        raise TamisError(f"the model does not predict: end it with a classifier; got {to_text(model)}")
+        last = "classifier" if data is None or data.task == "classify" else "regressor"
+        raise TamisError(f"the model does not predict: end it with a {last}; got {to_text(model)}")
+    if data is not None:
+        wrong = is_regressor(model) if data.task == "classify" else is_classifier(model)
+        if wrong:
+            kind, right = ("regressor", "classifier") if data.task == "classify" else ("classifier", "regressor")
+            raise TamisError(
+                f"{to_text(model)} is a {kind}, and the target holds {HOLDS[data.task]}: "
+                f"end it with a {right}, or set the task"
+            )
     return model
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tamis.base.errors import TamisError
 from tamis.base.seeds import spawn
+from tamis.base.task import WantedTask
 from tamis.base.types import FloatArray
 from tamis.base.validation import check_number, check_whole
 from tamis.compose.recipe import to_text
@@ -17,12 +18,12 @@ from tamis.validation.estimates import over_folds
 from tamis.validation.execute.driver import Driver, Outcome, warn_again
 from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
-from tamis.validation.folds import Split, StratifiedFolds
+from tamis.validation.folds import Split, StratifiedFolds, stratify_by
 from tamis.validation.json_values import plain
-from tamis.validation.metrics import Metric, all_metrics
+from tamis.validation.metrics import Metric, metrics_for
 from tamis.validation.models import as_estimators
 from tamis.validation.plan import plan
-from tamis.validation.result import Result, Validation
+from tamis.validation.result import Result, Validation, figure
 
 #: How the inner folds choose one model.
 Rule: TypeAlias = Literal["best", "cautious", "simplest"]
@@ -110,7 +111,7 @@ class Nested(Result):
         lines += [f"  {times} of {len(self.inner)}: {recipe}" for recipe, times in self.chosen().items()]
         metric = self.validation.metrics[0]
         lines.append(
-            f"on all rows: {self.choice} ({metric.title} {self.inner_estimate:.4f} in the folds that chose it)"
+            f"on all rows: {self.choice} ({metric.title} {figure(self.inner_estimate)} in the folds that chose it)"
         )
         return "\n".join(lines)
 
@@ -129,6 +130,7 @@ def validate_nested(
     groups: Any = None,
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     probes: float = 0.0,
+    task: WantedTask = "auto",
     seed: int = 0,
     n_jobs: int = 1,
     engine: str | None = None,
@@ -152,7 +154,7 @@ def validate_nested(
         For "cautious".
     inner_folds : int, default=5
         Stratified folds within the training rows; groups stay together.
-    X, y, split, folds, repeats, groups, metrics, probes, seed, n_jobs, engine, memory, progress
+    X, y, split, folds, repeats, groups, metrics, probes, task, seed, n_jobs, engine, memory, progress
         As for :func:`tamis.validation.many.validate_many`, but without "bootstrap", whose samples repeat rows that
         inner folds would split. The first metric decides the choice.
 
@@ -181,7 +183,16 @@ def validate_nested(
     if split == "bootstrap":
         raise TamisError("nested validation takes folds: bootstrap samples repeat rows that inner folds would split")
     experiment = Experiment.of(
-        X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
+        X,
+        y,
+        split=split,
+        folds=folds,
+        repeats=repeats,
+        groups=groups,
+        metrics=metrics,
+        probes=probes,
+        seed=seed,
+        task=task,
     )
     estimators = as_estimators(models, experiment.data)
     within = _inner_splits(experiment, inner_folds)
@@ -225,7 +236,9 @@ def _inner_splits(experiment: Experiment, folds: int) -> list[list[Split]]:
     found = []
     for rows, task in [*((s.train, s.task) for s in experiment.splits), (experiment.rows, (_ALL_ROWS,))]:
         inner = StratifiedFolds(folds).splits(
-            y[rows], groups=None if groups is None else groups[rows], seed=spawn(experiment.seed, *task)
+            stratify_by(y[rows], experiment.data.task),
+            groups=None if groups is None else groups[rows],
+            seed=spawn(experiment.seed, *task),
         )
         found.append([Split(rows[s.train], rows[s.test], s.repeat, s.fold, task) for s in inner])
     return found
@@ -237,7 +250,8 @@ def _found(
     """The results of the inner folds of one outer split."""
     own = [None if isinstance(o, TamisError) else o[number * folds : (number + 1) * folds] for o in outcomes]
     some = next(results for results in own if results is not None)
-    metric = experiment.metrics[0] if experiment.metrics else all_metrics[next(iter(some[0].metrics))]
+    known = metrics_for(experiment.data.task)
+    metric = experiment.metrics[0] if experiment.metrics else known[next(iter(some[0].metrics))]
     values = np.array([[np.nan] * folds if o is None else [r.metrics[metric.name] for r in o] for o in own])
     sizes = [[r.selected.size if r.selected is not None else np.inf for r in o] if o else np.inf for o in own]
     features = np.array([float(np.mean(s)) for s in sizes])

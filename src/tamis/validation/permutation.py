@@ -2,13 +2,14 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
+from tamis.base.task import WantedTask
 from tamis.base.types import FloatArray
 from tamis.base.validation import check_whole
 from tamis.compose.recipe import to_text
@@ -18,7 +19,7 @@ from tamis.validation.execute.driver import expect_results, memory_limit
 from tamis.validation.experiment import Experiment
 from tamis.validation.folds import SmallClass
 from tamis.validation.json_values import plain
-from tamis.validation.metrics import Metric, chosen
+from tamis.validation.metrics import Metric, metrics_for
 from tamis.validation.models import as_estimators
 from tamis.validation.result import Result
 
@@ -115,6 +116,7 @@ def permutation_test(
     repeats: int | None = None,
     groups: Any = None,
     metric: str | Metric | None = None,
+    task: WantedTask = "auto",
     seed: int = 0,
     n_jobs: int = 1,
     engine: str | None = None,
@@ -138,12 +140,12 @@ def permutation_test(
     ----------
     models : estimator, str or list of them
         Models or recipes; a recipe may stand for many.
-    X, y, split, folds, repeats, groups, seed, engine
+    X, y, split, folds, repeats, groups, task, seed, engine
         As in :func:`tamis.validation.whole.validate`.
     n : int, default=200
         Number of relabelings.
     metric : str or Metric, optional
-        By default the BER.
+        By default the BER, and for numbers the RMSE.
     n_jobs : int, default=1
         Processes, each of which computes whole relabelings. The result does not depend on it.
     memory : float, optional
@@ -176,8 +178,13 @@ def permutation_test(
     check_whole("n", n, 1)
     if metric is not None and not isinstance(metric, str | Metric):
         raise TamisError(f"metric must be one metric, by name or a Metric; got {metric!r}")
-    (main,) = chosen("ber" if metric is None else metric)
-    experiment = Experiment.of(X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=main, seed=seed)
+    experiment = Experiment.of(
+        X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metric, seed=seed, task=task
+    )
+    if metric is None:
+        experiment = replace(experiment, metrics=(next(iter(metrics_for(experiment.data.task).values())),))
+    assert experiment.metrics is not None
+    main = experiment.metrics[0]
     estimators = as_estimators(models, experiment.data)
     limit = memory_limit(memory)
     found: dict[int, _Relabeled] = {}

@@ -1,4 +1,4 @@
-"""``tamis.predict``: what a saved model predicts for new rows, and its error where their classes are known."""
+"""``tamis.predict``: what a saved model predicts for new rows, and its error where the truth is known."""
 
 from dataclasses import dataclass
 from os import PathLike
@@ -24,6 +24,7 @@ from tamis.data.load import Sought, load
 from tamis.data.parsing.matrices import numbered
 from tamis.data.write import whole
 from tamis.validation.metrics import FoldPredictions, all_metrics, standard_error
+from tamis.validation.numeric_metrics import NumericPredictions, numeric_metrics
 from tamis.validation.several.predicted import PredictedLabels
 
 #: Begins the name of the column with the probabilities of a class.
@@ -41,11 +42,12 @@ class Predicted:
     table : polars.DataFrame
         One line a row: "row" (counted from 1), "name" where rows have names, such as files, "part" where the data has
         an official split, "class", its "probability" and a column "probability of C" for every class C, or "margin"
-        for a model without probabilities. Of a model for several labels a row it has instead "labels", joined, and a
-        column "score of L" for every label L.
+        for a model without probabilities. A model of numbers has "prediction" instead of these. A model for several
+        labels a row has "labels", joined, and a column "score of L" for every label L.
     error : dict or None
-        "ber", "ber_standard_error", "accuracy" and "rows", where classes are known; for several labels a row
-        "f1_micro", "f1_macro", "subset_accuracy" and "rows".
+        "ber", "ber_standard_error", "accuracy" and "rows", where classes are known; for numbers "rmse",
+        "rmse_standard_error", "mae", "r2" and "rows"; for several labels a row "f1_micro", "f1_macro",
+        "subset_accuracy" and "rows".
     notes : list of str
         What had to be done to the columns, and what the error cannot tell.
     data : str
@@ -69,7 +71,7 @@ class Predicted:
 def predict(
     model: str | PathLike[str], data: "str | PathLike[str] | Dataset | Any", *, target: str | None = None
 ) -> Predicted:
-    """Predict the classes of rows with a saved model.
+    """Predict the classes or numbers of rows with a saved model.
 
     Columns are found by their names, in any order. Columns that the model does not know are left out; one that it uses
     must be there. Rows without names of columns are taken in the order of the columns.
@@ -81,12 +83,12 @@ def predict(
     data : str, path, Dataset, array, sparse matrix or data frame
         A file, the name of a data set, or rows.
     target : str, optional
-        The column of true classes in a file, where it has another name than the model knows.
+        The column of the truth in a file, where it has another name than the model knows.
 
     Returns
     -------
     Predicted
-        The predictions, and the error on the rows whose classes are known.
+        The predictions, and the error on the rows whose truth is known.
 
     Examples
     --------
@@ -98,7 +100,7 @@ def predict(
     >>> tamis.predict(path, data.X[:2]).table["class"].to_list() == fitted.predict(data.X[:2]).tolist()
     True
     """
-    fitted, card = load_classifier(model)
+    fitted, card = load_predictor(model)
     if isinstance(data, str | PathLike):
         data = load(data, Sought(target or card.target, card.nominal))
         if target is not None and not data.n_rows:
@@ -108,7 +110,7 @@ def predict(
     return predict_dataset(fitted, card, data)
 
 
-def load_classifier(path: str | PathLike[str]) -> tuple[Any, Card]:
+def load_predictor(path: str | PathLike[str]) -> tuple[Any, Card]:
     """The fitted model of a file, which must predict, and its card."""
     fitted, card = load_model(path)
     if not hasattr(fitted, "predict"):
@@ -180,6 +182,9 @@ def _missing(X: Any) -> tuple[int, int] | None:
 def _table(output: ModelPredictions | PredictedLabels, card: Card, parts: Any) -> pl.DataFrame:
     if isinstance(output, PredictedLabels):
         return output.table(parts)
+    if card.task == "regress":
+        known = {} if parts is None else {"part": list(parts)}
+        return pl.DataFrame({"row": np.arange(output.labels.size), **known, "prediction": output.labels})
     classes = np.asarray(card.classes if output.classes is None else output.classes)
     codes = np.searchsorted(classes, output.labels)
     every = np.arange(codes.size)
@@ -205,6 +210,8 @@ def _error(
     if isinstance(output, PredictedLabels):
         found, notes = output.error(data)
         return found, [*notes, *seen]
+    if card.task == "regress":
+        return _numeric_error(output.labels, data, seen)
     # Whether labels are words or numbers may differ between files: "1" is the class 1.
     known = {str(label): code for code, label in enumerate(card.classes)}
     truth = np.array([known.get(str(label), -1) for label in data.y.tolist()])
@@ -220,3 +227,13 @@ def _error(
     predictions = FoldPredictions(truth, labels, len(card.classes) + bool(strange))
     rates = {name: all_metrics[name](predictions) for name in ("ber", "accuracy")}
     return {**rates, "ber_standard_error": standard_error(all_metrics["ber"], predictions), "rows": truth.size}, notes
+
+
+def _numeric_error(found: np.ndarray, data: Dataset, notes: list[str]) -> tuple[dict[str, float] | None, list[str]]:
+    """The error on rows with numbers."""
+    if data.y.dtype.kind not in "biuf" or not np.isfinite(data.y.astype(np.float64)).all():
+        return None, [f"{data.target!r} does not hold a number in every row, so no error is reported"]
+    predictions = NumericPredictions(data.y.astype(np.float64), np.asarray(found, dtype=np.float64))
+    values = {name: numeric_metrics[name](predictions) for name in ("rmse", "mae", "r2")}
+    error = standard_error(numeric_metrics["rmse"], predictions)
+    return {**values, "rmse_standard_error": error, "rows": predictions.truth.size}, notes

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from tamis.base.task import Task
 from tamis.base.types import FloatArray
 from tamis.data.dataset import Dataset
 from tamis.validation.display import Displayed, Reported
 from tamis.validation.json_values import plain
 from tamis.validation.metrics import FoldPredictions, Metric
+from tamis.validation.numeric_metrics import NumericPredictions
 from tamis.validation.stability import Stability, most_often
 
 #: Version of the layout of `Validation.to_dict`.
@@ -55,7 +57,7 @@ class Predictions:
     ----------
     repeat, fold, row : int arrays
         Repeat, fold and row of the prediction, each from 0.
-    truth, label : arrays of class labels
+    truth, label : arrays of class labels or numbers
     scores : array of one value or one value per class, or None
         Evidence for the second of two classes, or for each class.
     probabilities : array of one value per class, or None
@@ -80,6 +82,7 @@ class Validation(Result, Reported):
         The model as a recipe (or its ``repr``), the name of the data, and how it was split.
     seed : int
     classes : array
+        Empty where the target holds numbers.
     metrics : tuple of Metric
         The first is the main one.
     values : mapping of str to array
@@ -139,6 +142,11 @@ class Validation(Result, Reported):
         return dict(self.estimates)
 
     @property
+    def task(self) -> Task:
+        """Whether the model predicts classes or numbers."""
+        return self.metrics[0].task
+
+    @property
     def optimism(self) -> float | None:
         """How much better the leak makes the main metric look; 0 when nothing can leak, None without a leak check."""
         if self.leak is None:
@@ -173,7 +181,10 @@ class Validation(Result, Reported):
 
     @property
     def chance(self) -> float:
-        """The main metric of a model that knows the sizes of the classes and nothing else."""
+        """The main metric of a model that knows the sizes of the classes, or the mean of the numbers, and no more."""
+        if self.task == "regress":
+            numbers = self.predictions.truth
+            return self.metrics[0](NumericPredictions(numbers, np.full(numbers.size, numbers.mean())))
         truth = np.searchsorted(self.classes, self.predictions.truth)
         k, n = len(self.classes), truth.size
         shares = np.bincount(truth, minlength=k) / n
@@ -192,8 +203,8 @@ class Validation(Result, Reported):
         width = max(len(metric.title) for metric in self.metrics)
         for metric in self.metrics:
             e = self.estimates[metric.name]
-            spread = "" if np.isnan(e.sd) else f", sd {e.sd:.4f}"
-            lines.append(f"  {metric.title:<{width}}  {e.mean:.4f} +- {e.se:.4f}{spread}")
+            spread = "" if np.isnan(e.sd) else f", sd {figure(e.sd)}"
+            lines.append(f"  {metric.title:<{width}}  {figure(e.mean)} +- {figure(e.se)}{spread}")
         lines.extend(self._about_features())
         if self.leak_checked:
             lines.append(self._about_leak())
@@ -210,14 +221,15 @@ class Validation(Result, Reported):
 
     def _about_leak(self) -> str:
         if self.leak is None:
-            return "leak check: no step comes before the classifier, so nothing can leak"
+            last = "classifier" if self.task == "classify" else "regressor"
+            return f"leak check: no step comes before the {last}, so nothing can leak"
         main = self.metrics[0]
-        leaked = self.leak.estimates[main.name].mean
-        return f"leak check: {main.title} {leaked:.4f} if the steps saw all rows; optimism {self.optimism:.4f}"
+        leaked, optimism = figure(self.leak.estimates[main.name].mean), figure(self.optimism or 0.0)
+        return f"leak check: {main.title} {leaked} if the steps saw all rows; optimism {optimism}"
 
     def to_dict(self, *, seconds: bool = True) -> dict[str, Any]:
         """Everything as lists, numbers and text, ready for JSON; NaN becomes None."""
-        as_it_is = ("recipe", "data", "split", "seed", "classes", "n_train", "n_test", "n_features", "selected")
+        as_it_is = ("recipe", "data", "split", "seed", "task", "classes", "n_train", "n_test", "n_features", "selected")
         content = {
             "layout": _LAYOUT,
             **{name: getattr(self, name) for name in (*as_it_is, "probe_share", "leak_checked", "optimism")},
@@ -237,6 +249,18 @@ class Validation(Result, Reported):
         if seconds:
             content["seconds"] = {"fit": self.fit_seconds, "predict": self.predict_seconds}
         return dict(plain(content))
+
+
+def figure(value: float) -> str:
+    """A metric as text: four decimals, or five digits of a large number.
+
+    >>> figure(0.25), figure(54.123456), figure(123456.7)
+    ('0.2500', '54.123', '123457')
+    """
+    size = abs(value)
+    if not size >= 10:
+        return f"{value:.4f}"
+    return f"{value:.{max(0, 4 - int(np.log10(size)))}f}"
 
 
 def _span(sizes: np.ndarray) -> str:

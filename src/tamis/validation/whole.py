@@ -6,6 +6,7 @@ from typing import Any
 
 from tamis.base._sklearn import _safe_indexing
 from tamis.base.errors import TamisError
+from tamis.base.task import WantedTask
 from tamis.data.column_sense import sensed
 from tamis.engines.progress import Wanted, progress_bar
 from tamis.validation.execute.driver import expect_results, warn_again
@@ -29,6 +30,7 @@ def validate(
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     leak_check: bool = False,
     probes: float = 0.0,
+    task: WantedTask = "auto",
     seed: int = 0,
     n_jobs: int = 1,
     engine: str | None = None,
@@ -48,11 +50,11 @@ def validate(
     Parameters
     ----------
     model : estimator or str
-        A scikit-learn estimator that ends in a classifier, or a recipe.
+        A scikit-learn estimator that ends in a classifier or a regressor, or a recipe.
     X : Dataset, array, sparse matrix or data frame
         A data set has its own classes, groups, official split and known probes.
     y : array of shape (n_rows,), optional
-        Class labels, when `X` is not a data set.
+        Class labels or numbers, when `X` is not a data set.
     split : {"folds", "pooled", "official", "leave-one-out", "bootstrap"}, optional
         Stratified folds over all rows (default), folds over the official "train" and "valid" rows, the official split,
         one row (or group) at a time, or bootstrap samples with the .632+ estimate
@@ -66,11 +68,14 @@ def validate(
     text : sequence of str
         Columns of a data frame that are text, whose words become features.
     metrics : str, Metric or list of them, optional
-        The first is the main one. By default all that the predictions allow, the BER first.
+        The first is the main one. By default all that the predictions allow: the BER first, and for numbers the RMSE.
     leak_check : bool, default=False
         Also estimate with every step before the classifier fitted on all rows, to show the optimism.
     probes : float, default=0
         Share of probes (columns known to be useless) to add to the data.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers. By default words and few different numbers are classes
+        (:func:`tamis.data.target_task.guess_task`).
     seed : int, default=0
         Seed of the folds, the probes and every open ``random_state`` of the model.
     n_jobs : int, default=1
@@ -109,11 +114,20 @@ def validate(
     """
     if isinstance(model, str):
         # A recipe is prepared for the data, as on the command line; an estimator of the user's own gets all columns.
-        X, y, groups = sensed(X, y, groups=groups, text=text), None, None
+        X, y, groups = sensed(X, y, groups=groups, text=text, task=task), None, None
     elif text:
         raise TamisError("text is for recipes: put Words in front of an estimator of your own")
     experiment = Experiment.of(
-        X, y, split=split, folds=folds, repeats=repeats, groups=groups, metrics=metrics, probes=probes, seed=seed
+        X,
+        y,
+        split=split,
+        folds=folds,
+        repeats=repeats,
+        groups=groups,
+        metrics=metrics,
+        probes=probes,
+        seed=seed,
+        task=task,
     )
     estimator = as_estimator(model, experiment.data)
     twin = None

@@ -8,17 +8,18 @@ from typing import Any, Literal
 import numpy as np
 
 from tamis.base.errors import TamisError
-from tamis.base.types import FloatArray, Mask
+from tamis.base.types import FloatArray
 from tamis.base.validation import check_number
 from tamis.validation.comparison.friedman import Friedman, friedman
 from tamis.validation.comparison.mcnemar import McNemar, mcnemar
 from tamis.validation.comparison.paired import BayesianT, CorrectedT, bayesian_t, check_level, corrected_t, holm
+from tamis.validation.comparison.signed_rank import SignedRank, signed_rank
 from tamis.validation.json_values import plain
 from tamis.validation.metrics import Metric
 from tamis.validation.result import Validation
 
 #: Version of the layout of `Comparison.to_dict`.
-_LAYOUT = 1
+_LAYOUT = 2
 #: Values of a metric that are equal up to rounding must tie.
 _DECIMALS = 12
 
@@ -56,12 +57,13 @@ class Rival:
         The metric of this model less that of the best; the test is NaN for a single value.
     bayes : BayesianT
         Probabilities that this model is practically worse (left), equal (rope) and better (right).
-    mcnemar : McNemar
-        The first is the best model, the second this one.
-    test : "corrected t" or "McNemar"
+    errors : McNemar or SignedRank
+        The test of the errors row by row, for classes and for numbers; the first is the best model, the second this
+        one.
+    test : "corrected t", "McNemar" or "Wilcoxon"
         The test that decides.
-    pvalue, mcnemar_pvalue : float
-        Of that test and of McNemar's, after Holm's correction.
+    pvalue, errors_pvalue : float
+        Of that test and of the one of the errors, after Holm's correction.
     worse : bool
         Whether the model is worse than the best; if not, it is not distinguishable from it.
     fewer : float or None
@@ -71,10 +73,10 @@ class Rival:
     model: Contender
     difference: CorrectedT
     bayes: BayesianT
-    mcnemar: McNemar
-    test: Literal["corrected t", "McNemar"]
+    errors: McNemar | SignedRank
+    test: Literal["corrected t", "McNemar", "Wilcoxon"]
     pvalue: float
-    mcnemar_pvalue: float
+    errors_pvalue: float
     worse: bool
     fewer: float | None
 
@@ -154,12 +156,13 @@ class Comparison:
 
     def _about(self, rival: Rival) -> str:
         tests = [f"{rival.test} {_chance(rival.pvalue)}"]
-        if rival.test != "McNemar":
-            tests.append(f"McNemar {_chance(rival.mcnemar_pvalue)}")
-        way = "more" if rival.mcnemar.only_second > rival.mcnemar.only_first else "fewer"
+        if rival.test == "corrected t":
+            tests.append(f"{_name(rival.errors)} {_chance(rival.errors_pvalue)}")
+        more = rival.errors.only_second > rival.errors.only_first
+        ways = ("more", "fewer") if isinstance(rival.errors, McNemar) else ("larger", "smaller")
         # A small p-value beside another verdict needs its direction.
-        if rival.mcnemar_pvalue < self.level and not (rival.worse and way == "more"):
-            tests[-1] += f" for {way} errors"
+        if rival.errors_pvalue < self.level and not (rival.worse and more):
+            tests[-1] += f" for {ways[0] if more else ways[1]} errors"
         why = f"{self.metric.title} {_figure(rival.model.mean)} against {_figure(self.best.mean)}, {', '.join(tests)}"
         if same := self._same(rival):
             equal = f"probability {rival.bayes.rope:.2f} that they differ by less than {self.rope:g}"
@@ -196,7 +199,9 @@ class Comparison:
 
     def _about_tests(self) -> list[str]:
         m = len(self.rivals)
-        test = "corrected t-test" if any(r.test != "McNemar" for r in self.rivals) else "McNemar test of the errors"
+        test = "corrected t-test"
+        if all(rival.test != test.removesuffix("-test") for rival in self.rivals):
+            test = f"{self.rivals[0].test} test of the errors"
         adjusted = f", p-values adjusted for {m} comparisons (Holm)" if m > 1 else ""
         lines = [f"The {test} decides at the level {self.level:g}{adjusted}"]
         if not all(self._same(rival) for rival in self.indistinguishable):
@@ -208,14 +213,19 @@ class Comparison:
 
 
 def compare(
-    validations: Sequence[Validation], metric: str | Metric | None = None, *, level: float = 0.05, rope: float = 0.01
+    validations: Sequence[Validation],
+    metric: str | Metric | None = None,
+    *,
+    level: float = 0.05,
+    rope: float | None = None,
 ) -> Comparison:
     """Find the best of several models validated on the same folds, and whether each other is worse.
 
     A model is worse than the best when the corrected resampled t-test of its differences in the folds rejects equality.
     Where metrics are computed on all predictions together (official split, leave-one-out), McNemar's test decides, and
-    the model must also make more errors. Holm's correction over all comparisons with the best adjusts the p-values, not
-    the intervals. McNemar's test takes the predictions of the first repeat, to count every row once.
+    the model must also make more errors; for numbers it is Wilcoxon's signed-rank test of the absolute errors. Holm's
+    correction over all comparisons with the best adjusts the p-values, not the intervals. Both tests of the errors take
+    the predictions of the first repeat, to count every row once.
 
     The best is chosen on its own test rows, so its estimate is optimistic; nested validation avoids this. For the same
     reason too many models are found worse: where no model differs from another, ten folds find one or more worse in 5 %
@@ -229,8 +239,9 @@ def compare(
         By default the main metric of the first validation.
     level : float, default=0.05
         Level of significance of every test, and of the intervals.
-    rope : float, default=0.01
-        A difference of the metric that is irrelevant in practice, for the Bayesian test.
+    rope : float, optional
+        A difference of the metric that is irrelevant in practice, for the Bayesian test. By default 0.01, and for a
+        metric in units of the target (RMSE, MAE) one percent of the best model's.
 
     Returns
     -------
@@ -252,10 +263,13 @@ def compare(
     McNemar p = 0.070) and uses 10x fewer features (5 against 50)
     """
     check_level(level)
-    check_number("rope", rope, 0.0, np.inf)
+    if rope is not None:
+        check_number("rope", rope, 0.0, np.inf)
     _check_same(validations)
     main = _metric(validations, metric)
     ranked = _ranked(validations, main)
+    if rope is None:
+        rope = 0.01 * (ranked[0].mean if main.task == "regress" and main.better == "low" else 1.0)
     given = [validations[model.position] for model in ranked]
     values = np.array([np.round(v.values[main.name], _DECIMALS) for v in given])
     blocks = values[:, ~np.isnan(values).any(axis=0)].T
@@ -271,7 +285,7 @@ def _rivals(
     ratio = float(given[0].n_test.mean() / given[0].n_train.mean())
     gaps = values[1:] - values[0]
     differences = [corrected_t(gap, ratio, level=level) for gap in gaps]
-    errors = [mcnemar(_wrong(given[0]), _wrong(other)) for other in given[1:]]
+    errors = [_errors_test(given[0], other) for other in given[1:]]
     tested = [not np.isnan(d.pvalue) for d in differences]
     pvalues = holm([d.pvalue if t else e.pvalue for d, e, t in zip(differences, errors, tested, strict=True)])
     adjusted = holm([e.pvalue for e in errors])
@@ -280,10 +294,10 @@ def _rivals(
             model=model,
             difference=differences[i],
             bayes=bayesian_t(up * gaps[i], ratio, rope),
-            mcnemar=errors[i],
-            test="corrected t" if tested[i] else "McNemar",
+            errors=errors[i],
+            test="corrected t" if tested[i] else _name(errors[i]),
             pvalue=float(pvalues[i]),
-            mcnemar_pvalue=float(adjusted[i]),
+            errors_pvalue=float(adjusted[i]),
             worse=bool(pvalues[i] < level)
             and up * differences[i].mean < 0
             and (tested[i] or errors[i].only_second > errors[i].only_first),
@@ -335,14 +349,27 @@ def _size(model: Contender) -> float:
     return np.inf if model.features is None else model.features
 
 
-def _wrong(validation: Validation) -> Mask:
-    """The errors of the first repeat."""
+def _errors_test(first: Validation, second: Validation) -> McNemar | SignedRank:
+    """The test of the errors of two models in the first repeat."""
+    one, two = (_errors(validation) for validation in (first, second))
+    return mcnemar(one, two) if first.task == "classify" else signed_rank(one, two)
+
+
+def _errors(validation: Validation) -> np.ndarray:
+    """Which rows of the first repeat are wrong, or by how much."""
     predictions = validation.predictions
     once = predictions.repeat == 0
-    return predictions.truth[once] != predictions.label[once]
+    truth, found = predictions.truth[once], predictions.label[once]
+    return np.asarray(truth != found if validation.task == "classify" else np.abs(truth - found))
+
+
+def _name(test: McNemar | SignedRank) -> Literal["McNemar", "Wilcoxon"]:
+    return "McNemar" if isinstance(test, McNemar) else "Wilcoxon"
 
 
 def _figure(value: float) -> str:
+    if abs(value) >= 10:
+        return f"{value:.4g}"
     return f"{value:.3f}" if value == 0 or abs(value) >= 0.0005 else f"{value:.1g}"
 
 

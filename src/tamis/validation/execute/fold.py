@@ -261,7 +261,7 @@ class _FoldRun:
     def _result(self, output: Predicted, path: _Path, predicting: _Clock, n_models: int) -> FoldResult:
         split = self.task.split
         with _clocked() as clock:
-            predictions = fold_predictions(output, self._data.y, split, self._data.classes)
+            predictions = fold_predictions(output, self._data, split)
             metrics = measured(predictions, self.task.metrics)
         used = path.track.origins
         return FoldResult(
