@@ -12,7 +12,7 @@ from tamis.mining.ensembles import (
     entry_weights,
     select_ensemble,
 )
-from tamis.mining.library import Library, library
+from tamis.mining.library import ClassLibrary, library
 from tamis.validation import validate_many
 from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
@@ -28,14 +28,14 @@ def problem(n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def evaluated(n_classes: int = 2) -> tuple[Experiment, list[dict[str, FoldResult]], Library]:
+def evaluated(n_classes: int = 2) -> tuple[Experiment, list[dict[str, FoldResult]], ClassLibrary]:
     experiment = Experiment.of(*problem(n_classes), folds=5)
     found = evaluate_all([recipe(text) for text in MEMBERS], experiment.data, experiment.splits)
     results = [dict(zip(MEMBERS, one, strict=True)) for one in zip(*found, strict=True)]
     return experiment, results, library(MEMBERS, [m.split(" ")[0] for m in MEMBERS], results)
 
 
-def chosen(known: Library, *, balanced: bool, seed: int = 0) -> Ensemble:
+def chosen(known: ClassLibrary, *, balanced: bool, seed: int = 0) -> Ensemble:
     weight = entry_weights(known.truth, np.ones(known.truth.size), balanced=balanced)
     calibration = fit_calibration(known.probabilities, known.truth, weight)
     return select_ensemble(

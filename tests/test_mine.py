@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from tamis.base.errors import TamisError
+from tamis.compose.catalog import entry
 from tamis.compose.recipe import parse, recipe
 from tamis.data.dataset import Dataset
 from tamis.mining.budget import Budget, Clock, budget
@@ -573,7 +575,7 @@ def test_batches_are_whole_sweeps_and_hold_every_model_once() -> None:
 
 def test_a_recipe_is_read_once_in_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    monkeypatch.setattr("tamis.mining.runner.recipe", lambda text: read.append(text) or recipe(text))
+    monkeypatch.setattr("tamis.mining.runner.recipe", lambda text, **given: read.append(text) or recipe(text, **given))
     found = quick(*planted())
     assert len(read) == len(set(read)) >= found.run_.n_tried - 1
 
@@ -668,7 +670,9 @@ def test_what_is_tuned_differs_in_its_classifier_and_in_its_selection() -> None:
 
 def test_a_classifier_is_tried_all_over_its_ranges_where_one_fit_serves_many_values() -> None:
     def settings(text: str) -> list[str]:
-        return [str(closed[-1]) for _, closed in _settings(Template.of(parse(f"cc(5) | {text}")).classify)]
+        classifier = Template.of(parse(f"cc(5) | {text}")).classify
+        state: Any = SimpleNamespace(space=SimpleNamespace(entry=entry))
+        return [str(closed[-1]) for _, closed in _settings(state, classifier)]
 
     assert settings("svm(linear, C=geom(0.01, 100.0))") == [
         "svm(linear, C=0.0464)",

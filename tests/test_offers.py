@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from tamis.mining.bootstrap_estimate import bootstrap_estimates
-from tamis.mining.library import Library
-from tamis.mining.offers import Chooser, Wishes
+from tamis.mining.library import ClassLibrary
+from tamis.mining.offers import ClassChooser, Wishes
 from tamis.mining.shrinkage import shrunk
 from tamis.validation.metrics import all_metrics
 
 BER = all_metrics["ber"]
 
 
-def made(accuracy: np.ndarray, sizes: np.ndarray | None = None, n_rows: int = 120, seed: int = 0) -> Library:
+def made(accuracy: np.ndarray, sizes: np.ndarray | None = None, n_rows: int = 120, seed: int = 0) -> ClassLibrary:
     """A library of models that are right that often, in five folds."""
     rng = np.random.default_rng(seed)
     truth = rng.permutation(np.arange(n_rows) % 2)
@@ -23,7 +23,7 @@ def made(accuracy: np.ndarray, sizes: np.ndarray | None = None, n_rows: int = 12
     sure = rng.uniform(0.6, 0.95, labels.shape)
     second = np.where(labels == 1, sure, 1 - sure)
     sizes = np.full(accuracy.size, 10.0) if sizes is None else sizes
-    return Library(
+    return ClassLibrary(
         recipes=tuple(f"cc({i + 1}) | knn(3)" for i in range(accuracy.size)),
         families=tuple(i % 3 for i in range(accuracy.size)),
         probabilities=np.stack([1 - second, second], axis=2),
@@ -43,7 +43,7 @@ def made(accuracy: np.ndarray, sizes: np.ndarray | None = None, n_rows: int = 12
 
 def test_the_best_single_model_is_the_one_that_is_right_most_often() -> None:
     known = made(np.array([0.6, 0.7, 0.95, 0.6, 0.65]))
-    found = Chooser(known, BER).choose()
+    found = ClassChooser(known, BER).choose()
     assert found.single == 2
     assert found.text("single") == known.recipes[2]
     assert found.text("best").startswith("blend(")
@@ -51,43 +51,43 @@ def test_the_best_single_model_is_the_one_that_is_right_most_often() -> None:
 
 def test_the_small_model_has_the_fewest_columns_within_a_standard_error() -> None:
     known = made(np.array([0.9, 0.89, 0.6]), np.array([40.0, 4.0, 1.0]), n_rows=400)
-    found = Chooser(known, BER).choose()
+    found = ClassChooser(known, BER).choose()
     assert found.small == 1
-    assert Chooser(known, BER, Wishes(rule="cautious")).choose().small == 1
+    assert ClassChooser(known, BER, Wishes(rule="cautious")).choose().small == 1
 
 
 @pytest.mark.parametrize("rule", ["best", "cautious", "simplest"])
 def test_the_rules_of_the_papers_still_choose(rule) -> None:
     known = made(np.array([0.6, 0.95, 0.7]))
-    assert Chooser(known, BER, Wishes(rule=rule)).choose().single == 1
+    assert ClassChooser(known, BER, Wishes(rule=rule)).choose().single == 1
 
 
 def test_no_offer_has_more_columns_than_allowed() -> None:
     known = made(np.array([0.95, 0.9, 0.88, 0.86]), np.array([50.0, 6.0, 5.0, 5.0]))
-    found = Chooser(known, BER, Wishes(max_features=11)).choose()
+    found = ClassChooser(known, BER, Wishes(max_features=11)).choose()
     assert found.single != 0
     assert found.ensemble is not None
     assert known.union_size(found.ensemble.members) <= 11
-    assert Chooser(known, BER, Wishes(max_features=1)).choose().single in (2, 3)
+    assert ClassChooser(known, BER, Wishes(max_features=1)).choose().single in (2, 3)
 
 
 def test_an_ensemble_does_not_undo_the_selection() -> None:
     known = made(np.array([0.93, 0.9, 0.85, 0.9]), np.array([10.0, 11.0, 900.0, 12.0]))
-    found = Chooser(known, BER).choose()
+    found = ClassChooser(known, BER).choose()
     assert found.ensemble is not None
     assert 2 not in found.ensemble.members
 
 
 def test_offers_that_cannot_be_fitted_in_time_are_not_made() -> None:
     known = replace(made(np.array([0.95, 0.9, 0.9, 0.9])), seconds=np.array([100.0, 1.0, 1.0, 1.0]))
-    found = Chooser(known, BER, seconds=2.0).choose()
+    found = ClassChooser(known, BER, seconds=2.0).choose()
     assert found.single != 0
     assert found.ensemble is not None
     assert known.seconds[found.ensemble.members].sum() <= 2.0
 
 
 def test_one_model_is_no_ensemble() -> None:
-    found = Chooser(made(np.array([0.8])), BER).choose()
+    found = ClassChooser(made(np.array([0.8])), BER).choose()
     assert found.ensemble is None
     assert found.text("best") == found.text("single") == found.text("small")
 
@@ -122,7 +122,7 @@ def test_models_without_skill_have_an_honest_error_of_one_half() -> None:
     inner, honest = [], []
     for seed in range(6):
         known = made(np.full(30, 0.5), n_rows=60, seed=seed)
-        chooser = Chooser(known, BER)
+        chooser = ClassChooser(known, BER)
         errors = 1 - (known.labels == known.truth).mean(axis=1)
         inner.append(errors.min())
         honest.append(bootstrap_estimates(chooser, [BER], ["best", "single"], seed=seed))
@@ -133,7 +133,7 @@ def test_models_without_skill_have_an_honest_error_of_one_half() -> None:
 
 def test_one_good_model_has_its_own_error() -> None:
     known = made(np.array([0.9, 0.55, 0.5]), n_rows=300)
-    found = bootstrap_estimates(Chooser(known, BER), [BER, all_metrics["auc"]], ["single"], seed=0)["single"]
+    found = bootstrap_estimates(ClassChooser(known, BER), [BER, all_metrics["auc"]], ["single"], seed=0)["single"]
     truth = known.predictions(0, np.arange(300))
     assert abs(found["ber"].mean - BER(truth)) < 0.01
     assert 0.01 < found["ber"].se < 0.05
@@ -141,7 +141,7 @@ def test_one_good_model_has_its_own_error() -> None:
 
 
 def test_the_seed_decides_the_samples() -> None:
-    chooser = Chooser(made(np.array([0.8, 0.7, 0.75])), BER)
+    chooser = ClassChooser(made(np.array([0.8, 0.7, 0.75])), BER)
     first = bootstrap_estimates(chooser, [BER], ["best"], seed=1)
     assert first == bootstrap_estimates(chooser, [BER], ["best"], seed=1)
     assert first != bootstrap_estimates(chooser, [BER], ["best"], seed=2)
@@ -162,7 +162,7 @@ def test_rows_of_a_group_are_drawn_together() -> None:
     together = replace(copies, unit=twice)
     apart = replace(copies, unit=np.arange(120), stratum=copies.truth)
     fooled, honest = (
-        bootstrap_estimates(Chooser(one, BER), [BER], ["single"], seed=0)["single"]["ber"].mean
+        bootstrap_estimates(ClassChooser(one, BER), [BER], ["single"], seed=0)["single"]["ber"].mean
         for one in (apart, together)
     )
     assert fooled < honest - 0.02

@@ -12,7 +12,7 @@ import numpy as np
 
 from tamis.base.seeds import generator
 from tamis.base.types import FloatArray, Mask
-from tamis.mining.library import Library
+from tamis.mining.library import ClassLibrary, Library
 from tamis.mining.offers import Chooser, Prefer
 from tamis.validation.bootstrap import drawn
 from tamis.validation.metrics import Metric
@@ -57,12 +57,12 @@ def bootstrap_estimates(
         if not outside.size:
             continue
         found = chooser.choose(counts, number + 1)
-        inside = np.bincount(library.truth, weights=counts, minlength=library.n_classes)
+        shares = library.shares(counts)
         for offer in offers:
-            predictions = found.predictions(offer, outside, inside / inside.sum())
+            predictions = found.predictions(offer, outside, shares)
             values[offer].append([m(predictions) if m.possible(predictions) else np.nan for m in metrics])
-    unseen = _one_row_each(library)
-    return {offer: _estimates(np.reshape(own, (-1, len(metrics))), metrics, unseen) for offer, own in values.items()}
+    every = {offer: np.reshape(own, (-1, len(metrics))) for offer, own in values.items()}
+    return {offer: _estimates(own, metrics, library.unseen) for offer, own in every.items()}
 
 
 def _estimates(values: FloatArray, metrics: Sequence[Metric], unseen: float) -> dict[str, Estimate]:
@@ -75,20 +75,15 @@ def _estimates(values: FloatArray, metrics: Sequence[Metric], unseen: float) -> 
     return found
 
 
-def _one_row_each(library: Library) -> float:
-    """What one row of every class predicted otherwise changes in a balanced error."""
-    sizes = np.bincount(library.stratum)
-    sizes = sizes[sizes > 0]
-    return float(np.sqrt((1.0 / sizes**2).sum())) / sizes.size
-
-
 def _samples(library: Library, seed: int) -> Iterator[FloatArray]:
     """How often each entry counts in each sample; entries of one row, or one group, count the same."""
     n_samples = int(np.clip(_ENTRIES // library.truth.size, _LEAST, _MOST))
+    strata = library.truth if isinstance(library, ClassLibrary) else library.stratum[library.unit]
+    every = np.unique(strata).size
     for number in range(n_samples):
         rng = generator(seed, number)
         for _ in range(_TRIES):
             times = drawn(library.stratum, rng)[library.unit]
-            if np.unique(library.truth[times == 0]).size == np.unique(library.truth).size:
+            if np.unique(strata[times == 0]).size == every:
                 break
         yield times.astype(np.float64)

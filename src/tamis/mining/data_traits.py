@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from tamis.base.mixed_columns import assembled, columns_of, only_numbers
 from tamis.base.part import Trait
+from tamis.base.task import Task
 from tamis.base.types import FloatArray
 from tamis.data.dataset import Dataset
 from tamis.data.word_counts import WordCounts
@@ -21,8 +22,9 @@ class DataTraits:
     Attributes
     ----------
     n_rows, n_features, n_classes : int
+        No class where the target holds numbers.
     smallest, largest : int
-        Rows of the smallest and of the largest class.
+        Rows of the smallest and of the largest class; all rows where there are none.
     sparse : bool
     nominal, missing : bool
         Whether there are nominal columns, and missing values.
@@ -32,6 +34,7 @@ class DataTraits:
         Whether all values are whole numbers of zero and above, such as word counts or bits.
     text : bool
         Whether they are counts of the words of texts.
+    task : {"classify", "regress"}
     """
 
     n_rows: int
@@ -45,6 +48,7 @@ class DataTraits:
     non_negative: bool
     counts: bool
     text: bool = False
+    task: Task = "classify"
 
     @property
     def uneven(self) -> bool:
@@ -70,7 +74,9 @@ class DataTraits:
         return all(getattr(self, trait) for trait in traits)
 
     def for_rows(self, y: np.ndarray) -> "DataTraits":
-        """The traits for a search on some rows with classes `y`: the other rows must not narrow it."""
+        """The traits for a search on some rows with the target `y`: the other rows must not narrow it."""
+        if self.task == "regress":
+            return replace(self, n_rows=y.size, smallest=y.size, largest=y.size)
         _, sizes = np.unique(y, return_counts=True)
         return replace(self, n_rows=y.size, n_classes=sizes.size, smallest=int(sizes.min()), largest=int(sizes.max()))
 
@@ -84,7 +90,7 @@ def data_traits(data: Dataset) -> DataTraits:
     >>> found.counts, found.sparse, found.smallest
     (True, False, 1)
     """
-    _, sizes = np.unique(data.y, return_counts=True)
+    sizes = np.unique(data.y, return_counts=True)[1] if data.task == "classify" else np.array([data.n_rows])
     nominal, missing, values = _values(data.X)
     non_negative = bool(values.size) and bool(np.nanmin(values, initial=0.0) >= 0.0)
     return DataTraits(
@@ -99,6 +105,7 @@ def data_traits(data: Dataset) -> DataTraits:
         non_negative=non_negative,
         counts=non_negative and not nominal and bool((values == np.floor(values)).all()),
         text=isinstance(data.X, WordCounts),
+        task=data.task,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from tamis.base.types import Codes, FloatArray
 from tamis.compose.catalog import part_for
 from tamis.compose.chain import Call
 from tamis.compose.parser import parse
-from tamis.mining.library import Library
+from tamis.mining.library import ClassLibrary
 from tamis.validation.fold_result import FoldResult, measured
 from tamis.validation.metrics import FoldPredictions
 
@@ -19,7 +20,7 @@ from tamis.validation.metrics import FoldPredictions
 CANDIDATES, MEMBERS = 40, 8
 
 #: Bags of candidates, the share of the candidates in each, and the most votes in one.
-_BAGS, _SHARE, _VOTES = 20, 0.5, 10
+BAGS, SHARE, VOTES = 20, 0.5, 10
 
 #: Number of best models among which the first votes of a bag are shared.
 _BEGINNERS = 5
@@ -47,7 +48,12 @@ class Ensemble:
     calibration: FloatArray
     balanced: bool
 
-    def probabilities(self, library: Library, entries: np.ndarray | slice = slice(None)) -> FloatArray:
+    def with_members(self, members: Codes) -> Self:
+        """The first members at other places."""
+        n = members.size
+        return replace(self, members=members, votes=self.votes[:n], calibration=self.calibration[:n])
+
+    def probabilities(self, library: ClassLibrary, entries: np.ndarray | slice = slice(None)) -> FloatArray:
         """The probabilities of the classes, if these were equally large where the ensemble is balanced."""
         own = [
             calibrated(library.probabilities[m, entries], parameters)
@@ -56,7 +62,7 @@ class Ensemble:
         return np.asarray(np.average(own, axis=0, weights=self.votes))
 
     def predictions(
-        self, library: Library, shares: FloatArray, entries: np.ndarray | slice = slice(None)
+        self, library: ClassLibrary, shares: FloatArray, entries: np.ndarray | slice = slice(None)
     ) -> FoldPredictions:
         """The predictions for some entries, as after a fit on rows with these shares of the classes."""
         p = self.probabilities(library, entries)
@@ -66,7 +72,7 @@ class Ensemble:
         scores = p[:, 1] if library.n_classes == 2 else p
         return FoldPredictions(library.truth[entries], labels, library.n_classes, scores, p)
 
-    def text(self, library: Library) -> str:
+    def text(self, library: ClassLibrary) -> str:
         """The recipe."""
         arguments: tuple[tuple[str, object], ...] = (
             ("estimators", tuple(parse(library.recipes[m]) for m in self.members)),
@@ -113,13 +119,14 @@ def select_ensemble(
     seen = weight > 0
     own, weight = np.exp(-losses[:, seen]), weight[seen]
     order = np.argsort(losses[:, seen] @ weight, kind="stable")
-    bags = np.zeros((_BAGS if order.size > 2 else 1, order.size), dtype=np.intp)
+    bags = np.zeros((BAGS if order.size > 2 else 1, order.size), dtype=np.intp)
     for votes in bags:
-        inside = rng.random(order.size) < _SHARE if order.size > 2 else np.ones(order.size, dtype=bool)
+        inside = rng.random(order.size) < SHARE if order.size > 2 else np.ones(order.size, dtype=bool)
         inside[rng.choice(order.size, min(2, order.size), replace=False)] = True
         bag = order[inside[order]]
         votes[bag] = _votes(own[bag], weight)
-    votes = bags[_good_bags(bags, own, weight)].sum(axis=0)
+    losses_of_bags = -np.log((bags / bags.sum(axis=1, keepdims=True)) @ own)
+    votes = bags[good_bags(losses_of_bags, weight)].sum(axis=0)
     most = np.lexsort((np.argsort(order), -votes))[:MEMBERS]
     members = most[votes[most] > 0]
     together = -np.log(np.average(own[members], axis=0, weights=votes[members]))
@@ -128,9 +135,8 @@ def select_ensemble(
     return Ensemble(members, votes[members], calibration[members], balanced)
 
 
-def _good_bags(bags: np.ndarray, own: FloatArray, weight: FloatArray) -> np.ndarray:
-    """The bags whose loss is that of the best one, within a standard error of the difference."""
-    losses = -np.log((bags / bags.sum(axis=1, keepdims=True)) @ own)
+def good_bags(losses: FloatArray, weight: FloatArray) -> np.ndarray:
+    """The bags whose mean loss over rows is that of the best one, within a standard error of the difference."""
     share = weight / weight.sum()
     more = losses - losses[(losses @ share).argmin()]
     means = more @ share
@@ -145,7 +151,7 @@ def _votes(own: FloatArray, weight: FloatArray) -> Codes:
     votes = np.zeros(own.shape[0], dtype=np.intp)
     votes[: n + 1] = 1
     total, loss, n = sums[n], losses[n], n + 1
-    while n < _VOTES:
+    while n < VOTES:
         after = -(np.log((total + own) / (n + 1)) @ weight)
         winner = int(after.argmin())
         if after[winner] > loss - _GAIN * weight.sum():
@@ -156,11 +162,11 @@ def _votes(own: FloatArray, weight: FloatArray) -> Codes:
 
 
 def ensemble_results(
-    ensemble: Ensemble, library: Library, results: Sequence[Mapping[str, FoldResult]], shares: Sequence[FloatArray]
+    ensemble: Any, library: Any, results: Sequence[Mapping[str, FoldResult]], shares: Sequence[FloatArray]
 ) -> list[FoldResult]:
-    """The results of an ensemble from those of its members, one for each split of the library.
+    """The results of an ensemble from those of its members, one for each split of its library.
 
-    `shares` are the shares of the classes in the training rows of each split.
+    Both are of classes or of numbers. `shares` are the shares of the classes in the training rows of each split.
     """
     found, begin = [], 0
     members = [library.recipes[m] for m in ensemble.members]

@@ -9,11 +9,12 @@ from tamis.compose.catalog import part_for
 from tamis.mining.bootstrap_estimate import bootstrap_estimates
 from tamis.mining.ensembles import ensemble_results, entry_weights
 from tamis.mining.library import Library, library
-from tamis.mining.offers import Chooser, Offers, Prefer, Wishes, is_balanced
+from tamis.mining.number_ensembles import row_losses
+from tamis.mining.offers import Chooser, Offers, Prefer, Wishes, chooser_of, is_balanced
 from tamis.mining.search_state import SearchState
 from tamis.mining.trials import Trial
 from tamis.validation.fold_result import FoldResult
-from tamis.validation.metrics import Metric, all_metrics
+from tamis.validation.metrics import Metric, metrics_for
 from tamis.validation.result import Estimate
 
 #: All offers of a search.
@@ -72,7 +73,7 @@ def honest_estimates(
         fresh = everything
     chooser = _chooser(state, splits, trials, wishes, groups)
     rows = np.concatenate([inner.splits[i].test for i in splits])
-    wanted = list(all_metrics.values()) if metrics is None else metrics
+    wanted = list(metrics_for(state.trials.metric.task).values()) if metrics is None else metrics
     seed = spawn(state.seed, state.trials.number, _ESTIMATE)
     return bootstrap_estimates(chooser, wanted, OFFERS, evaluated=np.isin(rows, fresh), seed=seed)
 
@@ -112,9 +113,14 @@ def _keep_up(state: SearchState, trials: list[Trial], splits: Sequence[int], eve
         return False
     found = [state.stored(split, [best, own]) for split in splits]
     truth = np.concatenate([one[best].predictions.truth for one in found])
-    wrong = {r: np.concatenate([one[r].predictions.labels for one in found]) != truth for r in (best, own)}
-    more = wrong[own].astype(float) - wrong[best]
-    weight = entry_weights(truth, np.ones(truth.size), balanced=is_balanced(state.trials.metric))
+    labels = {r: np.concatenate([one[r].predictions.labels for one in found]) for r in (best, own)}
+    if state.trials.metric.task == "regress":
+        losses = {r: row_losses(truth - values, absolute=False) for r, values in labels.items()}
+        weight = np.ones(truth.size)
+    else:
+        losses = {r: (values != truth).astype(np.float64) for r, values in labels.items()}
+        weight = entry_weights(truth, np.ones(truth.size), balanced=is_balanced(state.trials.metric))
+    more = losses[own] - losses[best]
     share = weight / weight.sum()
     mean = float(share @ more)
     return mean <= float(np.sqrt(share**2 @ (more - mean) ** 2))
@@ -131,7 +137,7 @@ def _chooser(
     state: SearchState, splits: Sequence[int], trials: Sequence[Trial], wishes: Wishes, groups: np.ndarray | None
 ) -> Chooser:
     left, fits = state.clock.left_with_tolerance, state.remaining.fits(state.trials.inner.splits[splits[0]].train.size)
-    return Chooser(
+    return chooser_of(
         _library(state, splits, trials, groups),
         state.trials.metric,
         wishes,

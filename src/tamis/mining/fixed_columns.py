@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.dummy import DummyClassifier
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_regressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.pipeline import Pipeline
 
 from tamis.base._sklearn import _safe_indexing
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import Track, mask_of, used_features
-from tamis.base.meta_estimators import EstimatorList, MetaClassifier
+from tamis.base.meta_estimators import EstimatorList, MetaModel
 from tamis.base.types import Mask
 
 
@@ -50,10 +50,10 @@ class Member:
     columns: np.ndarray
 
     def on(self, places: Mapping[int, int], change: Mapping[int, int | None]) -> Any:
-        """The model on its columns, some of them exchanged or dropped; without columns it predicts class shares."""
+        """The model on its columns, some exchanged or dropped; without columns it predicts class shares or the mean."""
         columns = [c for own in self.columns.tolist() if (c := change.get(own, own)) is not None]
         if not columns:
-            return DummyClassifier(strategy="prior")
+            return DummyRegressor() if is_regressor(self.model) else DummyClassifier(strategy="prior")
         return Pipeline([("columns", Columns(tuple(places[c] for c in columns))), ("model", self.model)])
 
 
@@ -110,7 +110,7 @@ def fixed_model(model: Any, fitted: Any, n_features: int) -> FixedModel:
     >>> found.columns, found.on({1: 0, 2: 1}, {1: 2})["columns"].columns
     (array([1]), (1,))
     """
-    if isinstance(model, EstimatorList) and isinstance(model, MetaClassifier):
+    if isinstance(model, EstimatorList) and isinstance(model, MetaModel):
         members = tuple(
             Member(_bare(own, done, n_features), _used(done, n_features)) for own, done in _members(model, fitted)
         )
@@ -131,7 +131,7 @@ def _bare(model: Any, fitted: Any, n_features: int) -> Any:
         return model
     if isinstance(model, Pipeline):
         return Pipeline(_steps(model, fitted, n_features))
-    if isinstance(model, MetaClassifier):
+    if isinstance(model, MetaModel):
         parts = [_bare(own, done, n_features) for own, done in _members(model, fitted)]
         if isinstance(model, EstimatorList):
             return _without_idle(model).set_params(estimators=parts)
@@ -151,7 +151,7 @@ def _steps(model: Pipeline, fitted: Pipeline, n_features: int) -> list[tuple[str
 
 
 def _members(model: Any, fitted: Any) -> list[tuple[Any, Any]]:
-    """The models inside a meta-classifier, those without weight left out, and each of them fitted.
+    """The models inside a meta-estimator, those without weight left out, and each of them fitted.
 
     The fitted copies of the one model of a committee select alike; the first stands for all.
     """

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import r2_score
+from sklearn.utils import RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,7 +20,7 @@ from tamis.mining.substitutes import Substitutes
 from tamis.mining.trials import Trial, Trials
 from tamis.validation.display import Displayed, Reported
 from tamis.validation.estimates import over_folds
-from tamis.validation.result import Estimate, Validation
+from tamis.validation.result import Estimate, Validation, figure
 
 #: Names of features that are printed.
 _NAMED = 30
@@ -165,7 +167,7 @@ class Mined(Reported, ClassifierMixin, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             return repr(self)
         metric, used = self.validation_.metrics[0], self.features
-        inner = f"{metric.title} {self.inner_estimate_.mean:.4f}, optimism {self.optimism_:.4f}"
+        inner = f"{metric.title} {figure(self.inner_estimate_.mean)}, optimism {figure(self.optimism_)}"
         lines = [self._answer(), f"recipe: {self.recipe_}", f"inner estimate: {inner}"]
         lines += [
             f"{name}: {metric.title} {_error(one.validation)}, {one.selected_features.size} features: {one.recipe}"
@@ -251,10 +253,33 @@ class Mined(Reported, ClassifierMixin, BaseEstimator):
         }
 
 
+class MinedRegressor(Mined):
+    """As :class:`Mined`, where the target holds numbers: it predicts like any regressor, and has no ``classes_``."""
+
+    def fit(self, X: Any, y: Any) -> "MinedRegressor":
+        """Fit the chosen model on other rows; the search is not repeated, so the estimates do not hold for it."""
+        self.model.fit(self._planned(X), y)
+        self._notes = None
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """The predicted number of each row."""
+        return super().predict(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the variance of `y` that is explained (R squared)."""
+        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.classifier_tags, tags.regressor_tags = "regressor", None, RegressorTags()
+        return tags
+
+
 def _error(validation: Validation) -> str:
     """The honest estimate of the main metric."""
     one = validation.estimates[validation.metrics[0].name]
-    return f"{one.mean:.4f} +- {one.se:.4f}"
+    return f"{figure(one.mean)} +- {figure(one.se)}"
 
 
 def _cut(line: str) -> str:

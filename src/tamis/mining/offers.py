@@ -1,16 +1,18 @@
 """What a search offers: an ensemble, the best single model, and the smallest that does about as well."""
 
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
 from tamis.base.types import Codes, FloatArray, Mask
 from tamis.mining.calibration import fit_calibration, log_losses
-from tamis.mining.ensembles import CANDIDATES, Ensemble, entry_weights, select_ensemble
-from tamis.mining.library import Library
+from tamis.mining.ensembles import CANDIDATES, entry_weights, select_ensemble
+from tamis.mining.library import ClassLibrary, Library, NumberLibrary
+from tamis.mining.number_ensembles import row_losses, select_numbers
 from tamis.mining.shrinkage import shrunk
-from tamis.validation.metrics import FoldPredictions, Metric
+from tamis.validation.metrics import AnyPredictions, Metric
 from tamis.validation.nested import Rule as InnerRule
 from tamis.validation.nested import choose
 
@@ -26,6 +28,9 @@ _BALANCED = ("ber", "balanced_accuracy")
 #: A member of an ensemble may use up to this multiple of the columns of the best single model, or this share of all
 #: columns: an ensemble must not undo the selection.
 _MORE_COLUMNS, _FEW_COLUMNS = 1.25, 0.05
+
+#: Metrics of absolute errors.
+_ABSOLUTE = ("mae",)
 
 #: What an unsure prediction counts, in errors.
 _UNSURE = 1e-3
@@ -46,7 +51,8 @@ class Wishes:
     prefer : {"best", "single", "small"}
         The offer that becomes the model.
     rule : {"shrunk", "best", "cautious", "simplest"}
-        How the best single model is chosen: by the shrunk log loss, or as in :func:`tamis.validation.nested.choose`.
+        How the best single model is chosen: by the shrunk log loss or error, or as in
+        :func:`tamis.validation.nested.choose`.
     caution : float
         For "cautious".
     max_features : int or None
@@ -66,13 +72,13 @@ class Offers:
     Attributes
     ----------
     library : Library
-    ensemble : Ensemble or None
+    ensemble : Ensemble, NumberEnsemble or None
         None where no two models may be combined.
     single, small : int
     """
 
     library: Library
-    ensemble: Ensemble | None
+    ensemble: Any
     single: int
     small: int
 
@@ -82,20 +88,19 @@ class Offers:
             return self.ensemble.text(self.library)
         return self.library.recipes[self.small if prefer == "small" else self.single]
 
-    def predictions(self, prefer: Prefer, entries: np.ndarray, shares: FloatArray) -> FoldPredictions:
+    def predictions(self, prefer: Prefer, entries: np.ndarray, shares: FloatArray) -> AnyPredictions:
         """The predictions of an offer for some entries; `shares` are those of the classes."""
         if prefer != "best" or self.ensemble is None:
             return self.library.predictions(self.small if prefer == "small" else self.single, entries)
-        return self.ensemble.predictions(self.library, shares, entries)
+        found: AnyPredictions = self.ensemble.predictions(self.library, shares, entries)
+        return found
 
 
 @dataclass(eq=False)
 class Chooser:
-    """Chooses the offers of a library, for all its rows and for samples of them.
+    """Chooses the offers of a library, for all its rows and for samples of them, by a loss of every row.
 
-    The criterion is the log loss of the calibrated predictions: it changes less from sample to sample than an error
-    rate, and the models that it chooses have a lower error rate on new rows. Where the metric gives every class the
-    same share, so does the loss.
+    :class:`ClassChooser` and :class:`NumberChooser` have the losses, and the ensembles that go with them.
 
     Attributes
     ----------
@@ -111,7 +116,7 @@ class Chooser:
         Whether there may be an ensemble.
     """
 
-    library: Library
+    library: Any
     metric: Metric
     wishes: Wishes = field(default_factory=Wishes)
     seed: int = 0
@@ -119,51 +124,46 @@ class Chooser:
     test_to_train: float = 0.25
     combines: bool = True
 
+    #: The errors of every model on every row by which it is decided which of them are looked at.
+    _wrong: FloatArray = field(init=False)
+
+    @abstractmethod
     def __post_init__(self) -> None:
-        library = self.library
-        self.balanced = is_balanced(self.metric)
-        self._weight = entry_weights(library.truth, np.ones(library.truth.size), balanced=self.balanced)
-        # Of equal numbers of errors the surer model comes first, and not the first in the library, whose order is that
-        # of all rows.
-        unsure = 1.0 - library.probabilities[:, np.arange(library.truth.size), library.truth]
-        self._wrong = (library.labels != library.truth) + _UNSURE * unsure
-        self._recalibrates = library.stratum.size <= _FEW_ROWS
-        self._known = np.zeros(library.labels.shape[0], dtype=bool)
-        self._calibration = np.empty((self._known.size, library.n_classes))
+        """Compute the errors of all models."""
+
+    @abstractmethod
+    def _weights(self, counts: FloatArray) -> FloatArray:
+        """The weight of each entry when it counts that often."""
+
+    @abstractmethod
+    def _losses(self, near: np.ndarray, part: Any, weight: FloatArray, *, sampled: bool) -> tuple[Any, FloatArray]:
+        """What an ensemble of some models needs of each of them, and the losses of the models on every entry."""
+
+    @abstractmethod
+    def _combined(self, part: Any, fitted: Any, losses: FloatArray, weight: FloatArray, seed: int) -> Any:
+        """The ensemble of some models."""
 
     def choose(self, counts: FloatArray | None = None, sample: int = 0) -> Offers:
         """The offers when each entry counts that often; the number of the sample is part of the seed."""
         library = self.library
         every = np.ones(library.truth.size) if counts is None else counts
-        weight = entry_weights(library.truth, every, balanced=self.balanced)
+        weight = self._weights(every)
         near = self._near(weight)
         part = library.models(near)
-        calibration = self._calibrated(near)
-        if counts is not None and self._recalibrates:
-            calibration = fit_calibration(part.probabilities, part.truth, weight, calibration)
-        losses = log_losses(part.probabilities, part.truth, calibration)
+        fitted, losses = self._losses(near, part, weight, sampled=counts is not None)
         order = np.argsort(losses @ weight, kind="stable")
-        near, part, calibration, losses = near[order], part.models(order), calibration[order], losses[order]
+        near, part, fitted, losses = near[order], part.models(order), fitted[order], losses[order]
         single, small = self._single(part, losses, weight, every)
-        ensemble = self._ensemble(part, single, calibration, losses, weight, sample)
+        ensemble = self._ensemble(part, single, fitted, losses, weight, sample)
         if ensemble is not None:
-            ensemble = replace(ensemble, members=near[ensemble.members])
+            ensemble = ensemble.with_members(near[ensemble.members])
         return Offers(library, ensemble, int(near[single]), int(near[small]))
 
     def _near(self, weight: FloatArray) -> np.ndarray:
-        """The models with the fewest errors, which need no calibration to be counted."""
+        """The models with the smallest errors, which need no calibration to be counted."""
         possible = np.flatnonzero(self._possible())
         errors = self._wrong[possible] @ weight
         return possible[np.argsort(errors, kind="stable")[:_NEAR]]
-
-    def _calibrated(self, models: np.ndarray) -> FloatArray:
-        """The calibration of models on all rows, computed when it is first needed."""
-        new = models[~self._known[models]]
-        if new.size:
-            library = self.library
-            self._calibration[new] = fit_calibration(library.probabilities[new], library.truth, self._weight)
-            self._known[new] = True
-        return self._calibration[models]
 
     def _possible(self) -> Mask:
         """The models within the limits; failing these those with the fewest columns."""
@@ -201,22 +201,21 @@ class Chooser:
         self,
         part: Library,
         single: int,
-        calibration: FloatArray,
+        fitted: Any,
         losses: FloatArray,
         weight: FloatArray,
         sample: int,
-    ) -> Ensemble | None:
+    ) -> Any:
+        """The ensemble that is within the limits; None where no two models may be combined."""
         most = max(_MORE_COLUMNS * part.sizes[single], _FEW_COLUMNS * part.n_features)
         able = np.flatnonzero(part.sizes <= most)[:CANDIDATES]
         if able.size < 2 or not self.combines:
             return None
-        seed = self.seed + sample
-        found = select_ensemble(calibration[able], losses[able], weight, balanced=self.balanced, seed=seed)
+        found = self._combined(part.models(able), fitted[able], losses[able], weight, self.seed + sample)
         members = able[found.members]
         while members.size > 1 and not self._within(part, members):
             members = members[:-1]
-        n = members.size
-        return Ensemble(members, found.votes[:n], found.calibration[:n], self.balanced)
+        return found.with_members(members)
 
     def _within(self, part: Library, members: np.ndarray) -> bool:
         """Whether an ensemble of these members is within the limits."""
@@ -224,6 +223,74 @@ class Chooser:
             return False
         most = self.wishes.max_features
         return most is None or part.union_size(members) <= most
+
+
+class ClassChooser(Chooser):
+    """Chooses among models of classes, by the log loss of their calibrated predictions.
+
+    It changes less from sample to sample than an error rate, and the models that it chooses have a lower error rate on
+    new rows. Where the metric gives every class the same share, so does the loss.
+    """
+
+    library: ClassLibrary
+
+    def __post_init__(self) -> None:
+        library = self.library
+        self.balanced = is_balanced(self.metric)
+        self._weight = self._weights(np.ones(library.truth.size))
+        # Of equal numbers of errors the surer model comes first, and not the first in the library, whose order is that
+        # of all rows.
+        unsure = 1.0 - library.probabilities[:, np.arange(library.truth.size), library.truth]
+        self._wrong = (library.labels != library.truth) + _UNSURE * unsure
+        self._recalibrates = library.stratum.size <= _FEW_ROWS
+        self._known = np.zeros(library.labels.shape[0], dtype=bool)
+        self._calibration = np.empty((self._known.size, library.n_classes))
+
+    def _weights(self, counts: FloatArray) -> FloatArray:
+        return entry_weights(self.library.truth, counts, balanced=self.balanced)
+
+    def _losses(self, near: np.ndarray, part: Any, weight: FloatArray, *, sampled: bool) -> tuple[Any, FloatArray]:
+        calibration = self._calibrated(near)
+        if sampled and self._recalibrates:
+            calibration = fit_calibration(part.probabilities, part.truth, weight, calibration)
+        return calibration, log_losses(part.probabilities, part.truth, calibration)
+
+    def _combined(self, part: Any, fitted: Any, losses: FloatArray, weight: FloatArray, seed: int) -> Any:
+        return select_ensemble(fitted, losses, weight, balanced=self.balanced, seed=seed)
+
+    def _calibrated(self, models: np.ndarray) -> FloatArray:
+        """The calibration of models on all rows, computed when it is first needed."""
+        new = models[~self._known[models]]
+        if new.size:
+            library = self.library
+            self._calibration[new] = fit_calibration(library.probabilities[new], library.truth, self._weight)
+            self._known[new] = True
+        return self._calibration[models]
+
+
+class NumberChooser(Chooser):
+    """Chooses among models of numbers, by squared errors, or absolute ones where the metric is of these."""
+
+    library: NumberLibrary
+
+    def __post_init__(self) -> None:
+        self.absolute = self.metric.name in _ABSOLUTE
+        self._wrong = row_losses(self.library.truth - self.library.values, absolute=self.absolute)
+
+    def _weights(self, counts: FloatArray) -> FloatArray:
+        return counts
+
+    def _losses(self, near: np.ndarray, part: Any, weight: FloatArray, *, sampled: bool) -> tuple[Any, FloatArray]:
+        return part.truth - part.values, self._wrong[near]
+
+    def _combined(self, part: Any, fitted: Any, losses: FloatArray, weight: FloatArray, seed: int) -> Any:
+        return select_numbers(fitted, weight, absolute=self.absolute, seed=seed)
+
+
+def chooser_of(library: Library, metric: Metric, wishes: Wishes, **options: Any) -> Chooser:
+    """The chooser of a library; the options are attributes of :class:`Chooser`."""
+    kind = NumberChooser if isinstance(library, NumberLibrary) else ClassChooser
+    return kind(library, metric, wishes, **options)
 
 
 def is_balanced(metric: Metric) -> bool:

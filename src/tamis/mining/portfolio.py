@@ -3,7 +3,8 @@
 ``portfolio.txt`` lists them, the most useful first: the first few cover the data sets best, and each further one helps
 where those before it do not. The command in its head learned it. On the data of a search a recipe of the list becomes a
 candidate: the search may then tune it, and parameters that the list leaves open begin at their usual values.
-``portfolio_of_texts.txt`` comes before it on texts.
+``portfolio_of_texts.txt`` comes before it on texts, and ``portfolio_of_numbers.txt`` takes its place where the target
+holds numbers; these two hold what the field begins with, and were not learned.
 """
 
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from tamis.base.search_range import Choice, Range
+from tamis.base.task import Task
 from tamis.compose.catalog import entry
 from tamis.compose.chain import Call
 from tamis.compose.parser import parse
@@ -20,10 +22,12 @@ from tamis.mining.template import Template, filled, slots, spread
 from tamis.mining.variation import Candidate
 
 
-@lru_cache(maxsize=2)
-def portfolio(*, text: bool = False) -> tuple[str, ...]:
+@lru_cache(maxsize=4)
+def portfolio(*, text: bool = False, task: Task = "classify") -> tuple[str, ...]:
     """The recipes, the most useful first; for texts the usual ones of the field come before."""
     names = (*(("portfolio_of_texts.txt",) if text else ()), "portfolio.txt")
+    if task == "regress":
+        names = ("portfolio_of_numbers.txt",)
     lines = [line for name in names for line in _lines(name)]
     return tuple(line for line in lines if line and not line.startswith("#"))
 
@@ -35,7 +39,8 @@ def _lines(name: str) -> list[str]:
 def portfolio_candidates(space: Space) -> Iterator[Candidate]:
     """The recipes of the portfolio, or those that the user wants first, that are in a search space, in order."""
     seen = set()
-    for text in portfolio(text=space.traits.text) if space.first is None else space.first:
+    traits = space.traits
+    for text in portfolio(text=traits.text, task=traits.task) if space.first is None else space.first:
         wanted = Template.of(parse(text))
         found = _candidate(wanted, space)
         if found is not None and found.closed not in seen:

@@ -87,6 +87,7 @@ class Runner:
     ) -> None:
         self._store, self._driver, self._clock, self._progress = store, driver, clock, progress
         self._searches = {search.trials.number: search for search in searches}
+        self._task = searches[0].space.traits.task
         self._phase: Phase = "search"
         self._models: dict[str, Any] = {}
         self._plans: dict[tuple[str, ...], Plan] = {}
@@ -96,7 +97,7 @@ class Runner:
     def model(self, text: str) -> Any:
         """The estimator of a recipe, which is parsed once."""
         if text not in self._models:
-            self._models[text] = recipe(text)
+            self._models[text] = recipe(text, task=self._task)
         return self._models[text]
 
     def prepare(self, *, single: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from tamis.base.errors import TamisError
+from tamis.base.task import WantedTask
 from tamis.base.validation import check_number, check_whole
 from tamis.data.column_sense import sensed
 from tamis.data.fingerprint import fingerprint
@@ -23,6 +24,7 @@ from tamis.mining.run.store import Store
 from tamis.mining.runner import SPENT, Progress
 from tamis.mining.session import Session
 from tamis.validation.experiment import Experiment
+from tamis.validation.metrics import metrics_for
 
 #: The time of a run without a given budget.
 DEFAULT_BUDGET = "10m"
@@ -44,7 +46,8 @@ def mine(
     inner_folds: int = 5,
     groups: Any = None,
     text: Sequence[str] = (),
-    metric: str = "ber",
+    metric: str | None = None,
+    task: WantedTask = "auto",
     estimate: Estimator = "nested",
     prefer: Prefer = "best",
     max_features: int | None = None,
@@ -77,7 +80,7 @@ def mine(
         A Dataset brings its classes, groups and official split. Columns of a data frame that are no features, such as
         identifiers, are left out with a warning (:func:`tamis.data.column_sense.sense`).
     y : array of shape (n_rows,), optional
-        Class labels, if `X` is not a Dataset.
+        Class labels or numbers, if `X` is not a Dataset.
     budget : str, float or Budget, optional
         Time for everything, such as "10m"; ten minutes by default, and no limit if `trials` is given. Kernels that
         have to be compiled first, once on a machine, take no time of it.
@@ -98,8 +101,11 @@ def mine(
         Rows of one group are never divided between training and test.
     text : sequence of str
         Columns of a data frame that are text, whose words become features.
-    metric : str, default="ber"
-        The metric that the search optimizes.
+    metric : str, optional
+        The metric that the search optimizes: by default the BER, and for numbers the RMSE.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers; by default its values tell
+        (:func:`tamis.data.target_task.guess_task`).
     estimate : {"nested", "bootstrap"}, default="nested"
         How the honest error is estimated. A nested estimate takes a search for each outer fold besides the one for the
         model, so that each has the less time. That by the bootstrap costs no search, but is too small where there is
@@ -134,7 +140,8 @@ def mine(
     Returns
     -------
     Mined
-        A fitted classifier with the honest estimate, the inner estimate and all trials.
+        A fitted classifier (for numbers a :class:`~tamis.mining.mined.MinedRegressor`) with the honest estimate, the
+        inner estimate and all trials.
 
     See Also
     --------
@@ -165,8 +172,9 @@ def mine(
     if max_features is not None:
         check_whole("max_features", max_features, 1)
     wishes = Wishes(prefer, rule, float(caution), max_features)
-    data = sensed(X, y, groups=groups, text=text)
-    experiment = Experiment.of(data, split=split, folds=folds, metrics=metric, seed=seed)
+    data = sensed(X, y, groups=groups, text=text, task=task)
+    main = next(iter(metrics_for(data.task))) if metric is None else metric
+    experiment = Experiment.of(data, split=split, folds=folds, metrics=main, seed=seed)
     with tempfile.TemporaryDirectory(prefix="tamis-") as folder:
         path = Path(run) if run is not None else Path(folder, "run.tamis")
         nested = estimate == "nested" or split == "official"

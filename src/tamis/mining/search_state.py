@@ -84,7 +84,7 @@ class SearchState:
     clock : Clock
     seed : int
     codes : int array
-        The class of every row of the data.
+        The class of every row of the data, or the quantile of its number.
     stored : callable
         ``stored(split, recipes)`` returns the stored results of recipes on a split.
     store : callable

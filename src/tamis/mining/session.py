@@ -17,7 +17,7 @@ from tamis.mining.budget import Clock
 from tamis.mining.data_traits import data_traits
 from tamis.mining.edits import Edits
 from tamis.mining.final_models import OFFERS, final_offers, honest_estimates, offer_results
-from tamis.mining.mined import Mined, Offered, Run, inner_estimate, leaderboard
+from tamis.mining.mined import Mined, MinedRegressor, Offered, Run, inner_estimate, leaderboard
 from tamis.mining.offers import Offers, Prefer, Wishes
 from tamis.mining.run.store import Store
 from tamis.mining.runner import Batch, Progress, Runner
@@ -29,7 +29,7 @@ from tamis.mining.trials import inner_folds as split_rows
 from tamis.validation.execute.driver import Driver, warn_again
 from tamis.validation.experiment import Experiment
 from tamis.validation.fold_result import FoldResult
-from tamis.validation.folds import StratifiedFolds
+from tamis.validation.folds import StratifiedFolds, stratify_by
 from tamis.validation.result import Estimate, Validation
 
 #: In words, where an estimate comes from.
@@ -65,7 +65,9 @@ class Session:
         self._experiment, self._store, self._clock, self._inner_folds = experiment, store, clock, inner_folds
         self._wishes, self._nested, self._workers = wishes, nested, driver.workers
         self._traits = data_traits(experiment.data)
-        self._codes = np.unique(experiment.data.y, return_inverse=True)[1]
+        data = experiment.data
+        self._labels = stratify_by(data.y, data.task)
+        self._codes = np.unique(self._labels, return_inverse=True)[1]
         self._main, self._outer = self._searches(edits)
         self._runner = Runner([*self._outer, self._main], store, driver, clock, progress=progress)
 
@@ -115,7 +117,15 @@ class Session:
     ) -> SearchState:
         experiment, data = self._experiment, self._experiment.data
         assert experiment.metrics is not None
-        folds = split_rows(rows, data.y, data.groups, search=number, folds=self._inner_folds, seed=experiment.seed)
+        folds = split_rows(
+            rows,
+            self._labels,
+            data.groups,
+            search=number,
+            folds=self._inner_folds,
+            seed=experiment.seed,
+            task=data.task,
+        )
         trials = Trials(number, folds, experiment.metrics[0])
         return SearchState(
             trials,
@@ -169,11 +179,13 @@ class Session:
     def _mined(self, offered: dict[str, Offered], choices: Sequence[str]) -> Mined:
         data, trials = self._experiment.data, self._main.trials
         chosen = offered[self._wishes.prefer]
-        found = Mined(chosen.model)
+        found = (Mined if data.task == "classify" else MinedRegressor)(chosen.model)
         found.models_ = offered
         found.recipe_, found.selected_features_ = chosen.recipe, chosen.selected_features
         found.validation_, found.inner_estimate_ = chosen.validation, chosen.inner_estimate
-        found.classes_, found.plan_ = data.classes, data.plan
+        found.plan_ = data.plan
+        if data.task == "classify":
+            found.classes_ = data.classes
         found.n_features_in_ = data.n_features
         if data.has_names:
             found.feature_names_in_ = data.feature_names

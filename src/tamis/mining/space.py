@@ -1,6 +1,7 @@
 """The search space: templates of recipes from the catalog and its ranges, narrowed by the data and edited by the user.
 
-A recipe of the search prepares the columns (scaling), selects among them and classifies. The space holds what each of
+A recipe of the search prepares the columns (scaling), selects among them and classifies, or predicts numbers: what is
+said of classifiers here holds for regressors where the target holds numbers. The space holds what each of
 the three may be, with open arguments; the stages combine them. Every score, selector and classifier of the catalog is
 searched unless the data rules it out, so that no part is named here.
 """
@@ -13,7 +14,7 @@ from typing import Any
 from tamis.base.errors import TamisError
 from tamis.base.part import Part, Role
 from tamis.base.search_range import Choice, Range, choice, geom
-from tamis.compose.catalog import Entry, catalog, entry, part_for
+from tamis.compose.catalog import Entry, entries, entry, part_for
 from tamis.compose.chain import Call, Chain, as_text
 from tamis.compose.parser import parse
 from tamis.compose.recipe import completed
@@ -58,10 +59,14 @@ class Space:
     @property
     def bases(self) -> list[tuple[Calls, Calls]]:
         """Preparations, each with the classifiers to try on all columns behind it."""
-        pairs = [pair for pair in product(self.preparations, self.classifiers) if not _in_vain(*pair)]
+        pairs = [pair for pair in product(self.preparations, self.classifiers) if not self._in_vain(*pair)]
         if self.traits.n_features <= _MANY_COLUMNS:
             return pairs
-        return [pair for pair in pairs if not entry(pair[1][-1].name).card.slow] or pairs
+        return [pair for pair in pairs if not self.entry(pair[1][-1].name).card.slow] or pairs
+
+    def entry(self, name: str) -> Entry:
+        """The part that a word stands for on this data."""
+        return entry(name).serving(self.traits.task)
 
     @property
     def parts(self) -> set[str]:
@@ -76,22 +81,30 @@ class Space:
 
     def text(self, template: Template) -> str:
         """The recipe of a closed template, completed by what the data needs."""
-        needs = {"nominal": self.traits.nominal, "missing": self.traits.missing, "text": self.traits.text}
-        return str(completed(template.chain, **needs))
+        traits = self.traits
+        needs = completed(
+            template.chain, nominal=traits.nominal, missing=traits.missing, text=traits.text, task=traits.task
+        )
+        return str(needs)
+
+    def _in_vain(self, preparation: Calls, classifier: Calls) -> bool:
+        """Whether columns are scaled for a classifier to which their scale makes no difference."""
+        roles = [entry(call.name).card.role for call in preparation]
+        return self.entry(classifier[-1].name).card.scale_invariant and roles == ["feature_scaling"]
 
 
 def space(traits: DataTraits, edits: Edits | None = None) -> Space:
     """The space for data with some traits, changed by the user's edits."""
     edits = edits or Edits()
     maker = _Maker(traits, edits)
-    ensembles = [part_for(role) for role in _ENSEMBLES]
+    ensembles = [part_for(role).serving(traits.task) for role in _ENSEMBLES]
     committees = tuple(one.name for one in ensembles if one.name not in edits.without and maker.suits(one.card))
     if edits.only:
         templates = tuple(template for text in edits.only for template in maker.templates(text))
         return Space((), (), (), templates, committees, traits)
     classifiers = tuple(maker.classifiers())
     if not classifiers:
-        raise TamisError("without these parts no classifier is left to try")
+        raise TamisError(f"without these parts no {maker.last} is left to try")
     preparations, selections = tuple(maker.preparations()), tuple(maker.selections())
     return Space(preparations, selections, classifiers, (), committees, traits, edits.first)
 
@@ -102,6 +115,8 @@ class _Maker:
     def __init__(self, traits: DataTraits, edits: Edits) -> None:
         self._traits = traits
         self._edits = edits
+        #: The kind of part that ends a recipe.
+        self.last = "classifier" if traits.task == "classify" else "regressor"
 
     def preparations(self) -> Iterator[Calls]:
         by_columns, by_rows = _name_for("feature_scaling"), _name_for("sample_scaling")
@@ -119,26 +134,39 @@ class _Maker:
             return
         for part in self._suitable("score", "selector"):
             domain = self._narrowed(part.name, "k", geom(1, 10_000))
-            for text in part.card.templates or (part.name,):
-                yield from self._allowed(text.replace("{k}", as_text(domain)))
+            texts = [text.replace("{k}", as_text(domain)) for text in part.card.templates]
+            for text in [one for one in texts if self._serves(one)] or [part.name]:
+                yield from self._allowed(text)
 
     def classifiers(self) -> Iterator[Calls]:
-        for part in self._suitable("classifier"):
+        for part in self._suitable(self.last):
             if part.card.role not in _ENSEMBLES:
                 yield from self._allowed(part.name)
 
     def templates(self, text: str) -> Iterator[Template]:
         """The templates of a recipe that the user wants tried; arguments that it does not set are open."""
         for chain in _single_parts(parse(text)):
-            if entry(chain.parts[-1].name).kind != "classifier":  # type: ignore[union-attr]
-                raise TamisError(f"a template to try must end in a classifier; got {text!r}")
+            if self._entry(chain.parts[-1].name).kind != self.last:  # type: ignore[union-attr]
+                raise TamisError(f"a template to try must end in a {self.last}; got {text!r}")
             for calls in self._opened(chain):
                 yield Template.of(Chain(calls))
 
     def _suitable(self, *kinds: str) -> list[Entry]:
         """The parts of some kinds that the data does not rule out; slow ones last, because time may run out."""
-        parts = [part for part in catalog().values() if part.kind in kinds and self.suits(part.card)]
+        serving = [part for part in entries() if part.kind in kinds and self._traits.task in part.tasks]
+        parts = [part for part in serving if self.suits(part.card)]
         return sorted(parts, key=lambda part: part.card.slow)
+
+    def _entry(self, name: str) -> Entry:
+        return entry(name).serving(self._traits.task)
+
+    def _serves(self, text: str) -> bool:
+        """Whether every part of a recipe, with its arguments, serves the task."""
+        try:
+            next(parse(text).variants()).build(self._traits.task)
+        except TamisError:
+            return False
+        return True
 
     def suits(self, card: Part) -> bool:
         """Whether the data does not rule a part out."""
@@ -162,12 +190,12 @@ class _Maker:
         for calls in product(*options):
             last = calls[-1]
             scale = _name_for("unit_rows")
-            if entry(last.name).card.unit_rows and all(call.name != scale for call in calls):
+            if self._entry(last.name).card.unit_rows and all(call.name != scale for call in calls):
                 calls = (*calls[:-1], Call(scale), last)
             yield tuple(calls)
 
     def _open_call(self, call: Call) -> Iterator[Call]:
-        part = entry(call.name)
+        part = self._entry(call.name)
         given = dict(call.arguments)
         cut = part.score is not None and any(name in given for name in ("k", "fraction", "threshold", "fdr"))
         own = {parameter: domain for (name, parameter), domain in self._edits.ranges.items() if name == call.name}
@@ -197,7 +225,7 @@ class _Maker:
 
     def _narrowed(self, name: str, parameter: str, domain: Choice | Range) -> Choice | Range:
         """A range within what the data allows."""
-        part = entry(name)
+        part = self._entry(name)
         refused = part.card.numbers_only.get(parameter, ()) if self._traits.nominal or self._traits.missing else ()
         if self._traits.sparse:
             refused = (*refused, *part.card.dense_only.get(parameter, ()))
@@ -205,7 +233,7 @@ class _Maker:
             refused = (*refused, *part.card.counts_only.get(parameter, ()))
         if refused:
             return choice(*(value for value in domain.values() if value not in refused))
-        rows = part.kind == "classifier"
+        rows = part.kind == self.last
         if parameter not in ("k", "n_neighbors" if rows else "n_components") or not isinstance(domain, Range):
             return domain
         traits = self._traits
@@ -213,12 +241,6 @@ class _Maker:
         low = domain.low if rows or domain.low > 1 else 2
         high = max(1, min(domain.high, most))
         return Range(domain.spacing, min(low, high), high, domain.count)
-
-
-def _in_vain(preparation: Calls, classifier: Calls) -> bool:
-    """Whether columns are scaled for a classifier to which their scale makes no difference."""
-    roles = [entry(call.name).card.role for call in preparation]
-    return entry(classifier[-1].name).card.scale_invariant and roles == ["feature_scaling"]
 
 
 def _name_for(role: Role) -> str:

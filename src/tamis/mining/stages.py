@@ -14,7 +14,7 @@ from itertools import chain, islice, product, repeat, zip_longest
 import numpy as np
 
 from tamis.base.part import Boundary
-from tamis.compose.catalog import entry, part_for
+from tamis.compose.catalog import part_for
 from tamis.compose.parser import parse
 from tamis.mining.portfolio import portfolio_candidates
 from tamis.mining.racing import soonest
@@ -179,7 +179,9 @@ def select(state: SearchState) -> Stage:
     points = max(2, min(5, state.share("select") // (len(leaders) * len(selections))))
     grids = []
     # If time is short the slow ones are left out, and not the last in the alphabet.
-    for selection in sorted(selections, key=lambda calls: any(entry(call.name).card.slow for call in calls)):
+    for selection in sorted(
+        selections, key=lambda calls: any(state.space.entry(call.name).card.slow for call in calls)
+    ):
         # Recipes that share a selection stand together, so that it is computed once.
         covered = covering(Template((), selection, leaders[0].closed.classify), points, points)
         middle_first = sorted(covered, key=lambda one: abs(covered.index(one) - len(covered) // 2))
@@ -199,7 +201,7 @@ def classify(state: SearchState) -> Stage:
         if one.candidate is not None and one.candidate.closed.select:
             behind.setdefault(one.candidate.closed.family[0], one.candidate)
     known = _best_classifiers(state).values()
-    classifiers = dict.fromkeys([*known, *(setting for open_, _ in known for setting in _settings(open_))])
+    classifiers = dict.fromkeys([*known, *(setting for open_, _ in known for setting in _settings(state, open_))])
     found = [with_classifier(*pair) for pair in product(list(behind.values())[:_BEHIND], classifiers)]
     yield from race(state, "classify", [found[: state.share("classify")]])
 
@@ -287,9 +289,10 @@ def _quick_enough(state: SearchState) -> list[Trial]:
     return [one for one in best if state.affordable(one, folds, "tune", _TRIES)] or best
 
 
-def _settings(classifier: Calls) -> list[tuple[Calls, Calls]]:
+def _settings(state: SearchState, classifier: Calls) -> list[tuple[Calls, Calls]]:
     """A classifier in the middle of its ranges, or all over them if one fit serves many values."""
-    template, swept = Template((), (), classifier), getattr(entry(classifier[-1].name).make, "shared_parameters", ())
+    made = state.space.entry(classifier[-1].name).make
+    template, swept = Template((), (), classifier), getattr(made, "shared_parameters", ())
     points = _POINTS if any(path[-1] in swept for path in slots(template)) else 1
     return [(classifier, one.classify) for one in grid(template, points, points**2)]
 

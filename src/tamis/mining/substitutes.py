@@ -26,7 +26,7 @@ from tamis.validation.execute.driver import Driver
 from tamis.validation.experiment import Experiment
 from tamis.validation.folds import Split
 from tamis.validation.json_values import plain
-from tamis.validation.metrics import Metric, chosen
+from tamis.validation.metrics import Metric, chosen, metrics_for
 from tamis.validation.models import as_estimator
 
 #: Features examined, the first by score, and the columns with the best scores among which substitutes are looked for.
@@ -149,7 +149,7 @@ def find_substitutes(
     splits: Sequence[Split],
     *,
     fitted: Any = None,
-    metric: str | Metric = "ber",
+    metric: str | Metric | None = None,
     candidates: int = 5,
     seconds: float | None = None,
     n_jobs: int = 1,
@@ -179,7 +179,8 @@ def find_substitutes(
         Two or more. Only their rows are used.
     fitted : estimator, optional
         The model, fitted on all these rows; by default it is fitted here.
-    metric : str or Metric, default="ber"
+    metric : str or Metric, optional
+        By default the BER, and for numbers the RMSE.
     candidates : int, default=5
         Columns tried for each feature.
     seconds : float, optional
@@ -201,7 +202,7 @@ def find_substitutes(
     is no proof of being as good; with few rows it says little. The tests are not corrected for their number.
 
     In a blend g takes the place of f in every member that uses f. Where a part selects within its fit, such as a tree,
-    it does so again. Without any column the shares of the classes are predicted.
+    it does so again. Without any column the shares of the classes, or the mean of the numbers, are predicted.
 
     References
     ----------
@@ -222,14 +223,14 @@ def find_substitutes(
     >>> {feature: [one.feature for one in others] for feature, others in found.items()}
     {3: [8]}
     """
-    (measure,) = chosen(metric)
+    (measure,) = chosen(next(iter(metrics_for(data.task))) if metric is None else metric, data.task)
     check_whole("candidates", candidates, 1)
     if seconds is not None:
         check_number("seconds", seconds, 0.0, np.inf)
     if len(splits) < 2:
         raise TamisError(f"splits must be two or more, to know the noise of a difference; got {len(splits)}")
     until = None if seconds is None else time() + seconds
-    unfitted = as_estimator(model)
+    unfitted = as_estimator(recipe(model, task=data.task) if isinstance(model, str) else model)
     rows = np.unique(np.concatenate([part for split in splits for part in (split.train, split.test)]))
     if fitted is None:
         fitted = seeded(clone(unfitted), spawn(seed)).fit(_safe_indexing(data.X, rows), data.y[rows])
@@ -284,7 +285,7 @@ def noted_substitutes(
     too_long = seconds is not None and offered.validation.fit_seconds.mean() > seconds
     try:
         result = find_substitutes(
-            recipe(offered.recipe),
+            recipe(offered.recipe, task=experiment.data.task),
             experiment.data,
             splits,
             fitted=offered.model,
@@ -365,7 +366,7 @@ def _neighbours(
 def _rows(data: Dataset, rows: np.ndarray) -> Dataset:
     if rows.size == data.n_rows:
         return data
-    return Dataset(_safe_indexing(data.X, rows), data.y[rows], data.feature_names, data.name)
+    return Dataset(_safe_indexing(data.X, rows), data.y[rows], data.feature_names, data.name, task=data.task)
 
 
 def _narrowed(data: Dataset, columns: np.ndarray) -> Dataset:

@@ -7,6 +7,7 @@ import numpy as np
 
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator, spawn
+from tamis.base.task import Task
 from tamis.base.types import FloatArray
 from tamis.mining.variation import Candidate
 from tamis.validation.fold_result import FoldResult
@@ -72,13 +73,24 @@ class InnerFolds:
 
 
 def inner_folds(
-    rows: np.ndarray, y: np.ndarray, groups: np.ndarray | None, *, search: int, folds: int, seed: int
+    rows: np.ndarray,
+    y: np.ndarray,
+    groups: np.ndarray | None,
+    *,
+    search: int,
+    folds: int,
+    seed: int,
+    task: Task = "classify",
 ) -> InnerFolds:
     """Split the rows of a search into folds.
 
-    `y` and `groups` have one entry per row of the data. The number of the search is part of the seeds.
+    `y` and `groups` have one entry per row of the data; for numbers `y` are the quantiles by which folds are
+    stratified. The number of the search is part of the seeds.
     """
     sizes = np.unique(y[rows], return_counts=True)[1]
+    if task == "regress":
+        # As many rows decide as with two classes.
+        sizes = np.array([rows.size // 2, rows.size - rows.size // 2])
     smallest = int(sizes.min())
     repeats = [int(np.clip(-(-enough // smallest), 1, most)) for enough, most in zip(_ENOUGH, _REPEATS, strict=True)]
     own = spawn(seed, search)

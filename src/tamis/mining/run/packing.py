@@ -4,7 +4,7 @@ An array is stored as its checksum (CRC-32), the number of its type and of the t
 axes (one byte each), its shape (8 bytes an axis) and its values, all little-endian. Integers are written in the
 shortest type that holds them. The used columns are an array of the steps from each to the next, starting at column 0,
 or if that is shorter an array of bytes with one bit per column, the first in the lowest bit. The word "probabilities"
-in place of scores, and "all" in place of used columns, say what they are.
+in place of scores, and "all" in place of used columns, say what they are. Predicted numbers have 0 classes.
 """
 
 import json
@@ -22,7 +22,8 @@ import numpy as np
 from tamis.base.errors import TamisError
 from tamis.base.types import Codes
 from tamis.validation.fold_result import FoldResult
-from tamis.validation.metrics import FoldPredictions
+from tamis.validation.metrics import AnyPredictions, FoldPredictions
+from tamis.validation.numeric_metrics import NumericPredictions
 
 #: Types of arrays, by their number in the file.
 _TYPES = ("|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f2", "<f4", "<f8")
@@ -72,8 +73,8 @@ class Shared(NamedTuple):
 
     split: SplitColumns
     rows: np.ndarray
-    truth: Codes
-    columns: Codes
+    truth: np.ndarray
+    columns: np.ndarray
 
 
 def split_columns(result: FoldResult) -> SplitColumns:
@@ -84,7 +85,7 @@ def split_columns(result: FoldResult) -> SplitColumns:
         int(result.fold),
         int(result.n_train),
         int(result.n_features),
-        int(predictions.n_classes),
+        0 if isinstance(predictions, NumericPredictions) else int(predictions.n_classes),
         array_to_bytes(result.rows),
         array_to_bytes(predictions.truth),
     )
@@ -96,12 +97,7 @@ def result_columns(finding: FoldResult | TamisError) -> ResultColumns:
         # A file name in the message need not be valid text, but the run file takes nothing else.
         return ResultColumns(error=str(finding).encode("utf-8", "backslashreplace").decode())
     predictions, selected = finding.predictions, finding.selected
-    probabilities = None if predictions.probabilities is None else array_to_bytes(predictions.probabilities)
-    scores: bytes | str | None = None if predictions.scores is None else array_to_bytes(predictions.scores)
-    if probabilities is not None and scores == array_to_bytes(
-        _evidence(predictions.probabilities, predictions.n_classes)
-    ):
-        scores = _THE_SAME
+    scores, probabilities = (None, None) if isinstance(predictions, NumericPredictions) else _graded(predictions)
     warned = [(_name_of(category), text) for category, text in finding.warnings]
     return ResultColumns(
         None,
@@ -118,14 +114,29 @@ def result_columns(finding: FoldResult | TamisError) -> ResultColumns:
     )
 
 
+def _graded(predictions: FoldPredictions) -> tuple[bytes | str | None, bytes | None]:
+    """Scores and probabilities of predicted classes."""
+    probabilities = None if predictions.probabilities is None else array_to_bytes(predictions.probabilities)
+    scores: bytes | str | None = None if predictions.scores is None else array_to_bytes(predictions.scores)
+    if probabilities is not None and scores == array_to_bytes(
+        _evidence(predictions.probabilities, predictions.n_classes)
+    ):
+        scores = _THE_SAME
+    return scores, probabilities
+
+
 def shared_from(split: SplitColumns) -> Shared:
     """Unpack the columns of a split; errors are as for :func:`finding_from`."""
     for number in split[:5]:
         _checked(number, int)
     if not 0 <= split.n_features <= _MOST_COLUMNS:
         raise ValueError(f"data cannot have {split.n_features} columns")
-    rows, truth = (array_from_bytes(packed, "iu") for packed in (split.rows, split.truth))
-    return Shared(split, rows, _codes(truth, rows.size, split.n_classes), np.arange(split.n_features))
+    rows = array_from_bytes(split.rows, "iu")
+    if split.n_classes == 0:
+        truth = _shaped(array_from_bytes(split.truth, "f"), (rows.size,))
+    else:
+        truth = _codes(array_from_bytes(split.truth, "iu"), rows.size, split.n_classes)
+    return Shared(split, rows, truth, np.arange(split.n_features))
 
 
 def finding_from(result: ResultColumns, shared: Shared | None) -> FoldResult | TamisError:
@@ -137,8 +148,27 @@ def finding_from(result: ResultColumns, shared: Shared | None) -> FoldResult | T
         return TamisError(_checked(result.error, str))
     if shared is None:
         raise ValueError("the split is not in the file")
-    split, rows, truth, columns = shared
-    n, n_classes = rows.size, split.n_classes
+    split, rows, _, columns = shared
+    return FoldResult(
+        repeat=split.repeat,
+        fold=split.fold,
+        rows=rows,
+        n_train=split.n_train,
+        predictions=_predictions(result, shared),
+        metrics=_metrics_from_text(result.metrics),
+        selected=None if result.selected is None else _selected_from_bytes(result.selected, columns, result.n_selected),
+        n_features=split.n_features,
+        fit_seconds=_checked(result.fit_seconds, float),
+        predict_seconds=_checked(result.predict_seconds, float),
+        alone_seconds=_checked(result.alone_seconds, float),
+        warnings=() if result.warnings is None else _warnings_from_text(result.warnings),
+    )
+
+
+def _predictions(result: ResultColumns, shared: Shared) -> AnyPredictions:
+    n, n_classes = shared.rows.size, shared.split.n_classes
+    if n_classes == 0:
+        return NumericPredictions(shared.truth, _shaped(array_from_bytes(result.labels, "f"), (n,)))
     probabilities = scores = None
     if result.probabilities is not None:
         probabilities = _shaped(array_from_bytes(result.probabilities, "f"), (n, n_classes))
@@ -148,20 +178,7 @@ def finding_from(result: ResultColumns, shared: Shared | None) -> FoldResult | T
         scores = array_from_bytes(result.scores, "f")
         _shaped(scores, (n,) if scores.ndim == 1 else (n, n_classes))
     labels = _codes(array_from_bytes(result.labels, "iu"), n, n_classes)
-    return FoldResult(
-        repeat=split.repeat,
-        fold=split.fold,
-        rows=rows,
-        n_train=split.n_train,
-        predictions=FoldPredictions(truth, labels, n_classes, scores, probabilities),
-        metrics=_metrics_from_text(result.metrics),
-        selected=None if result.selected is None else _selected_from_bytes(result.selected, columns, result.n_selected),
-        n_features=split.n_features,
-        fit_seconds=_checked(result.fit_seconds, float),
-        predict_seconds=_checked(result.predict_seconds, float),
-        alone_seconds=_checked(result.alone_seconds, float),
-        warnings=() if result.warnings is None else _warnings_from_text(result.warnings),
-    )
+    return FoldPredictions(shared.truth, labels, n_classes, scores, probabilities)
 
 
 def array_to_bytes(array: np.ndarray) -> bytes:
