@@ -167,7 +167,7 @@ def test_every_part_can_be_said(name: str) -> None:
         assert said != text
         assert "\n" not in said
         assert "{" not in said
-        longer = f"standardize | {text}" if known.kind == "classifier" else f"{text} | svm"
+        longer = f"standardize | {text}" if known.kind in ("classifier", "regressor") else f"{text} | svm"
         assert said in sentence(longer)
 
 
@@ -182,7 +182,7 @@ def test_every_part_can_be_said(name: str) -> None:
         ("rfe(fraction=0.1) | logistic(l1)", ["until 10 % are left", "L1 penalty"]),
         ("with_probes(ssv, fdr=0.2) | knn", ["best split (SSV)", "permuted copies", "20 % of it false"]),
         ("stability_selection(cc(9), times=25, threshold=0.6)", ["keeps the best 9", "60 % of 50 halves"]),
-        ("stability_selection(max_false=2.0)", ["correlation with the class", "at most 2 are false"]),
+        ("stability_selection(max_false=2.0)", ["correlation with the target", "at most 2 are false"]),
         ("mrmr(20, criterion=fcq) | knn", ["selects 20 features", "F statistic and correlation"]),
         ("contrasts(forest) | knn", ["above permuted copies of all features (engine = forest)"]),
         ("normalize(max) | lda", ["its largest absolute value", "linear discriminant analysis"]),

@@ -16,7 +16,8 @@ from hypothesis.extra.numpy import arrays
 
 from planted import chain, dataset, planted
 from tamis.data.dataset import Dataset
-from tamis.reporting.honesty import _chance_of_separation, constant_columns, honesty, separators
+from tamis.reporting.class_warnings import _chance_of_separation, separators
+from tamis.reporting.honesty import constant_columns, honesty
 from tamis.validation.permutation import permutation_test
 from tamis.validation.result import Estimate
 from tamis.validation.whole import validate

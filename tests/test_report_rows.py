@@ -140,7 +140,7 @@ def test_many_rows_are_drawn_by_class_and_always_the_same() -> None:
 
 @pytest.mark.parametrize(("values", "shown"), [(1000, 300), (3500, 350), (9999, 400)])
 def test_wide_dense_rows_are_fewer(values, shown, monkeypatch) -> None:
-    monkeypatch.setattr("tamis.reporting.rows._VALUES", values)
+    monkeypatch.setattr("tamis.reporting.projection._VALUES", values)
     X = np.random.default_rng(0).normal(size=(400, 10)).astype(np.float32)
     for form, expected in ((np.asarray, shown), (sp.csr_array, 400)):
         projection = rows(named(form(X), [0, 1] * 200), None, [0, 1], used=None)["projection"]

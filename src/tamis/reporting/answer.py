@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from tamis.compose.plural import counted
 from tamis.data.dataset import Dataset
 from tamis.mining.mined import Mined
+from tamis.reporting.numeric_answer import mean_alone, numeric_answer
 from tamis.reporting.sentence import member_sentences, sentence
+from tamis.reporting.task_words import task_words
 from tamis.validation.json_values import plain
-from tamis.validation.metrics import Metric, all_metrics
+from tamis.validation.metrics import Metric, metrics_for
 from tamis.validation.result import Estimate, Validation
 
 #: Standard errors to each side of the mean that hold 95 % of a normal distribution.
 _REACH = 1.96
-
-#: What an ensemble is; its members are listed.
-_ENSEMBLE = "an ensemble, the mean probability of {} models"
 
 #: What the offers of a search are.
 _OFFERS = {
@@ -31,10 +31,22 @@ _ABOUT = {
     "balanced_accuracy": "mean of the shares of each class that are predicted correctly",
     "auc": "area under the ROC curve: the probability that a row of the class ranks above another row",
     "log_loss": "mean of -ln(probability of the true class)",
+    "rmse": "root of the mean squared error, in units of the target",
+    "mae": "mean absolute error, in units of the target",
+    "r2": "share of the variance that is explained: 1 is perfect, 0 the mean alone",
+    "spearman": "correlation of the ranks of predictions and truth",
+    "deviance": "share of the Poisson deviance that is explained: 1 is perfect, 0 the mean alone",
 }
 
-#: The one metric of ours without an upper bound.
-_UNBOUNDED = "log_loss"
+#: The values that metrics of ours can have, where these are not 0 to 1.
+_BOUNDS = {
+    "log_loss": (0.0, np.inf),
+    "rmse": (0.0, np.inf),
+    "mae": (0.0, np.inf),
+    "r2": (-np.inf, 1.0),
+    "spearman": (-1.0, 1.0),
+    "deviance": (-np.inf, 1.0),
+}
 
 
 def mined_answer(
@@ -45,7 +57,8 @@ def mined_answer(
     `used` are the columns of the model, None when they are not known; `commands` ("what" and "command") use the model.
     "members" are those of an ensemble; "offers" are the models of the search, this one among them. "about" says what
     the metric is, "chance" is its value without any feature, "groups" the number of groups that were split. In
-    "false_features", "probes" is the number of useless columns that the model could have selected.
+    "false_features", "probes" is the number of useless columns that the model could have selected. Where the target
+    holds numbers there are also the entries of :func:`tamis.reporting.numeric_answer.numeric_answer`.
     """
     size = None if used is None else used.size
     inner = {"mean": found.inner_estimate_.mean, "se": found.inner_estimate_.se}
@@ -67,14 +80,16 @@ def validated_answer(validation: Validation, data: Dataset, *, commands: Sequenc
 
 
 def metric_facts(metric: Metric) -> dict[str, str]:
-    """What a view needs to know of a metric.
+    """What a view needs to know of a metric; one of numbers has its "task" besides.
 
     Examples
     --------
+    >>> from tamis.validation.metrics import all_metrics
     >>> metric_facts(all_metrics["ber"])
     {'name': 'ber', 'title': 'BER', 'better': 'low'}
     """
-    return {"name": metric.name, "title": metric.title, "better": metric.better}
+    task = {} if metric.task == "classify" else {"task": metric.task}
+    return {"name": metric.name, "title": metric.title, "better": metric.better, **task}
 
 
 def _answer(
@@ -87,14 +102,16 @@ def _answer(
     corrected: bool = False,
     **more: Any,
 ) -> dict[str, Any]:
-    metric, members = validation.metrics[0], member_sentences(recipe)
+    metric, task = validation.metrics[0], validation.task
+    members = member_sentences(recipe, task)
+    ensemble = task_words(task).ensemble.format(counted(len(members), "model"))
     found: dict[str, Any] = plain(
         {
             "recipe": recipe,
-            "sentence": _ENSEMBLE.format(len(members)) if members else sentence(recipe),
+            "sentence": ensemble if members else sentence(recipe, task),
             "members": [{"share": share, "sentence": words} for share, words in members],
             "metric": metric_facts(metric),
-            "about": _ABOUT.get(metric.name) if all_metrics.get(metric.name) == metric else None,
+            "about": _ABOUT.get(metric.name) if _is_ours(metric) else None,
             "chance": chance(metric, validation.predictions.truth),
             "honest": {**_honest(validation), "how": validation.split, "corrected": corrected},
             **more,
@@ -103,6 +120,7 @@ def _answer(
             "false_features": _false_features(validation, data, used),
             "groups": split_groups(validation, data),
             "commands": commands,
+            **(numeric_answer(validation, data, corrected=corrected) if task == "regress" else {}),
         }
     )
     return found
@@ -136,26 +154,36 @@ def interval(estimate: Estimate, metric: Metric) -> tuple[float, float]:
 
     Examples
     --------
+    >>> from tamis.validation.metrics import all_metrics
     >>> interval(Estimate(mean=0.25, sd=1.0, se=0.5), all_metrics["ber"])
     (0.0, 1.0)
     """
     low, high = estimate.mean - _REACH * estimate.se, estimate.mean + _REACH * estimate.se
-    if all_metrics.get(metric.name) == metric:
-        low, high = max(low, 0.0), high if metric.name == _UNBOUNDED else min(high, 1.0)
+    if _is_ours(metric):
+        least, most = _BOUNDS.get(metric.name, (0.0, 1.0))
+        low, high = max(low, least), min(high, most)
     return low, high
 
 
-def chance(metric: Metric, truth: np.ndarray) -> float | None:
-    """What a model reaches that knows no feature: it guesses, or always predicts the largest class.
+def _is_ours(metric: Metric) -> bool:
+    """Whether it is a metric of the library, and not another one of that name."""
+    return metrics_for(metric.task).get(metric.name) == metric
 
-    None for F1 by class and for metrics of others, of which it is not known.
+
+def chance(metric: Metric, truth: np.ndarray) -> float | None:
+    """What a model reaches that knows no feature: it guesses, or always predicts the largest class or the mean.
+
+    None for F1 by class and for metrics of others on classes, of which it is not known.
 
     Examples
     --------
+    >>> from tamis.validation.metrics import all_metrics
     >>> truth = np.array(["a", "a", "a", "b"])
     >>> chance(all_metrics["ber"], truth), chance(all_metrics["accuracy"], truth), chance(all_metrics["auc"], truth)
     (0.5, 0.75, 0.5)
     """
+    if metric.task == "regress":
+        return mean_alone(metric, truth)
     shares = np.unique(truth, return_counts=True)[1] / truth.size
     known = {
         "ber": 1.0 - 1.0 / shares.size,
@@ -163,9 +191,9 @@ def chance(metric: Metric, truth: np.ndarray) -> float | None:
         "accuracy": float(shares.max()),
         "f1_micro": float(shares.max()),
         "auc": 0.5,
-        _UNBOUNDED: float(-(shares * np.log(shares)).sum()),
+        "log_loss": float(-(shares * np.log(shares)).sum()),
     }
-    return known.get(metric.name) if all_metrics.get(metric.name) == metric else None
+    return known.get(metric.name) if _is_ours(metric) else None
 
 
 def split_groups(validation: Validation, data: Dataset) -> int | None:

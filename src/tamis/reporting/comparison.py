@@ -5,6 +5,7 @@ from math import erfc, hypot, sqrt
 from typing import Any
 
 from tamis.base.errors import TamisError
+from tamis.reporting.metric_text import metric_text
 
 #: Level below which a difference is significant.
 _LEVEL = 0.05
@@ -48,7 +49,7 @@ def comparison(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, An
     known = ours is not None and theirs is not None
     shared = [name for name in ours or () if name in set(theirs or ())]
     verdict, p = _verdict(titles, *answers)
-    inner = ["-" if x["inner_estimate"] is None else _number(x["inner_estimate"]["mean"]) for x in answers]
+    inner = ["-" if x["inner_estimate"] is None else _number(x, x["inner_estimate"]["mean"]) for x in answers]
     used = [f"{'?' if x['n_used'] is None else x['n_used']} of {x['n_features']}" for x in answers]
     rows = {
         "error on unseen rows": [_error(x) for x in answers],
@@ -76,7 +77,7 @@ def _verdict(titles: list[str], a: Mapping[str, Any], b: Mapping[str, Any]) -> t
         return "They cannot be compared: an error is not known.", None
     gap, spread = a["honest"]["mean"] - b["honest"]["mean"], hypot(a["honest"]["se"], b["honest"]["se"])
     p = erfc(abs(gap) / spread / sqrt(2)) if spread > 0 else float(gap == 0)
-    means = [f"{x['honest']['mean']:.3f}" for x in (a, b)]
+    means = [_number(x, x["honest"]["mean"]) for x in (a, b)]
     if p >= _LEVEL:
         return f"No significant difference: {metric['title']} {means[0]} and {means[1]} (p = {p:.2f}).", p
     better = int((gap > 0) == (metric["better"] == "low"))
@@ -92,9 +93,9 @@ def _used(facts: Mapping[str, Any]) -> list[str] | None:
 
 
 def _error(answer: Mapping[str, Any]) -> str:
-    mean, low, high = (_number(answer["honest"][key]) for key in ("mean", "low", "high"))
+    mean, low, high = (_number(answer, answer["honest"][key]) for key in ("mean", "low", "high"))
     return f"{answer['metric']['title']} {mean} ({low} to {high})"
 
 
-def _number(value: float | None) -> str:
-    return "?" if value is None else f"{value:.3f}"
+def _number(answer: Mapping[str, Any], value: float | None) -> str:
+    return metric_text(answer["metric"]["name"], value, unknown="?")

@@ -12,12 +12,12 @@ from tamis.data.numeric_columns import numbers
 from tamis.validation.json_values import plain
 
 #: Features drawn, bins of a numeric one, and distinct values up to which each has a bin of its own.
-_FEATURES, _BINS, _FEW = 60, 24, 12
+FEATURES, _BINS, FEW = 60, 24, 12
 #: Most levels of a nominal feature, and most classes; the rest are "other".
 _LEVELS, _CLASSES = 20, 12
 
 
-class _Bins(NamedTuple):
+class Bins(NamedTuple):
     """The rows with a known value, the bin of each, the number of bins, and their edges or levels."""
 
     known: Mask
@@ -52,12 +52,12 @@ def distributions(data: Dataset, columns: Sequence[int] | np.ndarray) -> list[di
     """
     words, codes = _classes(data.y)
     nominal = data.nominal
-    shown = np.asarray(columns, dtype=np.intp)[:_FEATURES]
+    shown = np.asarray(columns, dtype=np.intp)[:FEATURES]
     numeric = shown[~nominal[shown]]
     values = dict(zip(numeric.tolist(), numbers(data, numeric).T, strict=True))
     found = []
     for column in shown.tolist():
-        bins = _nominal(data.X.to_series(column)) if nominal[column] else _numeric(values[column])
+        bins = nominal_bins(data.X.to_series(column)) if nominal[column] else numeric_bins(values[column])
         cells = codes[bins.known] * bins.size + bins.places
         counts = np.bincount(cells, minlength=len(words) * bins.size).reshape(len(words), bins.size)
         found.append(
@@ -68,13 +68,14 @@ def distributions(data: Dataset, columns: Sequence[int] | np.ndarray) -> list[di
                 "edges": plain(bins.edges),
                 "levels": bins.levels,
                 "missing": int((~bins.known).sum()),
-                "boxes": None if nominal[column] else [_box(values[column][codes == c]) for c in range(len(words))],
+                "boxes": None if nominal[column] else [box(values[column][codes == c]) for c in range(len(words))],
             }
         )
     return found
 
 
-def _box(values: FloatArray) -> list[float] | None:
+def box(values: FloatArray) -> list[float] | None:
+    """The ends of the whiskers with the quartiles between them; None without finite values."""
     values = values[np.isfinite(values)]
     if not values.size:
         return None
@@ -98,19 +99,20 @@ def _classes(y: np.ndarray) -> tuple[list[str], Codes]:
     return [*(words[c] for c in largest.tolist()), "other"], place[codes]
 
 
-def _numeric(values: FloatArray) -> _Bins:
+def numeric_bins(values: FloatArray) -> Bins:
+    """The bins of a numeric feature."""
     known = ~np.isnan(values)
     finite = values[np.isfinite(values)]
     distinct = np.unique(finite)
     if distinct.size == 0:
         edges = np.array([0.0, 1.0])
-    elif distinct.size <= _FEW:
+    elif distinct.size <= FEW:
         edges = _around(distinct)
     else:
         low, high = np.percentile(finite, [1, 99])
         low, high = (low, high) if low < high else (distinct[0], distinct[-1])
         edges = np.linspace(low, high, _BINS + 1)
-    return _Bins(known, np.searchsorted(edges[1:-1], values[known], side="right"), edges.size - 1, edges, None)
+    return Bins(known, np.searchsorted(edges[1:-1], values[known], side="right"), edges.size - 1, edges, None)
 
 
 def _around(distinct: FloatArray) -> FloatArray:
@@ -122,13 +124,14 @@ def _around(distinct: FloatArray) -> FloatArray:
     return np.concatenate([[distinct[0] - first / 2], between, [distinct[-1] + last / 2]])
 
 
-def _nominal(column: pl.Series) -> _Bins:
+def nominal_bins(column: pl.Series) -> Bins:
+    """The levels of a nominal feature."""
     known = column.is_not_null().to_numpy()
     text = column.drop_nulls().cast(pl.String)
     levels, counts = np.unique(text.to_numpy().astype(object), return_counts=True)
     common = [str(levels[k]) for k in np.argsort(-counts, kind="stable")[:_LEVELS]]
     if not common:
-        return _Bins(known, np.empty(0, dtype=np.intp), 0, None, [])
+        return Bins(known, np.empty(0, dtype=np.intp), 0, None, [])
     places = text.replace_strict(common, list(range(len(common))), default=len(common), return_dtype=pl.Int64)
     named = [*common, "other"] if levels.size > len(common) else common
-    return _Bins(known, places.to_numpy(), len(named), None, named)
+    return Bins(known, places.to_numpy(), len(named), None, named)

@@ -8,13 +8,15 @@ version     of this layout
 kind        "mine", "validate" or "data"
 title       name of the data
 made        versions of all that decides the figures, the seed, the command and the date
-data        the data in numbers (:func:`tamis.data.describe.describe`)
+data        the data in numbers (:func:`tamis.data.describe.describe`); where the target holds numbers, "values" are
+            these (:mod:`tamis.reporting.target_values`)
 answer      the model, its honest error and the features it uses (:mod:`tamis.reporting.answer`)
 models      all models that were tried, and error against number of features (:mod:`tamis.reporting.models`)
 features    the features in order, how often selected, how redundant, what could stand in for them
             (:mod:`tamis.reporting.features`)
 words       of texts: the words that speak for each class, in documents that have them (:mod:`tamis.reporting.words`)
-rows        the rows in two dimensions, and predictions against the truth (:mod:`tamis.reporting.rows`)
+rows        the rows in two dimensions, and predictions against the truth (:mod:`tamis.reporting.rows`, and of numbers
+            :mod:`tamis.reporting.numeric_rows`)
 honesty     how far the error can be trusted (:mod:`tamis.reporting.honesty`)
 story       how the search went, and what the model looks like inside (:mod:`tamis.reporting.story`)
 =========== ============================================================================================================
@@ -38,8 +40,10 @@ from tamis.reporting.features import Ranking, features, ranking
 from tamis.reporting.honesty import honesty
 from tamis.reporting.importance import Importance
 from tamis.reporting.models import family, models
+from tamis.reporting.numeric_rows import numeric_rows
 from tamis.reporting.rows import rows
 from tamis.reporting.story import story
+from tamis.reporting.target_values import target_values
 from tamis.reporting.words import words_of_model, words_of_validation
 from tamis.validation.fold_result import FoldResult
 from tamis.validation.json_values import plain
@@ -79,7 +83,7 @@ def mined_facts(
     stages : sequence of mappings with "stage" and "begin"
         When each stage began, in seconds.
     leak : Validation, optional
-        The estimate with the steps before the classifier fitted on all rows.
+        The estimate with the steps before the last fitted on all rows.
     importance : Importance, optional
         How much worse predictions become when a column is permuted.
     command : str, optional
@@ -124,7 +128,7 @@ def facts_of_search(
             data, used=used, kept=validation.selected, sets=tried["sets"], importance=importance, **more
         ),
         "words": words_of_model(found.model, data),
-        "rows": rows(data, validation.predictions, validation.classes, used=used, first=_first(ranked, used)),
+        "rows": _rows(data, validation, used, _first(ranked, used)),
         "honesty": honesty(data, validation=validation, inner_estimate=found.inner_estimate_, leak=leak, used=used),
         "story": story(found, stages),
     }
@@ -148,7 +152,7 @@ def validated_facts(
         "models": None,
         "features": features(data, kept=validation.selected, ranked=ranked),
         "words": words_of_validation(validation, data, used),
-        "rows": rows(data, validation.predictions, validation.classes, used=used, first=_first(ranked, used)),
+        "rows": _rows(data, validation, used, _first(ranked, used)),
         "honesty": honesty(data, validation=validation, leak=validation.leak, permutation=permutation, used=used),
         "story": None,
     }
@@ -162,10 +166,19 @@ def data_facts(data: Dataset, *, command: str | None = None) -> dict[str, Any]:
         "models": None,
         "features": features(data),
         "words": None,
-        "rows": rows(data, None, data.classes, used=None),
+        "rows": _rows(data, None, None, None),
         "honesty": honesty(data),
         "story": None,
     }
+
+
+def _rows(
+    data: Dataset, validation: Validation | None, used: np.ndarray | None, first: np.ndarray | None
+) -> dict[str, Any]:
+    predictions = None if validation is None else validation.predictions
+    if data.task == "regress":
+        return numeric_rows(data, predictions, used=used, first=first)
+    return rows(data, predictions, data.classes if validation is None else validation.classes, used=used, first=first)
 
 
 def _first(ranked: Ranking, used: np.ndarray | None) -> np.ndarray | None:
@@ -180,7 +193,7 @@ def _head(kind: str, data: Dataset, seed: int | None, command: str | None) -> di
         "kind": kind,
         "title": data.name,
         "made": {"versions": made_with(), "seed": seed, "command": command, "date": date},
-        "data": plain({**describe(data), **_about(data)}),
+        "data": plain({**describe(data), **_about(data), **_values(data)}),
     }
 
 
@@ -193,6 +206,10 @@ def _about(data: Dataset) -> dict[str, Any]:
         "not_features": [{"name": name, "why": why} for name, why in data.left_out.items()],
         "reading": [note for note in data.notes if note not in lines_of(data.left_out)],
     }
+
+
+def _values(data: Dataset) -> dict[str, Any]:
+    return {"values": target_values(data)} if data.task == "regress" else {}
 
 
 def _texts(data: Dataset) -> dict[str, Any] | None:

@@ -1,10 +1,11 @@
 """The features: which of them the model uses, how stable the selection is, and what selectors agree on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tamis.base.task import Task
 from tamis.base.types import FloatArray, Mask
 from tamis.compose.quick_scores import scores
 from tamis.data.dataset import Dataset
@@ -12,6 +13,8 @@ from tamis.mining.substitutes import Substitutes
 from tamis.reporting.distributions import distributions
 from tamis.reporting.effects import effects
 from tamis.reporting.importance import Importance
+from tamis.reporting.numeric_distributions import numeric_distributions
+from tamis.reporting.numeric_effects import numeric_effects
 from tamis.reporting.quality import quality
 from tamis.reporting.redundancy import redundancy
 from tamis.validation.json_values import plain
@@ -21,6 +24,12 @@ from tamis.validation.stability import stability
 _BY_SCORE, _LISTED = 1000, 20_000
 #: Combinations of selectors that are counted.
 _COMBINATIONS = 30
+
+#: What is shown of single features, by task: their effects, and their distributions.
+_SHOWN: dict[Task, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "classify": (effects, distributions),
+    "regress": (numeric_effects, numeric_distributions),
+}
 
 
 class Ranking(NamedTuple):
@@ -92,7 +101,7 @@ def features(
     -------
     dict
         ``n``, ``table`` (its columns as lists, at most 20000 features long), ``left_out`` (selected features that are
-        not in the table), ``score_name`` (empty when there are no classes to score by), ``stability``, ``selectors``,
+        not in the table), ``score_name`` (empty when there is no target to score by), ``stability``, ``selectors``,
         ``redundancy``, ``substitutes``, ``importance``, ``effects`` and ``distributions`` (of the first features of the
         table), ``quality``.
 
@@ -107,6 +116,7 @@ def features(
     n, probes = data.n_features, data.probes
     ranked = ranking(data, used=used, kept=kept) if ranked is None else ranked
     order, rest = ranked.order, ranked.rest
+    effects_of, distributions_of = _SHOWN[data.task]
     return {
         "n": n,
         "table": {
@@ -124,8 +134,8 @@ def features(
         "redundancy": redundancy(data, order),
         "substitutes": None if substitutes is None else _substitutes(substitutes, data, order),
         "permutation_importance": None if importance is None else _importance(importance, order),
-        "effects": _effects(data, order),
-        "distributions": distributions(data, order),
+        "effects": _effects(effects_of(data, order)),
+        "distributions": distributions_of(data, order),
         "quality": quality(data, order),
     }
 
@@ -204,8 +214,7 @@ def _importance(found: Importance, order: np.ndarray) -> dict[str, Any]:
     return {"recipe": found.recipe, "loss": loss, "folds": found.folds, "note": found.note}
 
 
-def _effects(data: Dataset, order: np.ndarray) -> list[dict[str, Any] | None] | None:
-    found = effects(data, order)
+def _effects(found: list[dict[str, Any] | None] | None) -> list[dict[str, Any] | None] | None:
     if found is None:
         return None
     return [one and {**one, **{key: _short(one[key]) for key in ("size", "low", "high")}} for one in found]

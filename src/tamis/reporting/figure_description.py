@@ -55,8 +55,9 @@ class Series(_Labelled):
     """A line, points, or both.
 
     The `shape` of points is one of plotly's ("circle-open"), by default that of the colour; their `size` is in pixels.
-    `fill` is the opacity of the area below the line, `reach` the height of a band to either side. `values` from 0 to 1,
-    with the title `scale`, colour the points. A `hidden` series is shown on request.
+    `fill` is the opacity of the area below the line, `reach` the height of a band to either side. `values` colour
+    the points, from the first to the last of the `ends`; the scale has the title `scale`, and is not drawn without one.
+    A `hidden` series is shown on request.
     """
 
     x: Values
@@ -70,6 +71,7 @@ class Series(_Labelled):
     fill: float = 0.0
     reach: Values | None = None
     values: Values | None = None
+    ends: tuple[float, float] = (0, 1)
     scale: str = ""
     hidden: bool = False
 

@@ -9,6 +9,7 @@ from tamis.base.errors import TamisError
 from tamis.reporting.figure_description import Figure
 from tamis.reporting.figures_features import chosen, redundancy, selectors
 from tamis.reporting.figures_models import error_features, error_size, learning, stability, stages
+from tamis.reporting.figures_numbers import effects, predicted, residuals, target
 from tamis.reporting.figures_rows import (
     calibration,
     confusion,
@@ -31,7 +32,8 @@ _METADATA: dict[str, dict[str, Any]] = {
 FORMATS = tuple(_METADATA)
 
 _FIGURES: tuple[Callable[[dict[str, Any]], Figure | None], ...]
-_FIGURES = (error_size, error_features, stability, chosen, redundancy, selectors, heat, pairs, projection)
+_FIGURES = (target, error_size, error_features, stability, chosen, effects, redundancy, selectors)
+_FIGURES += (heat, pairs, projection, predicted, residuals)
 _FIGURES += (confusion, roc, precision_recall, threshold, calibration, permutation, learning, stages)
 
 
@@ -56,7 +58,8 @@ def draw(facts: dict[str, Any], folder: Path, *, format: str = "svg") -> list[Pa
     -------
     list of Path
         The files: error_size, error_features, stability, features, redundancy, selectors, heat, pairs, projection,
-        confusion, roc, precision_recall, threshold, calibration, permutation, learning and stages.
+        confusion, roc, precision_recall, threshold, calibration, permutation, learning and stages; where the target
+        holds numbers target, effects, predicted and residuals, and none of those from confusion to calibration.
     """
     if format not in FORMATS:
         raise TamisError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")

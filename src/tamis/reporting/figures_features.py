@@ -54,7 +54,7 @@ def distributions(facts: dict[str, Any]) -> list[Figure]:
     if facts["features"] is None:
         return []
     classes = [] if facts["rows"] is None else facts["rows"]["classes"]
-    return [_distribution(one, classes) for one in facts["features"]["distributions"] or ()]
+    return [_distribution(one, classes) for one in facts["features"]["distributions"] or () if "classes" in one]
 
 
 def _distribution(one: dict[str, Any], classes: list[str]) -> Figure:

@@ -1,11 +1,12 @@
 """Figures of the models: error against number of features or of rows, stability, and the stages of the search."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log10
 from typing import Any, TypeAlias
 
 from tamis.reporting.display_names import escaped
 from tamis.reporting.figure_description import Axis, Bars, Figure, Panel, Series
+from tamis.reporting.metric_text import axis_title, hover_format, metric_text
 
 #: Families that are shown at first; the others are hidden.
 _FAMILIES = 6
@@ -19,6 +20,9 @@ _PER_DECADE = 6
 #: Units of time and the seconds in each, the longest first.
 _UNITS = (("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
 
+#: What the axis of an error says of it.
+_OVER_FOLDS = " (mean over folds, \N{PLUS-MINUS SIGN} 1 s.e.)"
+
 #: A family and its points.
 Curve: TypeAlias = tuple[str, list[dict[str, Any]]]
 
@@ -28,16 +32,16 @@ def error_features(facts: dict[str, Any]) -> Figure | None:
     models, curves = facts["models"], _curves(facts)
     if not curves:
         return None
-    metric = models["metric"]["title"]
+    metric = models["metric"]
     marks = []
     for number, curve in enumerate(curves):
         look: dict[str, Any] = {"colour": number, "label": curve[0], "size": 7.0, "hidden": number >= _FAMILIES}
         reach = [point["se"] or 0.0 for point in curve[1]]
         marks.append(Series(**_points([curve], metric), line=True, points=True, reach=reach, **look))
-    error = Axis(f"{metric} (mean over folds, \N{PLUS-MINUS SIGN} 1 s.e.)")
+    error = Axis(axis_title(metric, _OVER_FOLDS))
     return Figure(
         "error_features",
-        f"{metric} against the number of features",
+        f"{metric['title']} against the number of features",
         "The best model of each family for each number of features; the band is one standard error to either side. "
         "Choose families above the figure.",
         (4.6, 3.3),
@@ -56,8 +60,8 @@ def error_size(facts: dict[str, Any]) -> Figure | None:
     rows = sorted(best.values(), key=lambda row: row["features"])
     if len(rows) < 2:
         return None
-    metric = models["metric"]["title"]
-    hover = f"%{{customdata}}<br>{metric} %{{y:.3f}}, %{{x:,}} features"
+    metric = models["metric"]
+    hover = f"%{{customdata}}<br>{metric['title']} %{{y:{hover_format(metric['name'])}}}, %{{x:,}} features"
     line = Series(
         [row["features"] for row in rows],
         [row["mean"] for row in rows],
@@ -71,11 +75,11 @@ def error_size(facts: dict[str, Any]) -> Figure | None:
     sizes = _sizes([("", rows)])
     return Figure(
         "error_size",
-        f"How many features it takes: the best {metric} for each number",
+        f"How many features it takes: the best {metric['title']} for each number",
         "The best model with about this many features, and one standard error to either side. The errors are those of "
         "the folds by which the search chose, so they are a little too good.",
         (4.6, 2.8),
-        [Panel(sizes, Axis(f"{metric} (mean over folds, \N{PLUS-MINUS SIGN} 1 s.e.)"), [line, *_rings(models)])],
+        [Panel(sizes, Axis(axis_title(metric, _OVER_FOLDS)), [line, *_rings(models)])],
     )
 
 
@@ -85,15 +89,15 @@ def stability(facts: dict[str, Any]) -> Figure | None:
     values = [point["stability"] for _, points in known for point in points]
     if not values:
         return None
-    metric = facts["models"]["metric"]["title"]
+    metric = facts["models"]["metric"]
     dots = Series(**_points(known, metric), points=True, size=10.0, values=values, scale="stability")
     return Figure(
         "stability",
-        f"{metric}, size and stability",
+        f"{metric['title']}, size and stability",
         "Each point is a model of the figure above; the colour is the stability of its features over the folds (1: "
         "always the same). Low, left and light is best.",
         (4.6, 3.0),
-        [Panel(_sizes(known), Axis(metric), [dots])],
+        [Panel(_sizes(known), Axis(axis_title(metric)), [dots])],
     )
 
 
@@ -106,15 +110,17 @@ def _curves(facts: dict[str, Any]) -> list[Curve]:
     return sorted((one for one in known if one[1]), key=lambda curve: min(way * point["mean"] for point in curve[1]))
 
 
-def _points(curves: Sequence[Curve], metric: str) -> dict[str, Any]:
+def _points(curves: Sequence[Curve], metric: Mapping[str, Any]) -> dict[str, Any]:
     """Coordinates and hover texts of the points of some families."""
     points = [(name, point) for name, own in curves for point in own]
     x, y = ([point[key] for _, point in points] for key in ("features", "mean"))
     detail = []
     for name, point in points:
-        error, agreement = ("\N{EN DASH}" if point[key] is None else f"{point[key]:.3f}" for key in ("se", "stability"))
+        error = metric_text(metric["name"], point["se"], unknown="\N{EN DASH}")
+        agreement = "\N{EN DASH}" if point["stability"] is None else f"{point['stability']:.3f}"
         detail.append([f"<b>{escaped(name)}</b><br>{escaped(point['recipe'], 70)}", error, agreement])
-    words = f"{metric} %{{y:.3f}} ± %{{customdata[1]}}, %{{x:,}} features<br>stability %{{customdata[2]}}"
+    value = f"{metric['title']} %{{y:{hover_format(metric['name'])}}}"
+    words = f"{value} ± %{{customdata[1]}}, %{{x:,}} features<br>stability %{{customdata[2]}}"
     return {"x": x, "y": y, "hover": f"%{{customdata[0]}}<br>{words}", "detail": detail}
 
 
@@ -146,18 +152,18 @@ def learning(facts: dict[str, Any]) -> Figure | None:
     known = facts.get("learning")
     if known is None:
         return None
-    metric, points = known["metric"]["title"], [one for one in known["points"] if one["mean"] is not None]
+    metric, points = known["metric"], [one for one in known["points"] if one["mean"] is not None]
     x, y, reach = [one["rows"] for one in points], [one["mean"] for one in points], [one["se"] or 0.0 for one in points]
-    hover = f"{metric} %{{y:.3f}}, %{{x:,}} training rows"
+    hover = f"{metric['title']} %{{y:{hover_format(metric['name'])}}}, %{{x:,}} training rows"
     return Figure(
         "learning",
-        f"{metric} against the number of training rows",
+        f"{metric['title']} against the number of training rows",
         "The same test rows for every size; the band is one standard error to either side.",
         (4.6, 3.0),
         [
             Panel(
                 Axis("training rows", "count"),
-                Axis(f"{metric} (mean over folds, \N{PLUS-MINUS SIGN} 1 s.e.)"),
+                Axis(axis_title(metric, _OVER_FOLDS)),
                 [Series(x, y, line=True, points=True, reach=reach, colour=0, hover=hover)],
             )
         ],
@@ -169,7 +175,7 @@ def stages(facts: dict[str, Any]) -> Figure | None:
     known = (facts["story"] or {}).get("stages")
     if not known:
         return None
-    metric = "error" if facts["models"] is None else facts["models"]["metric"]["title"]
+    metric = {"name": "", "title": "error"} if facts["models"] is None else facts["models"]["metric"]
     names = list(dict.fromkeys(one["stage"] for one in known))
     end = max(one["end"] for one in known)
     unit, seconds = next((unit for unit in _UNITS if end > 2 * unit[1]), _UNITS[-1])
@@ -189,12 +195,13 @@ def stages(facts: dict[str, Any]) -> Figure | None:
     return Figure(
         "stages",
         "The stages of the search",
-        f"When each stage ran; beside it the recipes that it tried and their best {metric}.",
+        f"When each stage ran; beside it the recipes that it tried and their best {metric['title']}.",
         (4.4, 0.2 + 0.32 * len(names)),
         [Panel(Axis(f"time ({unit})", limits=(0.0, 1.25 * end / seconds)), Axis(names=names, grid=False), [bars])],
     )
 
 
-def _tried(one: dict[str, Any], metric: str) -> str:
+def _tried(one: dict[str, Any], metric: Mapping[str, Any]) -> str:
     tried = f"{one['recipes']:,} recipe" + ("s" if one["recipes"] != 1 else "")
-    return tried if one["best"] is None else f"{tried}, best {metric} {one['best']:.3f}"
+    best = metric_text(metric["name"], one["best"])
+    return tried if one["best"] is None else f"{tried}, best {metric['title']} {best}"

@@ -7,6 +7,9 @@ import numpy as np
 
 from tamis.reporting.display_names import escaped
 from tamis.reporting.figure_description import Axis, Bars, Figure, Heat, Panel, Series
+from tamis.reporting.metric_text import hover_format, metric_text
+from tamis.reporting.row_points import row_points
+from tamis.reporting.task_words import words_of
 
 #: Most classes of a confusion matrix with counts in its cells; the inches of such a cell, and of others.
 _COUNTED, _CELL, _SMALL = 20, 0.36, 0.2
@@ -16,24 +19,19 @@ _LARGE = 500
 
 
 def projection(facts: dict[str, Any]) -> Figure | None:
-    """The rows along the first two principal components of the selected features, by class."""
+    """The rows along the first two principal components of the selected features, by class or by the target."""
     known = (facts["rows"] or {}).get("projection")
     if not known or not known["x"]:
         return None
     size = 8.0 if len(known["x"]) <= _LARGE else 6.0
-    marks = []
-    for number, name in enumerate(facts["rows"]["classes"]):
-        own = [i for i, code in enumerate(known["class"]) if code == number]
-        x, y, row = ([known[key][i] for i in own] for key in ("x", "y", "row"))
-        look: dict[str, Any] = {"size": size, "colour": number, "label": name}
-        hover, detail = f"%{{customdata}}<br><b>{escaped(name)}</b>", [escaped(one, 60) for one in row]
-        marks.append(Series(x, y, points=True, hover=hover, detail=detail, **look))
+    hover, detail = "%{customdata}<br><b>{name}</b>", [escaped(one, 60) for one in known["row"]]
+    marks = row_points(facts["rows"], known, known["x"], known["y"], hover=hover, detail=detail, size=size)
     first, second = (
         Axis(f"{name} component ({100 * (share or 0.0):.3g} % of the variance)")
         for name, share in zip(("first", "second"), known["explained"], strict=True)
     )
     which = "selected features" if facts["answer"] else "features, or of the best of many"
-    part = f"{known['shown']:,} of {known['of']:,} rows, in the proportions of the classes"
+    part = f"{known['shown']:,} of {known['of']:,} rows, {words_of(facts).sampled}"
     return Figure(
         "projection",
         "The rows in two dimensions",
@@ -155,26 +153,29 @@ def threshold(facts: dict[str, Any]) -> Figure | None:
 
 
 def permutation(facts: dict[str, Any]) -> Figure | None:
-    """The error with the true classes beside the errors with permuted classes."""
+    """The error with the true target beside the errors with permuted ones."""
     known = (facts["honesty"] or {}).get("permutation")
     if known is None or known["value"] is None:
         return None
     null = [value for value in known["null"] if value is not None]
-    metric = "error" if facts["answer"] is None else facts["answer"]["metric"]["title"]
+    metric = {"name": "", "title": "error"} if facts["answer"] is None else facts["answer"]["metric"]
+    title, words = metric["title"], words_of(facts)
     value, p = known["value"], known["p"]
+    reached_text = metric_text(metric["name"], value)
     low, high = min([value, *null]), max([value, *null])
     room = 0.06 * (high - low or 1.0)
     counts, edges = np.histogram(null, bins=max(5, min(30, len(null) // 6)))
     middles, width = ((edges[1:] + edges[:-1]) / 2).tolist(), float(edges[1] - edges[0])
-    bars = Bars(middles, counts.tolist(), width=width, colour="faint", hover="%{x:.3f}: %{y:,}")
-    label = f"true classes: {metric} {value:.3f}, p = {p:.2g}"
+    hover = f"%{{x:{hover_format(metric['name'])}}}: %{{y:,}}"
+    bars = Bars(middles, counts.tolist(), width=width, colour="faint", hover=hover)
+    label = f"{words.true}: {title} {reached_text}, p = {p:.2g}"
     reached = Series([value, value], [0, int(max(1, counts.max()))], line=True, colour=5, label=label, hover=label)
-    errors = Axis(f"{metric} with permuted classes", limits=(low - room, high + room))
+    errors = Axis(f"{title} with permuted {words.noun}", limits=(low - room, high + room))
     return Figure(
         "permutation",
         "Permutation test",
-        f"The {metric} of the same model after the classes were permuted {len(null):,} times, and the {value:.3f} "
-        f"reached with the true ones: p = {p:.3g}.",
+        f"The {title} of the same model after {words.permuted} {len(null):,} times, and the {reached_text} "
+        f"reached with {words.restored}: p = {p:.3g}.",
         (4.4, 2.6),
         [Panel(errors, Axis(f"permutations (of {len(null):,})", "count"), [bars, reached])],
     )

@@ -9,7 +9,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 
 from tamis.compose.plural import counted
@@ -17,9 +18,12 @@ from tamis.data.write import write_text
 from tamis.reporting.display_names import shown
 from tamis.reporting.figures import figures
 from tamis.reporting.figures_features import distributions
+from tamis.reporting.figures_numbers import along_features
+from tamis.reporting.metric_text import in_units, metric_text, significant
 from tamis.reporting.plotly_json import TEMPLATE, plotly_json, rounded
 from tamis.reporting.redundancy import clusters
 from tamis.reporting.rows import confusions
+from tamis.reporting.task_words import words_of
 from tamis.trees.figure import COLOURS
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -30,7 +34,7 @@ _MATRIX_CLASSES, _LISTED = 30, 50
 #: Figures that the page shows as tables, and facts that it shows as figures alone.
 _TABLES = ("features", "confusion")
 _DRAWN: tuple[str, ...] = ("curves", "distributions", "redundancy", "selectors", "heat", "pairs", "projection")
-_DRAWN += ("roc", "precision_recall", "threshold", "calibration")
+_DRAWN += ("roc", "precision_recall", "threshold", "calibration", "predicted")
 
 #: Names of features on the first screen, and columns that were left out by name.
 _NAMED, _LEFT_OUT = 20, 100
@@ -50,7 +54,7 @@ def page(facts: dict[str, Any]) -> str:
     True
     """
     scripts = {"page": _source("page.js"), "plotly": _plotly()}
-    drawings = _figures(facts)
+    drawings, metric = _figures(facts), _metric(facts)
     drawn = (
         _environment()
         .get_template("page.html")
@@ -65,6 +69,9 @@ def page(facts: dict[str, Any]) -> str:
             left_out=((facts["data"] or {}).get("not_features") or ())[:_LEFT_OUT],
             named=_NAMED,
             rates=_rates(facts["rows"]),
+            task=words_of(facts),
+            metric_name=metric,
+            in_units=in_units(metric),
             policy=_policy([str(script) for script in scripts.values()]),
             colours=" ".join(COLOURS),
             css=_source("page.css"),
@@ -92,7 +99,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"number": _number, "error": _error, "share": _share, "name": _name, "counted": _counted}
-    environment.filters |= {"shown": shown}
+    environment.filters |= {"shown": shown, "metric": _metric_text, "significant": significant}
     return environment
 
 
@@ -128,7 +135,7 @@ def _json(value: Any) -> Markup:
 def _figures(facts: dict[str, Any]) -> dict[str, Any]:
     """The figures of the page by name; "distribution" is a list, of which the page shows one."""
     found = {name: plotly_json(figure) for name, figure in figures(facts).items() if name not in _TABLES}
-    spread = [plotly_json(figure) for figure in distributions(facts)]
+    spread = [plotly_json(figure) for figure in (*distributions(facts), *along_features(facts))]
     return {"template": TEMPLATE, **found, **({"distribution": spread} if spread else {})}
 
 
@@ -200,6 +207,18 @@ def _number(value: float | None) -> str:
     if value is None:
         return "unknown"
     return f"{int(value):,}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:.4g}"
+
+
+def _metric(facts: dict[str, Any]) -> str:
+    """The name of the main metric; empty where there is none."""
+    known = facts["answer"] or facts["models"]
+    return str(known["metric"]["name"]) if known else ""
+
+
+@pass_context
+def _metric_text(context: Context, value: float | None, name: str | None = None) -> str:
+    """A value of the main metric, or of another one."""
+    return metric_text(context["metric_name"] if name is None else name, value)
 
 
 def _error(value: float | None) -> str:

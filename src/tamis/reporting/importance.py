@@ -126,7 +126,7 @@ def _losses(
     test = _safe_indexing(data.X, split.test)
 
     def value(X: Any) -> float:
-        return metric(fold_predictions(predict_rows(fitted, X), data.y, split, data.classes))
+        return metric(fold_predictions(predict_rows(fitted, X), data, split))
 
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -7,12 +7,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, pass_context
+from jinja2.runtime import Context
 
 from tamis.compose.plural import counted
 from tamis.reporting.display_names import shown
+from tamis.reporting.metric_text import metric_text, significant
 from tamis.reporting.redundancy import clusters
 from tamis.reporting.rows import confusions
+from tamis.reporting.task_words import words_of
 
 #: Where a sign would be taken for markup: marks of emphasis, code, links, cells and formulas anywhere but within a
 #: word; addresses; and what begins a list or a line under a heading.
@@ -43,6 +46,8 @@ def text(facts: dict[str, Any]) -> str:
     """
     features, rows = facts["features"], facts["rows"]
     known: dict[str, Any] = {"facts": facts, "clusters": sorted(clusters(features), key=len, reverse=True), "used": []}
+    measured = facts["answer"] or facts["models"]
+    known |= {"task": words_of(facts), "metric_name": measured["metric"]["name"] if measured else ""}
     if features is not None:
         known["losses"] = {
             one["place"]: one for one in (features.get("permutation_importance") or {"loss": ()})["loss"]
@@ -63,8 +68,8 @@ def _template() -> Template:
     environment = Environment(
         loader=FileSystemLoader(folder), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    own = (align, cell, counted, fence, name, prose, shown)
-    ours = (_count, _effect, _entry, _estimated, _number, _share, _size, _some)
+    own = (align, cell, counted, fence, name, prose, shown, significant)
+    ours = (_count, _effect, _entry, _estimated, _metric, _number, _share, _size, _some)
     environment.filters |= {function.__name__.removeprefix("_"): function for function in (*own, *ours)}
     return environment.get_template("page.md", globals={"counted": _counted, "stand_ins": _stand_ins})
 
@@ -165,15 +170,25 @@ def _entry(place: int, names: Sequence[str]) -> str:
     return name(names[place])
 
 
-def _estimated(known: Mapping[str, Any]) -> str:
-    spread = "" if known["sd"] is None else f" \N{PLUS-MINUS SIGN} {_number(known['sd'])}"
-    return f"{_number(known['mean'])}{spread}"
+@pass_context
+def _metric(context: Context, value: float | None, name: str | None = None) -> str:
+    """A value of the main metric, or of another one."""
+    return metric_text(context["metric_name"] if name is None else name, value, unknown="-")
+
+
+@pass_context
+def _estimated(context: Context, known: Mapping[str, Any]) -> str:
+    """A loss of the main metric, with its deviation."""
+    spread = "" if known["sd"] is None else f" \N{PLUS-MINUS SIGN} {_metric(context, known['sd'])}"
+    return f"{_metric(context, known['mean'])}{spread}"
 
 
 def _effect(known: Mapping[str, Any] | None) -> str:
-    """In which class a feature is higher, or a level more frequent, in a cell of a table."""
+    """In which class a feature is higher or a level more frequent, or where the target is, in a cell of a table."""
     if known is None:
         return "-"
+    if known["class"] is None:
+        return _target_effect(known)
     way = 1.0 if known["size"] >= 0 else -1.0
     size, (low, high) = way * known["size"], sorted(way * known[key] for key in ("low", "high"))
     if known["level"] is None:
@@ -181,6 +196,16 @@ def _effect(known: Mapping[str, Any] | None) -> str:
         return f"{words} by {size:.2f} sd ({low:.2f} to {high:.2f})"
     words = f"{cell(known['level'], 30)} {'more' if way > 0 else 'less'} often in {cell(known['class'], 30)}"
     return f"{words} by {100 * size:.0f} points ({100 * low:.0f} to {100 * high:.0f})"
+
+
+def _target_effect(known: Mapping[str, Any]) -> str:
+    """Whether the target rises with a feature, or is higher at a level of it."""
+    size, low, high = (known[key] for key in ("size", "low", "high"))
+    if known["level"] is None:
+        return f"{'rises' if size >= 0 else 'falls'} with it: r = {size:.2f} ({low:.2f} to {high:.2f})"
+    where = f"{'higher' if size >= 0 else 'lower'} at {cell(known['level'], 30)}"
+    low, high = (low, high) if size >= 0 else (-high, -low)
+    return f"{where} by {abs(size):.2f} sd ({low:.2f} to {high:.2f})"
 
 
 def _counted(pairs: Iterable[tuple[str, float | None]], form: str) -> list[str]:

@@ -192,11 +192,15 @@ def _series(mark: Series, axes: "Axes") -> None:
     if mark.hidden:
         axes.plot(x, y, color=TONES["grid"], linewidth=0.9, zorder=1)
         return
+    look: dict[str, Any]
     if mark.values is not None:
-        dots = axes.scatter(x, y, c=mark.values, s=36, cmap="cividis", vmin=0, vmax=1, edgecolors=TONES["muted"])
-        _shade_bar(axes, dots, mark.scale)
+        (low, high), size = mark.ends, (0.6 * mark.size) ** 2
+        look = {"s": size, "cmap": "cividis", "vmin": low, "vmax": high, "edgecolors": TONES["muted"]}
+        dots = axes.scatter(x, y, c=mark.values, linewidths=0.1 * mark.size, **look)
+        if mark.scale:
+            _shade_bar(axes, dots, mark.scale)
         return
-    look: dict[str, Any] = {"color": colour, "zorder": 3, "linestyle": "none", **_named(mark)}
+    look = {"color": colour, "zorder": 3, "linestyle": "none", **_named(mark)}
     if mark.points:
         hollow = shape.endswith("-open")
         look |= {"marker": _MARKERS[shape.removesuffix("-open")], "markersize": 0.6 * mark.size}
@@ -259,7 +263,7 @@ def _heat(mark: Heat, axes: "Axes") -> None:
 def _shade_bar(axes: "Axes", shades: Any, words: str) -> None:
     """The scale of the shades of a figure, to the right of it."""
     beside = axes.inset_axes((1.04, 0.2, 0.035, 0.6))
-    axes.figure.colorbar(shades, cax=beside, label=words)
+    axes.figure.colorbar(shades, cax=beside, label=label(words))
     beside.spines["outline"].set_visible(False)
 
 

@@ -148,7 +148,9 @@ def _series(mark: Series) -> list[dict[str, Any]]:
         edge = {"width": 2.0} if shape.endswith("open") else {"width": 0.6, "color": "panel"}
         trace["marker"] = {"symbol": shape, "size": mark.size, "color": colour, "line": edge}
     if mark.values is not None:
-        shades = {"color": mark.values, "colorscale": "Cividis", "cmin": 0, "cmax": 1, "colorbar": _scale(mark.scale)}
+        first, last = mark.ends
+        bar: dict[str, Any] = {"colorbar": _scale(escaped(mark.scale))} if mark.scale else {"showscale": False}
+        shades = {"color": mark.values, "colorscale": "Cividis", "cmin": first, "cmax": last, **bar}
         trace["marker"] |= {**shades, "line": {"color": "muted", "width": 0.8}}
     if mark.reach is None:
         return [trace]

@@ -10,6 +10,7 @@ from tamis.base.feature_tracking import used_features
 from tamis.mining.mined import Mined
 from tamis.reporting.answer import metric_facts
 from tamis.reporting.models import compared_models, models
+from tamis.reporting.numeric_rows import predicted_numbers
 from tamis.reporting.rows import predicted_rows
 from tamis.validation.estimates import over_folds
 from tamis.validation.json_values import plain
@@ -34,6 +35,8 @@ def result_facts(result: Any) -> dict[str, Any]:
 
 @result_facts.register
 def _of_validation(result: Validation) -> dict[str, Any]:
+    if result.task == "regress":
+        return _facts(rows=predicted_numbers(result.predictions), features=_features(result))
     return _facts(rows=predicted_rows(result.predictions, result.classes), features=_features(result))
 
 

@@ -1,5 +1,6 @@
 """The values of the best features in the rows: as a heat map, and two features against each other."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,34 +39,53 @@ def heat(data: Dataset, codes: Codes, columns: np.ndarray) -> dict[str, Any] | N
     >>> heat(data, np.array([0, 1, 0, 1]), np.array([0, 1]))["class"]
     [0, 0, 1, 1]
     """
-    columns = _numeric(data, columns)[:_FEATURES]
     shown = sampled(codes, _ROWS)
+
+    def order(filled: FloatArray) -> np.ndarray:
+        return np.concatenate([own[_leaves(filled[own])] for own in _members(codes[shown])])
+
+    return _heat(data, columns, shown, order, **{"class": codes})
+
+
+def value_heat(data: Dataset, strata: Codes, columns: np.ndarray) -> dict[str, Any] | None:
+    """The same by the target, the lowest first: ``value`` takes the place of ``class``."""
+    shown = sampled(strata, _ROWS)
+    return _heat(data, columns, shown, lambda _: np.argsort(data.y[shown], kind="stable"), value=data.y)
+
+
+def _heat(
+    data: Dataset, columns: np.ndarray, shown: np.ndarray, order: Callable[[FloatArray], np.ndarray], **of_rows: Any
+) -> dict[str, Any] | None:
+    columns = _numeric(data, columns)[:_FEATURES]
     if columns.size < 2 or shown.size < 2:
         return None
     values = _standardised(numbers(data, columns)[shown])
     filled = np.nan_to_num(values)
-    across = _leaves(filled.T)
-    down = np.concatenate([own[_leaves(filled[own])] for own in _members(codes[shown])])
+    across, down = _leaves(filled.T), order(filled)
     return {
         "names": [str(name) for name in data.feature_names[columns[across]].tolist()],
         "values": plain(values[np.ix_(down, across)].T.round(2)),
-        "class": plain(codes[shown][down]),
+        **{name: plain(known[shown][down]) for name, known in of_rows.items()},
         "row": plain(shown[down] + 1),
         "shown": int(shown.size),
         "of": data.n_rows,
     }
 
 
-def pairs(data: Dataset, codes: Codes, columns: np.ndarray) -> dict[str, Any] | None:
+def pairs(data: Dataset, strata: Codes, columns: np.ndarray, **of_rows: np.ndarray) -> dict[str, Any] | None:
     """The values of the first four numeric columns in at most 500 rows; None for fewer than two columns.
+
+    `strata` are codes of the rows, of each of which rows are drawn in its proportion; `of_rows` is what else is known
+    of the rows.
 
     Returns
     -------
     dict or None
-        ``names``, ``values`` (a list for each name), ``class``, ``row``, ``shown``, ``of``, as for :func:`heat`.
+        ``names``, ``values`` (a list for each name), what is known of the rows under its name, ``row``, ``shown``,
+        ``of``, as for :func:`heat`.
     """
     columns = _numeric(data, columns)[:_PAIRED]
-    shown = sampled(codes, _POINTS)
+    shown = sampled(strata, _POINTS)
     if columns.size < 2 or shown.size < 2:
         return None
     values = numbers(data, columns)[shown]
@@ -73,7 +93,7 @@ def pairs(data: Dataset, codes: Codes, columns: np.ndarray) -> dict[str, Any] | 
     return {
         "names": [str(name) for name in data.feature_names[columns].tolist()],
         "values": [[None if np.isnan(one) else float(f"{one:.5g}") for one in own] for own in values.T.tolist()],
-        "class": plain(codes[shown]),
+        **{name: plain(known[shown]) for name, known in of_rows.items()},
         "row": plain(shown + 1),
         "shown": int(shown.size),
         "of": data.n_rows,

@@ -7,23 +7,16 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
 
-from tamis.base.parallel import one_thread
 from tamis.base.predictions import balanced_accuracy
 from tamis.base.types import Codes, FloatArray, Mask
-from tamis.compose.catalog import part_for
 from tamis.compose.quick_scores import best
 from tamis.data.dataset import Dataset
-from tamis.data.numeric_columns import numbers
+from tamis.reporting.projection import COLUMNS, projection
 from tamis.reporting.rates import rates
 from tamis.reporting.row_values import heat, pairs
-from tamis.reporting.sampled_rows import sampled
 from tamis.validation.json_values import plain
 from tamis.validation.result import Predictions
 
-#: Most rows drawn, most values of them in a dense matrix, and rows that are drawn in any case.
-_ROWS, _VALUES, _LEAST = 3000, 10_000_000, 300
-#: Columns of the projection when it is not known which are used.
-_COLUMNS = 200
 #: Points of a curve, bins of a calibration curve, and classes that have curves.
 _POINTS, _BINS, _CLASSES = 200, 10, 12
 #: Scores are cut here, so that there are larger numbers.
@@ -63,9 +56,9 @@ def rows(
     codes = _codes(data.y, words)
     return {
         **predicted_rows(predictions, words),
-        "projection": _projection(data, codes, best(data, _COLUMNS) if used is None else used),
+        "projection": projection(data, codes, best(data, COLUMNS) if used is None else used, **{"class": codes}),
         "heat": None if first is None else heat(data, codes, first),
-        "pairs": None if first is None else pairs(data, codes, first),
+        "pairs": None if first is None else pairs(data, codes, first, **{"class": codes}),
     }
 
 
@@ -114,35 +107,6 @@ def _codes(labels: np.ndarray, words: list[str]) -> Codes:
     place = {word: number for number, word in enumerate(words)}
     distinct, inverse = np.unique(labels, return_inverse=True)
     return np.array([place[str(label)] for label in distinct.tolist()], dtype=np.intp)[inverse]
-
-
-def _projection(data: Dataset, codes: Codes, columns: np.ndarray) -> dict[str, Any] | None:
-    columns = np.asarray(columns, dtype=np.intp)
-    columns = columns[columns < data.n_features]
-    columns = columns[~data.nominal[columns]]
-    if data.n_rows < 2 or not columns.size:
-        return None
-    most = _ROWS if data.is_sparse else min(_ROWS, max(_LEAST, _VALUES // columns.size))
-    shown = sampled(codes, most)
-    part = data.rows(shown)
-    X = part.X[:, columns].tocsr() if data.is_sparse else numbers(part, columns)
-    X = part_for("imputation").make(strategy="mean").fit_transform(X)
-    X = part_for("feature_scaling").make().fit_transform(X)
-    # On a busy machine several threads take longer than one for a small task.
-    with one_thread():
-        pca = part_for("projection").make(2).fit(X)
-    place, explained = np.zeros((shown.size, 2)), np.zeros(2)
-    place[:, : pca.n_components_] = pca.transform(X)
-    explained[: pca.n_components_] = pca.explained_variance_ratio_
-    return {
-        "x": plain(place[:, 0].round(4)),
-        "y": plain(place[:, 1].round(4)),
-        "class": plain(codes[shown]),
-        "row": [f"row {number}" for number in (shown + 1).tolist()],
-        "explained": plain(explained.round(6)),
-        "shown": int(shown.size),
-        "of": data.n_rows,
-    }
 
 
 def _by_class(truth: Codes, values: FloatArray, n_classes: int) -> Iterator[tuple[int, FloatArray]]:

@@ -12,6 +12,7 @@ from tamis.engines.progress import progress_bar
 from tamis.mining.run.store import Store
 from tamis.reporting.comparison import comparison
 from tamis.reporting.facts import VERSION
+from tamis.reporting.metric_text import metric_text
 from tamis.reporting.note_facts import COMMANDS, FACTS
 
 
@@ -32,7 +33,8 @@ class Report:
 
     def __repr__(self) -> str:
         answer = self.facts["answer"]
-        estimate = f"{answer['metric']['title']} {answer['honest']['mean']:.4f} +- {answer['honest']['se']:.4f}"
+        mean, error = (metric_text(answer["metric"]["name"], answer["honest"][key], 4) for key in ("mean", "se"))
+        estimate = f"{answer['metric']['title']} {mean} +- {error}"
         used = "" if answer["n_used"] is None else f", {answer['n_used']} of {answer['n_features']} features"
         return f"Report of {self.run}: {estimate} on unseen rows{used}; to_html, to_markdown and to_figures write it"
 

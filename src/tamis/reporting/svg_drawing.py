@@ -225,7 +225,7 @@ def _series(mark: Series, x: _Scale, y: _Scale) -> Iterator[str]:
         stroke = f'stroke="{colour}" stroke-opacity="{opacity}" stroke-width="1.8"{dash}'
         yield f'<polyline points="{_pairs(steps)}" fill="none" {stroke}/>'
     if mark.points:
-        shades = mark.values or [1.0] * len(points)
+        shades = [1.0] * len(points) if mark.values is None else [_share(value, mark.ends) for value in mark.values]
         hollow = (mark.shape or "").endswith("open")
         for (a, b), shade in zip(points, shades, strict=False):
             fill = "none" if hollow else colour
@@ -236,6 +236,11 @@ def _series(mark: Series, x: _Scale, y: _Scale) -> Iterator[str]:
                 yield f'<path d="M{a - half:.1f} {b - half:.1f}h{side}v{side}h-{side}z" {look}/>'
             else:
                 yield f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{half:.1f}" {look}/>'
+
+
+def _share(value: float, ends: tuple[float, float]) -> float:
+    """Where a value lies between the ends of a scale, from 0 to 1."""
+    return min(1.0, max(0.0, (value - ends[0]) / ((ends[1] - ends[0]) or 1.0)))
 
 
 def _stepped(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

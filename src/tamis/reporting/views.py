@@ -18,11 +18,11 @@ from tamis.reporting.run_report import facts_in
 from tamis.reporting.snippet import snippet
 from tamis.validation.result import Validation
 
-#: Figures of a search that need its data or its run.
-_OF_SEARCH = ("projection", "redundancy", "selectors", "stages")
+#: Figures of a search that need its data or its run, and those of them that numbers have besides.
+_OF_SEARCH, _OF_NUMBERS = ("projection", "redundancy", "selectors", "stages"), ("target", "effects")
 
 #: The figures by how much they tell of a result, the most useful first.
-_FIRST = ("error_features", "learning", "permutation", "roc", "confusion", "features")
+_FIRST = ("error_features", "learning", "permutation", "roc", "predicted", "confusion", "features")
 
 
 def html(result: Any) -> str:
@@ -51,7 +51,9 @@ def plot(result: Any, kind: str | None = None, *, backend: str = "plotly") -> An
 
 def _figure(result: Any, kind: str | None) -> Figure:
     found = figures(result_facts(result))
-    more = _OF_SEARCH if isinstance(result, Mined) else ()
+    more: list[str] = []
+    if isinstance(result, Mined):
+        more += [*_OF_SEARCH, *(_OF_NUMBERS if result.validation_.task == "regress" else ())]
     if kind is None:
         kind = next((name for name in _FIRST if name in found), None)
         if kind is None:

@@ -36,6 +36,16 @@ function fixed(value, digits = 3) {
   return Number(text) === 0 ? text.replace("-", "") : text;
 }
 
+/** A value of the main metric: four digits where it has the units of the target. */
+const inUnits = document.documentElement.dataset.units === "target";
+
+function metricText(value) {
+  if (value === null || !inUnits) return fixed(value);
+  const digits = value === 0 ? 0 : Math.max(0, 3 - Math.floor(Math.log10(Math.abs(value))));
+  if (digits > 8) return value.toPrecision(4);
+  return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
 function general(value) {
   return value === null ? "–" : String(Number(value.toPrecision(4)));
 }
@@ -375,7 +385,7 @@ function recipeCell(row) {
 }
 
 function errorCell(row, scale, best) {
-  const text = row.se === null ? fixed(row.mean) : `${fixed(row.mean)} ± ${fixed(row.se)}`;
+  const text = row.se === null ? metricText(row.mean) : `${metricText(row.mean)} ± ${metricText(row.se)}`;
   const cell = make("div", { class: "error" }, make("span", {}, text));
   if (row.mean !== null) cell.append(intervalDrawing({ mean: row.mean, se: row.se ?? 0 }, scale, best.mean));
   return cell;
@@ -401,7 +411,7 @@ function setUpLeaderboard(place) {
       { title: "Rank", number: true, value: (row) => row.place },
       { title: "Model", heading: true, value: (row) => row.recipe, cell: recipeCell },
       { title: metric.title, falling, value: (row) => row.mean, cell: (row) => errorCell(row, scale, best) },
-      { title: "Cautious", number: true, falling, value: (row) => row.cautious, cell: (row) => fixed(row.cautious) },
+      { title: "Cautious", number: true, falling, value: (row) => row.cautious, cell: ({ cautious }) => metricText(cautious) },
       { title: "Features", number: true, value: (row) => row.features, cell: (row) => count(row.features) },
       { title: "Time", number: true, value: (row) => row.seconds, cell: (row) => duration(row.seconds) },
       { title: "Folds", number: true, falling: true, value: (row) => row.folds },
@@ -438,8 +448,9 @@ function featureName(row) {
   return button;
 }
 
-/** The direction of effect in words: in which class the feature is higher, or a level more frequent. */
+/** The direction of effect in words, around the name of a class: where a feature or the target is higher. */
 function effectWords({ class: label, level, size, low, high }) {
+  if (label === null) return targetEffect({ level, size, low, high });
   const way = size < 0 ? -1 : 1;
   const [from, to] = way > 0 ? [low, high] : [-high, -low];
   if (level === null) {
@@ -451,15 +462,25 @@ function effectWords({ class: label, level, size, low, high }) {
   return [`"${level}" ${way > 0 ? "more" : "less"} often in`, label, much];
 }
 
+/** The same where the target holds numbers, which have no classes. */
+function targetEffect({ level, size, low, high }) {
+  const ends = (from, to) => `(${fixed(from, 2)} to ${fixed(to, 2)})`;
+  const way = size < 0 ? "falls" : "rises";
+  if (level === null) return [`${way} with it`, null, `r = ${fixed(size, 2)} ${ends(low, high)}`];
+  if (size < 0) return [`lower at "${level}"`, null, `by ${fixed(-size, 2)} sd ${ends(-high, -low)}`];
+  return [`higher at "${level}"`, null, `by ${fixed(size, 2)} sd ${ends(low, high)}`];
+}
+
 function effectCell(row) {
   if (!row.effect) return "–";
   const [way, label, much] = effectWords(row.effect);
-  return make("div", { class: "effect" }, make("bdi", {}, way), " ", nameOf(label), make("small", {}, much));
+  const name = label === null ? [] : [" ", nameOf(label)];
+  return make("div", { class: "effect" }, make("bdi", {}, way), ...name, make("small", {}, much));
 }
 
 function lossCell({ loss }) {
   if (!loss || loss.mean === null) return "–";
-  return loss.sd === null ? fixed(loss.mean) : `${fixed(loss.mean)} ± ${fixed(loss.sd)}`;
+  return loss.sd === null ? metricText(loss.mean) : `${metricText(loss.mean)} ± ${metricText(loss.sd)}`;
 }
 
 function chosenCell(row) {
@@ -494,7 +515,8 @@ function setUpFeatures(place) {
   if (table.role) columns.push({ title: "Role", value: (row) => row.role, cell: (row) => nameOf(row.role ?? "") });
   const csv = make("button", { type: "button", id: "csv" }, "Download CSV");
   const replaced = examined.size ? rows.map((row) => row.replaced) : null;
-  const effect = effects ? rows.map((row) => (row.effect ? effectWords(row.effect).join(" ") : null)) : null;
+  const inWords = (effect) => effectWords(effect).filter((part) => part !== null).join(" ");
+  const effect = effects ? rows.map((row) => (row.effect ? inWords(row.effect) : null)) : null;
   const permuted = losses.size ? rows.map((row) => row.loss?.mean ?? null) : null;
   csv.addEventListener("click", () => downloadTable({ ...table, replaced, permuted, effect }));
   new Table(place, {
