@@ -11,21 +11,23 @@ import scipy.sparse as sp
 
 from benchmarks.timing import compare, seconds
 from tamis.base.seeds import generator
+from tamis.base.task import is_numeric
 from tamis.select import MRMR
 
 
 def _selection(X: Any, y: np.ndarray) -> Callable[[], Any]:
     """The package mrmr-selection; F over the mean correlation is the only criterion that it brings along."""
-    from mrmr import mrmr_classif
+    from mrmr import mrmr_classif, mrmr_regression
 
-    return partial(mrmr_classif, pd.DataFrame(X), pd.Series(y), K=50, show_progress=False)
+    select = mrmr_regression if is_numeric(y) else mrmr_classif
+    return partial(select, pd.DataFrame(X), pd.Series(y), K=50, show_progress=False)
 
 
 def _engine(X: Any, y: np.ndarray) -> Callable[[], Any]:
     from feature_engine import selection
 
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
-    return partial(selection.MRMR(method="FCQ", max_features=50, regression=False).fit, frame, pd.Series(y))
+    return partial(selection.MRMR(method="FCQ", max_features=50, regression=is_numeric(y)).fit, frame, pd.Series(y))
 
 
 PEERS = {"mrmr": ("mrmr-selection", _selection), "feature_engine": ("feature-engine", _engine)}
@@ -65,3 +67,5 @@ def main() -> None:
     for criterion in ("fcd", "fcq"):
         peers = ("mrmr", "feature_engine") if criterion == "fcq" else ()
         _beside(f"mrmr {criterion}, dense 2000 x 2000", criterion, D, classes, peers)
+        numbers = D[:, :10].sum(axis=1) + 2 * rng.normal(size=2_000)
+        _beside(f"mrmr {criterion} of numbers, dense 2000 x 2000", criterion, D, numbers, peers)

@@ -4,9 +4,10 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_selection import chi2, f_classif
+from scipy.stats import rankdata
+from sklearn.feature_selection import chi2, f_classif, f_regression
 
-from benchmarks.timing import compare, extra_memory
+from benchmarks.timing import compare, extra_memory, seconds
 from tamis import scores
 
 _DENSE = """
@@ -22,8 +23,8 @@ scores.{name}(X[:100], y[:100])
 def _beside(what: str, X: object, y: np.ndarray, *, memory: bool = False) -> None:
     """Every score beside f_classif, and chi2 beside scikit-learn's own."""
     for name, score in scores.all_scores.items():
-        if not score.columnwise:
-            # Those that compare rows with rows have a benchmark of their own.
+        if not score.columnwise or (score.supervised and "classify" not in score.tasks):
+            # Those that compare rows with rows have a benchmark of their own; for numbers see below.
             continue
         extra = extra_memory(_DENSE.format(name=name), f"scores.{name}(X, y)") if memory else None
         compare(
@@ -40,6 +41,25 @@ def _beside(what: str, X: object, y: np.ndarray, *, memory: bool = False) -> Non
     compare(f"chi2 with p-values, {what}", partial(scores.chi2.pvalues, X, y), "sklearn chi2", partial(chi2, X, y))
 
 
+def _numbers(what: str, X: object, y: np.ndarray) -> None:
+    """The scores of numeric targets beside f_regression."""
+    theirs = partial(f_regression, X, y)
+    for name in ("cc", "f", "mi"):
+        compare(f"{name} of numbers, {what}", partial(scores.get(name), X, y), "sklearn f_regression", theirs)
+    rank = partial(scores.spearman, X, y)
+    if sp.issparse(X):
+        print(f"{f'spearman of numbers, {what}':<52} {seconds(rank):9.4f} s", flush=True)
+    else:
+        compare(f"spearman of numbers, {what}", rank, "scipy rankdata, f_regression", partial(_ranked, X, y))
+    ours = partial(scores.f.pvalues, X, y)
+    compare(f"f of numbers with p-values, {what}", ours, "sklearn f_regression", theirs)
+
+
+def _ranked(X: np.ndarray, y: np.ndarray) -> object:
+    """The ranks of all columns, and their regressions."""
+    return f_regression(rankdata(X, axis=0), rankdata(y))
+
+
 def main() -> None:
     rng = np.random.default_rng(0)
     X = rng.random((6000, 5000), dtype=np.float32)
@@ -48,3 +68,8 @@ def main() -> None:
     classes = rng.integers(0, 2, 800)
     _beside("CSR 800 x 100000, 1 %", S, classes)
     _beside("CSC 800 x 100000, 1 %", S.tocsc(), classes)
+    numbers = rng.normal(size=6000)
+    _numbers("dense 6000 x 5000 float32", X, numbers)
+    _numbers("dense 6000 x 5000 float64", X.astype(np.float64), numbers)
+    _numbers("CSR 800 x 100000, 1 %", S, numbers[:800])
+    _numbers("CSC 800 x 100000, 1 %", S.tocsc(), numbers[:800])

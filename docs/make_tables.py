@@ -9,14 +9,14 @@ from importlib import import_module
 from pathlib import Path
 
 from tamis import scores
-from tamis.compose.catalog import KINDS, catalog
+from tamis.compose.catalog import KINDS, entries
 from tamis.compose.chain import as_text
 from tamis.reproduce import studies
 
 ROOT = Path(__file__).parents[1]
 
 #: The rooms of parts, whose names are found when they are first used.
-ROOMS = ("classify", "discretize", "select", "transform")
+ROOMS = ("classify", "discretize", "regress", "select", "transform")
 
 
 def parts() -> str:
@@ -28,7 +28,7 @@ def parts() -> str:
         "",
     ]
     for kind in KINDS.values():
-        chosen = [part for part in catalog().values() if part.kind == kind]
+        chosen = [part for part in entries() if part.kind == kind]
         if not chosen:
             continue
         lines += [

@@ -33,7 +33,7 @@ COUNTS = ("chi2", "kl", "pipp", "tfv", "ti", "bigrams", "tfidf")
 
 def recipes() -> list[str]:
     """Every part with its defaults: a classifier alone, others before one."""
-    known = [one for one in catalog().values() if one.name not in COUNTS]
+    known = [one for one in catalog().values() if one.name not in COUNTS and "classify" in one.tasks]
     return [one.name if one.kind == "classifier" else f"{one.name} | nb" for one in known]
 
 

@@ -21,10 +21,10 @@ from tamis.mining.space import space
 from tamis.reporting.sentence import sentence
 
 #: Packages that hold parts.
-ROOMS = ("scores", "transform", "discretize", "select", "classify")
+ROOMS = ("scores", "transform", "discretize", "select", "classify", "regress")
 
-#: Parts whose name is also a word of the code: a key of the facts, NumPy's kind of floats, plotly's top margin.
-ORDINARY = {"count", "f", "t", "words"}
+#: Parts whose name is also a word of the code: a key of the facts, NumPy's kind of floats, a metric, plotly's margin.
+ORDINARY = {"count", "f", "spearman", "t", "words"}
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -78,7 +78,7 @@ def test_the_search_and_the_report_name_no_part(path: Path) -> None:
         'text = f"committee({n}, {model})"',
         'CHAIN = "cc | other"',
         "from tamis.transform import PCA",
-        "from tamis.classify.knn.knn import KNN",
+        "from tamis.classify.knn import KNN",
         "import tamis.select",
         "from tamis import scores",
     ],

@@ -83,7 +83,7 @@ def test_version_and_usage(tamis):
 def test_list(tamis):
     code, out, _ = tamis("list")
     assert code == 0
-    assert "Absolute correlation of the feature with the class." in out
+    assert "Absolute correlation of the feature with the target." in out
     code, out, _ = tamis("list", "scores", "--json")
     assert {part["name"] for part in json.loads(out)} >= {"cc", "t", "chi2"}
     code, out, _ = tamis("list", "svm")
@@ -102,7 +102,7 @@ def test_rank(tamis, flowers):
     assert found["features"] == 6
     code, out, _ = tamis("rank", "madelon-like", "cc(20)", "--top", 5)
     assert "20 of 500 features are selected by cc(20)" in out
-    assert "cc(20): ranks the features by correlation with the class and keeps the best 20" in out
+    assert "cc(20): ranks the features by correlation with the target and keeps the best 20" in out
     assert "are probes" in out
     assert "50 of 50 features are selected by cc(900); it asks for 900" in tamis("rank", "xor", "cc(900)")[1]
     code, _, error = tamis("rank", flowers, "svm(linear)", "--target", "kind")

@@ -5,7 +5,8 @@ import inspect
 import pytest
 
 from tamis.classify import KNN, SVM, ExtraTrees
-from tamis.compose.catalog import catalog
+from tamis.compose.catalog import entries
+from tamis.regress import KNNRegressor, Ridge
 from tamis.select import RFE, SSVTreeSelector
 from tamis.testing import checks
 
@@ -27,7 +28,9 @@ EXPECTED = {
         "pipp",
         "relief",
         "relieff",
+        "rrelieff",
         "s2n",
+        "spearman",
         "ssv",
         "stump",
         "t",
@@ -58,6 +61,7 @@ EXPECTED = {
         "sfs",
         "ssv_tree",
         "stability_selection",
+        "stepwise",
         "vote",
         "with_probes",
         "wrapper",
@@ -100,7 +104,23 @@ EXPECTED = {
         "svm",
         "tree",
     ],
+    "regressor": [
+        "blend",
+        "boost",
+        "committee",
+        "elastic_net",
+        "extra_trees",
+        "forest",
+        "knn",
+        "lasso",
+        "ridge",
+        "svr",
+        "tree",
+    ],
 }
+
+#: Every part by its kind and name: a word may stand for a classifier and for a regressor.
+FOUND = {(part.kind, part.name): part for part in entries()}
 
 #: Parts beside their defaults, where a parameter takes the code along another way.
 VARIANTS = [
@@ -115,6 +135,8 @@ VARIANTS = [
     ("ig", {"k": 3, "of": "states"}),
     ("relief", {"metric": "euclidean"}),
     ("relieff", {"n_neighbors": 3, "metric": "euclidean"}),
+    ("rrelieff", {"n_neighbors": 3, "sigma": 2.0, "metric": "euclidean"}),
+    ("spearman", {"fdr": 0.5}),
     ("f", {"fdr": 0.5}),
     ("fisher", {"fraction": 0.4}),
     ("svm", {"kernel": "gaussian"}),
@@ -166,6 +188,7 @@ VARIANTS = [
     ("mrmr", {"k": 2, "criterion": "fcd", "candidates": 4}),
     ("importance", {"estimator": SVM(), "k": 3, "values": None, "eliminate": False}),
     ("importance", {"estimator": KNN(3), "k": 3, "values": 5, "rows": 20, "step": 1}),
+    ("stepwise", {"p_enter": 0.3, "p_remove": 0.5, "k": 3}),
     ("cluster_tree", {"k": 3, "by_class": True, "group_size": 1}),
     ("cluster_tree", {"k": 2, "standardize": False, "max_rows": 20, "at_least": 2}),
     ("fr_svm", {"n_components": None, "n_features": None}),
@@ -193,20 +216,40 @@ VARIANTS = [
     ("boost", {"n_estimators": 20, "class_weight": "balanced"}),
 ]
 
+#: The same for regressors.
+NUMERIC_VARIANTS = [
+    ("blend", {"estimators": [KNNRegressor(3), Ridge(1.0)], "weights": [2, 1]}),
+    ("boost", {"n_estimators": 20, "library": "lightgbm"}),
+    ("committee", {"cv": 3, "estimator": KNNRegressor(3)}),
+    ("elastic_net", {"alpha": 0.1, "l1_ratio": 0.1}),
+    ("extra_trees", {"n_estimators": 20, "max_features": "sqrt"}),
+    ("forest", {"n_estimators": 20, "max_features": 1.0}),
+    ("knn", {"n_neighbors": "auto"}),
+    ("knn", {"metric": "canberra"}),
+    ("lasso", {"alpha": 0.1}),
+    ("ridge", {"alpha": 1.0}),
+    ("ridge", {"alpha": 0.0}),
+    ("svr", {"kernel": "gaussian", "C": 10.0}),
+    ("svr", {"kernel": "exponential", "epsilon": 0.0}),
+    ("tree", {"prune": None, "max_depth": 3}),
+    ("tree", {"prune": 2.0}),
+]
+
 
 def test_the_catalog_has_found_every_part():
     found = {}
-    for part in catalog().values():
+    for part in entries():
         found.setdefault(part.kind, []).append(part.name)
     assert {kind: sorted(names) for kind, names in found.items()} == EXPECTED
 
 
 def test_fit_shows_sample_weights_where_they_count():
-    weighted = {
-        part.name for part in catalog().values() if "sample_weight" in inspect.signature(part.make().fit).parameters
-    }
+    parts = [part for part in entries() if "sample_weight" in inspect.signature(part.make().fit).parameters]
+    weighted = {part.name for part in parts if part.kind != "regressor"}
     classifiers = "c45 centroid convex_net esnb extra_trees logistic mdl_histogram nb nrbf probit snb svm tree"
-    assert weighted == {*EXPECTED["score"], "rfe", "ssv_tree", *classifiers.split()}
+    assert weighted == {*EXPECTED["score"], "rfe", "ssv_tree", "stepwise", *classifiers.split()}
+    weighted = {part.name for part in parts if part.kind == "regressor"}
+    assert weighted == {"elastic_net", "extra_trees", "lasso", "ridge", "svr", "tree"}
 
 
 #: Parts that take long to fit by default: they are checked with less of the same.
@@ -221,15 +264,22 @@ LIGHTER = {
 }
 
 
+def variants():
+    """All variants, with the kind of their part."""
+    kinds = {name: kind for kind, name in reversed(FOUND)}
+    return [((kinds[name], name), given) for name, given in VARIANTS] + [
+        (("regressor", name), given) for name, given in NUMERIC_VARIANTS
+    ]
+
+
 def _cases():
-    parts = [(name, LIGHTER.get(name, {})) for names in EXPECTED.values() for name in names]
-    for number, (name, parameters) in enumerate(parts + VARIANTS):
-        if name in catalog():
-            for check, run in checks(catalog()[name].make(**parameters)):
-                label = ",".join(f"{k}={v}" for k, v in parameters.items())
-                # scikit-learn checks the class, which a part does once; our own checks hold every variant.
-                again = check == "scikit_learn" and number >= len(parts)
-                yield pytest.param(run, id=f"{name}({label})-{check}", marks=[pytest.mark.slow] if again else [])
+    parts = [(key, LIGHTER.get(key[1], {})) for key in FOUND]
+    for number, ((kind, name), parameters) in enumerate(parts + variants()):
+        for check, run in checks(FOUND[kind, name].make(**parameters)):
+            label = ",".join(f"{k}={v}" for k, v in parameters.items())
+            # scikit-learn checks the class, which a part does once; our own checks hold every variant.
+            again = check == "scikit_learn" and number >= len(parts)
+            yield pytest.param(run, id=f"{name}({label})-{check}", marks=[pytest.mark.slow] if again else [])
 
 
 @pytest.mark.parametrize("run", list(_cases()))
@@ -237,7 +287,7 @@ def test_part_conforms(run):
     run()
 
 
-@pytest.mark.parametrize("part", list(catalog().values()), ids=lambda p: p.name)
+@pytest.mark.parametrize("part", entries(), ids=lambda p: f"{p.kind} {p.name}")
 def test_part_is_documented(part):
     assert part.summary.endswith(".")
     assert part.card.paper
@@ -248,7 +298,29 @@ def test_part_is_documented(part):
 
 
 def test_the_class_is_called_what_the_recipe_calls_the_part():
-    parts = [part for part in catalog().values() if part.kind != "score"]
-    unlike = {p.name: p.make.__name__ for p in parts if p.name.replace("_", "") != p.make.__name__.lower()}
+    parts = [part for part in entries() if part.kind != "score"]
+    both = {name for kind, name in FOUND if kind == "classifier" and ("regressor", name) in FOUND}
+    # A word with two meanings stands for a classifier; the class of the other one says that it is a regressor.
+    words = [p.name + "regressor" * (p.kind == "regressor" and p.name in both) for p in parts]
+    classes = [p.make.__name__ for p in parts]
+    unlike = {p: c for p, c in zip(words, classes, strict=True) if p.replace("_", "") != c.lower()}
     # `nb` is the field's abbreviation; the two that grow an SSV tree, a classifier and a selector, say which they are.
     assert unlike == {"nb": "NaiveBayes", "tree": "SSVTree", "ssv_tree": "SSVTreeSelector"}
+
+
+def test_one_recipe_serves_both_tasks():
+    """A word for a classifier and a regressor takes the regressor's arguments for both, in the same places."""
+    both = {name: part for (kind, name), part in FOUND.items() if kind == "classifier" and part.regressor is not None}
+    assert sorted(both) == ["blend", "boost", "committee", "extra_trees", "forest", "knn", "tree"]
+    for part in both.values():
+        assert set(part.regressor.parameters) <= set(part.parameters)
+        assert part.regressor.card.positional in (part.card.positional, ())
+
+
+def test_a_part_of_one_task_names_a_part_of_the_other():
+    tasks = {"classifier": "regress", "regressor": "classify"}
+    alone = [part for part in FOUND.values() if part.kind in tasks and part.regressor is None]
+    for part in alone:
+        if part.kind == "classifier" or ("classifier", part.name) not in FOUND:
+            other = next(one for one in FOUND.values() if one.name == part.card.counterpart)
+            assert other.serving(tasks[part.kind])

@@ -92,7 +92,7 @@ def test_permuted_labels_keep_next_to_nothing() -> None:
 
 
 def test_a_numeric_target() -> None:
-    data = friedman(400, task="regression", seed=1)
+    data = friedman(400, task="regress", seed=1)
     found = contrasts_of(data.X, np.asarray(data.y, dtype=float), contrast_test(), seed=1)
     informative = data.roles == "informative"
     assert found.selected[informative].mean() >= 0.6

@@ -8,10 +8,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.feature_selection import SelectFromModel
-from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
@@ -289,7 +290,7 @@ def test_recipes() -> None:
         (make_pipeline(PCA(2), SVM()), r"from_model: the weights of SVM\(\) cannot be traced back to the input"),
         (Told([1.0, 2.0]), "from_model: the weights of Told.* cannot be traced"),
         (Told([np.nan] * 12), "from_model: Told.* gives some columns weights that are not finite"),
-        (LinearRegression(), r"from_model: estimator must be a classifier; got LinearRegression\(\)"),
+        (KMeans(2), r"from_model: estimator must be a classifier; got KMeans\(n_clusters=2\)"),
     ],
 )
 def test_models_without_weights(model, match) -> None:

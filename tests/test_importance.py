@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
@@ -390,7 +391,8 @@ def test_recipes() -> None:
     ("parameters", "message"),
     [
         ({"estimator": 5}, "'estimator' parameter"),
-        ({"estimator": LinearRegression()}, r"importance: estimator must be a classifier; got LinearRegression\(\)"),
+        ({"estimator": KMeans(2)}, r"importance: estimator must be a classifier; got KMeans\(n_clusters=2\)"),
+        ({"estimator": LinearRegression(), "task": "classify"}, r"LinearRegression\(\) predicts numbers"),
         ({"k": 0}, "'k' parameter"),
         ({"k": 2, "fraction": 0.5}, "got k and fraction"),
         ({"values": 0}, "'values' parameter"),

@@ -20,7 +20,8 @@ from tamis.classify import C45, KNN, NaiveBayes, SSVTree
 from tamis.incremental import fallback, gaussian_nb, nearest
 from tamis.incremental.registry import evaluator_for
 from tamis.kernels.compiler import all_kernels
-from tamis.kernels.incremental import add_squares, bayes_votes, nearest_votes
+from tamis.kernels.incremental import add_squares, bayes_votes, nearest_means, nearest_votes
+from tamis.regress import KNNRegressor
 from tamis.select import BestFirst
 
 NEAREST = [
@@ -220,6 +221,25 @@ def test_votes_equal_their_twin(seed, k, whole, ordered) -> None:
     np.testing.assert_array_equal(predicted[certain], plain_votes(squares, test, train, codes, k, 3)[certain])
 
 
+@given(st.integers(0, 1000), st.integers(1, 12), st.booleans(), st.booleans())
+def test_means_equal_their_twin(seed, k, whole, ordered) -> None:
+    rng = np.random.default_rng(seed)
+    test, train = (rng.integers(0, 4, (3, n)).astype(float) if whole else rng.normal(size=(3, n)) for n in (5, 12))
+    squares, numbers = np.zeros((5, 12)), rng.normal(size=12).round(1)
+    add_squares(test, train, squares)
+    order = np.argsort(squares, axis=1) if ordered else np.empty((0, 0), dtype=np.intp)
+    known = np.take_along_axis(squares, order, axis=1) if ordered else squares
+    each = squares + (test[:, :, None] - train[:, None]) ** 2
+    expected = numbers[np.argsort(each, axis=2, kind="stable")[:, :, :k]].mean(axis=2)
+    predicted, certain = np.empty((3, 5)), np.empty(3, dtype=bool)
+    nearest_means(known, order, test, train, np.zeros(5), numbers, k, 1e-11, 0.0, True, predicted, certain)
+    assert certain.all()
+    np.testing.assert_allclose(predicted, expected, atol=1e-12)
+    nearest_means(known, order, test, train, np.zeros(5), numbers, k, 1e-11, 0.0, False, predicted, certain)
+    np.testing.assert_allclose(predicted[certain], expected[certain], atol=1e-12)
+    assert whole or certain.all()
+
+
 def plain_bayes(values, mean, variance, smoothing, prior) -> np.ndarray:
     variance = (variance + smoothing)[:, :, None]
     terms = np.log(2 * np.pi * variance) + (values[:, None] - mean[:, :, None]) ** 2 / variance
@@ -256,7 +276,8 @@ def test_kernels_declare_the_types_they_are_called_with() -> None:
     for model in (KNN(3), GaussianNB()):
         check(model, X, y, Z, [1, 2, 3])
         check(model, X, y, Z, [1, 2, 3], sp.csc_array)
-    for name in ("add_squares", "nearest_votes", "bayes_votes"):
+    evaluator_of(KNNRegressor(3), X, y + 0.5, Z).add(np.array([1]), np.array([2, 3]))
+    for name in ("add_squares", "nearest_votes", "nearest_means", "bayes_votes"):
         kernels[name].warm()
         assert len(kernels[name]._ready) == len(kernels[name].signatures)
 

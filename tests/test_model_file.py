@@ -32,7 +32,6 @@ from tamis.base.errors import DataError, TamisError
 from tamis.base.predictions import predict_rows
 from tamis.base.seeds import seeded
 from tamis.classify import KNN, NRBF, SSVTree
-from tamis.compose.catalog import catalog
 from tamis.compose.model_file import Card, card_of, load_model, save_model
 from tamis.compose.recipe import recipe, to_text
 from tamis.compose.sound import UnsoundError, check_sound
@@ -40,10 +39,11 @@ from tamis.compose.trusted import RefusedError, check_types
 from tamis.data import load
 from tamis.data.dataset import Dataset
 from tamis.data.fingerprint import fingerprint
+from tamis.regress import KNNRegressor
 from tamis.select import Ranking
-from test_common import VARIANTS
+from test_common import FOUND, variants
 
-PARTS = [(name, {}) for name in catalog()] + [(name, given) for name, given in VARIANTS if name in catalog()]
+PARTS = [(key, {}) for key in FOUND] + variants()
 
 
 def _rows():
@@ -52,6 +52,12 @@ def _rows():
     X = np.abs(rng.normal(size=(40, 6))) * (rng.random((40, 6)) < 0.7)
     X[:, 2] += y == "rose"
     return X, y
+
+
+def _numbers():
+    """The rows with numbers as targets."""
+    X, y = _rows()
+    return X, 50.0 + 3.0 * X[:, 2] + (y == "rose")
 
 
 def _frame():
@@ -86,33 +92,35 @@ def _through(model, X, y, path: Path, **known):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    ("name", "given", "form"),
+    ("key", "given", "form"),
     [
         # A part is tried in every form; of its variants the dense one stands for the others.
-        pytest.param(name, given, form, marks=[pytest.mark.slow] if given and form != "dense" else [])
-        for name, given in PARTS
+        pytest.param(key, given, form, marks=[pytest.mark.slow] if given and form != "dense" else [])
+        for key, given in PARTS
         for form in ("dense", "sparse", "nominal")
     ],
     ids=str,
 )
-def test_every_part_comes_back(name, given, form, tmp_path):
-    dense, y = _rows()
+def test_every_part_comes_back(key, given, form, tmp_path):
+    (kind, name), part = key, FOUND[key]
+    numeric = part.tasks == ("regress",)
+    dense, y = _numbers() if numeric else _rows()
     X = {"dense": dense, "sparse": sp.csr_array(dense), "nominal": _frame()}[form]
-    model = seeded(catalog()[name].make(**given), 0)
+    model = seeded(part.make(**given), 0)
     if form == "sparse" and not model.__sklearn_tags__().input_tags.sparse:
         pytest.skip("takes no sparse data")
     if form == "nominal":
-        numbers_alone = given.get("metric") == "canberra" or catalog()[name].numbers_only(given)
-        if not catalog()[name].takes_nominal or numbers_alone:
+        numbers_alone = given.get("metric") == "canberra" or part.numbers_only(given)
+        if not part.takes_nominal or numbers_alone:
             pytest.skip("takes no nominal columns")
         # What stands around other models takes what they take.
         inner = {
-            "committee": {"estimator": KNN(3)},
-            "blend": {"estimators": [KNN(3), SSVTree()]},
+            "committee": {"estimator": KNNRegressor(3) if kind == "regressor" else KNN(3)},
+            "blend": {"estimators": [KNNRegressor(3)] if kind == "regressor" else [KNN(3), SSVTree()]},
             "with_probes": {"estimator": Ranking("ssv")},
             "stability_selection": {"estimator": Ranking("ssv", k=3)},
         }
-        wraps = catalog()[name].card.only.get("estimator") and model.measure == "classifier"
+        wraps = part.card.only.get("estimator") and model.measure == "classifier"
         model.set_params(**({"estimator": KNN(3)} if wraps else inner.get(name, {})))
     model.fit(X, y)
     if given.get("library") == "lightgbm":
@@ -126,7 +134,8 @@ def test_every_part_comes_back(name, given, form, tmp_path):
     _assert_same(_answers(loaded, X), _answers(model, X))
     if hasattr(model, "get_support"):
         np.testing.assert_array_equal(loaded.get_support(), model.get_support())
-    assert card.classes == (["rose", "tulip"] if hasattr(model, "predict") else [])
+    assert card.classes == (["rose", "tulip"] if kind == "classifier" else [])
+    assert card.task == ("regress" if kind == "regressor" else "classify")
     assert set(card.columns.values()) == ({"numeric", "nominal"} if form == "nominal" else {"numeric"})
 
 
@@ -324,7 +333,7 @@ CRAFTED = {
         "os.system",
     ),
     "called part": (
-        _schema(_node("ConstructorFromReduceNode", "tamis.classify.knn.knn", "KNN", content=_tuple_node(3))),
+        _schema(_node("ConstructorFromReduceNode", "tamis.classify.knn", "KNN", content=_tuple_node(3))),
         "ConstructorFromReduceNode",
     ),
     "subprocess": (_schema(_node("ObjectNode", "subprocess", "Popen", content=_dict_node({}))), "subprocess.Popen"),

@@ -34,8 +34,9 @@ from tamis.validation.execute.fold import FoldTask, run_fold
 from tamis.validation.execute.preparations import PreparationCache
 from tamis.validation.execute.rows import Ledger, Pair, Rows, size_of
 from tamis.validation.fold_result import FoldResult
-from tamis.validation.folds import StratifiedFolds
+from tamis.validation.folds import StratifiedFolds, stratify_by
 from tamis.validation.models import as_estimators
+from tamis.validation.numeric_metrics import NumericPredictions
 from tamis.validation.plan import plan
 
 #: Recipes by the part that they try; every part of the catalog must be here.
@@ -124,12 +125,35 @@ RECIPES = {
     "boost": "cc(4) | boost(5, min_samples_leaf=3, learning_rate={0.1, 0.3}, library=lightgbm)",
 }
 
+#: Recipes for numbers, by the part that they try; those of words that serve classes too are tried again.
+NUMBERS = {
+    "spearman": "spearman({2, 5}) | ridge(1.0)",
+    "rrelieff": "rrelieff({2, 5}, n_neighbors={3, 10}) | ridge(1.0)",
+    "ridge": "standardize | cc({3, 6}) | ridge({0.1, 1.0, 10.0})",
+    "lasso": "cc(6) | lasso({0.01, 0.1})",
+    "elastic_net": "cc(6) | elastic_net({0.01, 0.1}, l1_ratio={0.1, 0.9})",
+    "svr": "standardize | cc(4) | svr({linear, gaussian}, C={0.1, 1.0})",
+    "cc": "cc({2, 5, 9}) | {knn({1, 3}), ridge(1.0)}",
+    "f": "f(fdr={0.2, 0.6}) | ridge(1.0)",
+    "mi": "mi({2, 5}) | ridge(1.0)",
+    "mrmr": "mrmr({2, 4}, criterion=fcd) | ridge(1.0)",
+    "stepwise": "stepwise({0.05, 0.2}, p_remove=0.3) | ridge(1.0)",
+    "sfs": "sfs(ridge(1.0), k={2, 3}) | ridge(1.0)",
+    "rfe": "rfe({2, 4}) | ridge(1.0)",
+    "tree": "cc(4) | tree",
+    "forest": "cc(4) | forest(5, min_samples_leaf={1, 3})",
+    "extra_trees": "cc(4) | extra_trees(5, max_features={sqrt, 1.0})",
+    "boost": "cc(4) | boost(5, min_samples_leaf=3, library=lightgbm)",
+    "committee": "committee(3, cc({2, 4}) | ridge(1.0))",
+    "blend": "blend(cc(2) | ridge(1.0), knn(3), weights=[2, {1, 3}])",
+}
+
 #: Sums in another order: the only parts whose evidence may differ from that of a fit by itself, and by how much.
-ROUNDING = {"svm": 1e-6, "nrbf": 1e-9, "pca": 1e-9, "lsi": 1e-9}
+ROUNDING = {"svm": 1e-6, "nrbf": 1e-9, "pca": 1e-9, "lsi": 1e-9, "ridge": 1e-9, "svr": 1e-6, "lasso": 1e-9}
 
 
 def test_every_part_of_the_catalog_is_tried() -> None:
-    assert set(RECIPES) == set(catalog())
+    assert {*RECIPES, *NUMBERS} == set(catalog())
 
 
 def problem(seed: int, n_classes: int = 2, sparse: bool = False, rows: int = 36, columns: int = 11):
@@ -149,6 +173,10 @@ def built(texts):
 
 def assert_same(found: FoldResult, expected: FoldResult, recipe: str) -> None:
     slack = max((size for part, size in ROUNDING.items() if part in recipe), default=0.0)
+    np.testing.assert_array_equal(found.selected, expected.selected)
+    if isinstance(expected.predictions, NumericPredictions):
+        np.testing.assert_allclose(found.predictions.labels, expected.predictions.labels, rtol=max(slack, 1e-12))
+        return
     for one, other in (
         (found.predictions.scores, expected.predictions.scores),
         (found.predictions.probabilities, expected.predictions.probabilities),
@@ -167,7 +195,6 @@ def assert_same(found: FoldResult, expected: FoldResult, recipe: str) -> None:
     else:
         np.testing.assert_array_equal(found.predictions.labels, expected.predictions.labels)
         assert found.metrics == expected.metrics or any(np.isnan(v) for v in found.metrics.values())
-    np.testing.assert_array_equal(found.selected, expected.selected)
     assert (found.repeat, found.fold, found.n_train, found.n_features) == (
         expected.repeat,
         expected.fold,
@@ -177,7 +204,7 @@ def assert_same(found: FoldResult, expected: FoldResult, recipe: str) -> None:
 
 
 def assert_as_alone(models, X, y, folds: int = 2, **options) -> None:
-    splits = StratifiedFolds(folds).splits(y, seed=1)
+    splits = StratifiedFolds(folds).splits(stratify_by(y, Dataset.of(X, y).task), seed=1)
     for model, outcome in zip(models, try_all(models, Dataset.of(X, y), splits, seed=5, **options), strict=True):
         for number, split in enumerate(splits):
             expected = alone(model, X, y, split, seed=5)
@@ -198,6 +225,14 @@ def assert_as_alone(models, X, y, folds: int = 2, **options) -> None:
 def test_every_part_answers_in_a_plan_as_alone(part: str, sparse: bool) -> None:
     X, y = problem(2, n_classes=3 if part in ("svm", "knn", "cc", "rfe") else 2, sparse=sparse)
     assert_as_alone(built([RECIPES[part]]), X, y)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("part", NUMBERS)
+def test_every_part_of_numbers_answers_in_a_plan_as_alone(part: str, sparse: bool) -> None:
+    X, y = problem(2, sparse=sparse)
+    target = 3.0 * y + np.asarray(X[:, [3]].sum(axis=1)).ravel() + np.random.default_rng(0).normal(size=y.size)
+    assert_as_alone(as_estimators([NUMBERS[part]], Dataset.of(X, target)), X, target)
 
 
 @given(

@@ -16,7 +16,8 @@ from tamis.base.part import Part
 from tamis.base.score import Score
 from tamis.base.search_range import Choice, Range
 from tamis.base.selector import Selection, Selector
-from tamis.compose.catalog import _score_entry, catalog, entry, register
+from tamis.base.task import BOTH
+from tamis.compose.catalog import _score_entry, catalog, entries, entry, register
 from tamis.compose.chain import Call, Chain
 from tamis.compose.recipe import completed, parse, recipe, to_text
 
@@ -162,24 +163,24 @@ def test_no_text_gets_past_as_anything_but_a_recipe_or_a_refusal(text):
 
 @st.composite
 def chains(draw):
-    """Chains drawn from the catalog's own search ranges."""
-    parts = []
-    for part in draw(st.lists(st.sampled_from(list(catalog().values())), min_size=1, max_size=3)):
-        if part.kind != "classifier":
-            parts.append(part)
-    parts.append(draw(st.sampled_from(list(catalog().values()))))
+    """Chains drawn from the catalog's own search ranges, and the task they are for."""
+    task = draw(st.sampled_from(BOTH))
+    served = [part for part in entries() if task in part.tasks]
+    front = [part for part in served if part.kind not in ("classifier", "regressor")]
+    parts = [*draw(st.lists(st.sampled_from(front), max_size=3)), draw(st.sampled_from(served))]
     calls = []
     for part in parts:
         names = draw(st.sets(st.sampled_from(sorted(part.card.search)))) if part.card.search else set()
         values = {n: draw(st.sampled_from(part.card.search[n].values())) for n in names}
         calls.append(Call(part.name, tuple((n, values[n]) for n in part.parameters if n in names)))
-    return Chain(tuple(calls))
+    return Chain(tuple(calls)), task
 
 
 @given(chains())
-def test_every_chain_of_the_search_space_survives_printing(chain):
+def test_every_chain_of_the_search_space_survives_printing(drawn):
+    chain, task = drawn
     assert parse(str(chain)) == chain
-    assert to_text(chain.build()) == str(chain)
+    assert to_text(chain.build(task)) == str(chain)
 
 
 def test_what_is_no_part_prints_as_python_shows_it():

@@ -91,7 +91,7 @@ def test_columns_are_shuffled(name):
         ("friedman", {"n_functions": 0}, "n_functions"),
         ("friedman", {"mean_size": 0.5}, "mean_size must be a finite number of 1 or more; got 0.5"),
         ("friedman", {"noise": "much"}, "noise must be a finite number of 0 or more; got 'much'"),
-        ("friedman", {"task": "ranking"}, "task must be 'classification' or 'regression'; got 'ranking'"),
+        ("friedman", {"task": "ranking"}, "task must be 'classify' or 'regress'; got 'ranking'"),
         ("xor", {"n_interacting": 1}, "n_interacting must be a whole number of 2 or more; got 1"),
         ("xor", {"noise": 0.5}, "noise must be a finite number of 0 or more and below 0.5; got 0.5"),
         ("xor", {"n_rows": 1}, "n_rows"),
@@ -234,7 +234,7 @@ def test_friedman_function_is_a_gaussian_bump_of_its_inputs(seed):
     # The logarithm of one bump is a quadratic form of the inputs in it and of nothing else; its coefficients give
     # back the matrix, whose eigenvalues and peak are known by range.
     settings = {"n_inputs": 4, "n_probes": 2, "n_functions": 1, "seed": seed}
-    data = friedman(200, task="regression", **settings)
+    data = friedman(200, task="regress", **settings)
     used = friedman_participation(**settings) == 1
     assert (data.roles[used] == "informative").all()
     assert (data.roles[~used] == "probe").all()
@@ -286,7 +286,7 @@ def test_friedman_defaults_are_those_of_the_workshop_paper():
 
 
 def test_friedman_classes_are_the_target_cut_at_its_median():
-    target, classes = friedman(301, task="regression", seed=2), friedman(301, seed=2)
+    target, classes = friedman(301, task="regress", seed=2), friedman(301, seed=2)
     assert target.y.dtype == np.float64
     assert target.target != classes.target
     np.testing.assert_array_equal(classes.X, target.X)
@@ -294,13 +294,13 @@ def test_friedman_classes_are_the_target_cut_at_its_median():
 
 
 def test_friedman_noise_is_relative_to_the_target():
-    clean, noisy = (friedman(4000, task="regression", noise=noise, seed=3) for noise in (0.0, 0.5))
+    clean, noisy = (friedman(4000, task="regress", noise=noise, seed=3) for noise in (0.0, 0.5))
     ratio = (noisy.y - clean.y).std() / clean.y.std()
     assert abs(ratio - 0.5) < 0.03
 
 
 def test_friedman_problem_does_not_depend_on_the_number_of_rows():
-    few, many = (friedman(n, task="regression", seed=4) for n in (50, 200))
+    few, many = (friedman(n, task="regress", seed=4) for n in (50, 200))
     np.testing.assert_array_equal(few.X, many.X[:50])
     np.testing.assert_allclose(few.y, many.y[:50])
     np.testing.assert_array_equal(few.roles, many.roles)

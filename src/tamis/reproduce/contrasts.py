@@ -34,7 +34,7 @@ def _test() -> ContrastTest:
 
 
 def _gaussians(seed: int) -> dict[str, Any]:
-    data = friedman(500, task="regression", seed=seed)
+    data = friedman(500, task="regress", seed=seed)
     selected = contrasts_of(data.X, np.asarray(data.y, dtype=np.float64), _test(), seed=seed).selected
     return _findings(friedman_participation(seed=seed), selected)
 

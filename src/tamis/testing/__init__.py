@@ -1,4 +1,4 @@
-"""Conformance checks: what every part of tamis passes, for a selector or classifier of your own.
+"""Conformance checks: what every part of tamis passes, for a selector, classifier or regressor of your own.
 
 ``check(estimator)`` runs scikit-learn's own checks and ours and raises at the first failure; ``checks(estimator)``
 yields them one by one for a test runner::
