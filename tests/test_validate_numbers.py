@@ -201,7 +201,7 @@ class TestPrediction:
 def found() -> MinedRegressor:
     """A small search."""
     X, y = problem()
-    made = mine(X, y, trials=40, engine="serial", folds=2, inner_folds=3, without=["committee"], progress=False)
+    made = mine(X, y, trials=20, engine="serial", folds=2, inner_folds=3, without=["committee"], progress=False)
     assert isinstance(made, MinedRegressor)
     return made
 
@@ -238,5 +238,5 @@ class TestSearch:
         rng = np.random.default_rng(0)
         X, y = rng.normal(size=(60, 30)), rng.normal(size=60)
         for estimate in ("nested", "bootstrap"):
-            found = mine(X, y, trials=15, engine="serial", folds=3, estimate=estimate, progress=False)
+            found = mine(X, y, trials=10, engine="serial", folds=3, estimate=estimate, progress=False)
             assert found.validation_.estimates["rmse"].mean > 0.9 * y.std()

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from tamis.base.part import Part
+from tamis.base.predictor import Predictor, WeightedPredictor
 from tamis.base.types import FloatArray
-from tamis.base.validation import check_weights, class_pairs, encode_labels, forget
+from tamis.base.validation import class_pairs, encode_labels
 
 
 def _gives_probabilities(classifier: "Classifier") -> bool:
@@ -22,7 +22,7 @@ def _gives_margins(classifier: "Classifier") -> bool:
     return not classifier.gives_probabilities
 
 
-class Classifier(ClassifierMixin, BaseEstimator):
+class Classifier(ClassifierMixin, Predictor):
     """Base of every classifier.
 
     A subclass writes ``__init__``, ``_parameter_constraints``, its `part` card, ``_fit(X, y)`` and
@@ -33,22 +33,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
     derives from :class:`WeightedClassifier` instead.
     """
 
-    part: ClassVar[Part]
-    #: Whether missing values (NaN) may reach `_fit` and `_decision`.
-    accepts_missing: ClassVar[bool] = False
     #: True when `_decision` returns class probabilities; there is then `predict_proba`, else `decision_function`.
     gives_probabilities: ClassVar[bool] = False
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from rows `X` and their class labels `y`."""
-        self._validate_params()
-        forget(self)
-        self._fit(*self._begin(X, y))
-        return self
-
-    @abstractmethod
-    def _fit(self, X: Any, y: Any) -> None:
-        """Learn, on validated input."""
 
     @abstractmethod
     def _decision(self, X: Any) -> FloatArray:
@@ -89,55 +75,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
         self.classes_, codes = encode_labels(y, type(self).__name__)
         return X, codes
 
-    def _take(self, found: None) -> None:
-        """A classifier keeps what it learns while it learns."""
-
     def _checked_decision(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         return self._decision(self._read(X, reset=False))
 
-    def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
-        """Validated rows, with the classes in `fit` (`reset`); one that takes more than numbers reads its own way."""
-        return validate_data(
-            self,
-            X,
-            y if reset else "no_validation",
-            reset=reset,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            ensure_all_finite="allow-nan" if self.accepts_missing else True,
-        )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.accepts_missing
-        return tags
-
-
-class WeightedClassifier(Classifier):
+class WeightedClassifier(WeightedPredictor, Classifier):
     """Base of a classifier that takes sample weights: ``_fit`` gets them, or None, as a third argument."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from rows `X` and their class labels `y`, each row counting as much as its weight.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_features)
-        y : array of shape (n_rows,)
-            Class labels.
-        sample_weight : array of shape (n_rows,), optional
-            Weights of zero and above; None counts every row once.
-        """
-        self._validate_params()
-        forget(self)
-        X, y = self._begin(X, y)
-        self._fit(X, y, check_weights(sample_weight, X))
-        return self
-
-    @abstractmethod
-    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
-        """Learn, on validated input."""
 
 
 def one_vs_one(pair_decisions: FloatArray, n_classes: int) -> FloatArray:

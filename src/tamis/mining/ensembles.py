@@ -1,6 +1,6 @@
 """Ensembles of the models of a library: calibrated, chosen greedily, and computed without a fit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -20,7 +20,7 @@ from tamis.validation.metrics import FoldPredictions
 CANDIDATES, MEMBERS = 40, 8
 
 #: Bags of candidates, the share of the candidates in each, and the most votes in one.
-BAGS, SHARE, VOTES = 20, 0.5, 10
+_BAGS, _SHARE, _VOTES = 20, 0.5, 10
 
 #: Number of best models among which the first votes of a bag are shared.
 _BEGINNERS = 5
@@ -115,27 +115,53 @@ def select_ensemble(
     seed : int
         Of the bags.
     """
-    rng = generator(seed)
     seen = weight > 0
-    own, weight = np.exp(-losses[:, seen]), weight[seen]
-    order = np.argsort(losses[:, seen] @ weight, kind="stable")
-    bags = np.zeros((BAGS if order.size > 2 else 1, order.size), dtype=np.intp)
+    members, votes = bagged_votes(
+        np.exp(-losses[:, seen]), _log_loss, weight[seen], least=_GAIN * float(weight[seen].sum()), seed=seed
+    )
+    return Ensemble(members, votes, calibration[members], balanced)
+
+
+def _log_loss(probabilities: FloatArray) -> FloatArray:
+    return -np.log(probabilities)
+
+
+def bagged_votes(
+    own: FloatArray, loss: Callable[[FloatArray], FloatArray], weight: FloatArray, *, least: float, seed: int
+) -> tuple[Codes, Codes]:
+    """The members of an ensemble, most votes first, and their votes.
+
+    Parameters
+    ----------
+    own : array of shape (n_models, n_entries)
+        What is averaged over the members: probabilities of the true classes, or residuals.
+    loss : callable
+        ``loss(mean)`` returns the losses of entries from such means.
+    weight : array of shape (n_entries,)
+        Above zero.
+    least : float
+        Gain of the sum of losses below which a vote more is not worth it.
+    seed : int
+        Of the bags.
+    """
+    rng = generator(seed)
+    order = np.argsort(loss(own) @ weight, kind="stable")
+    bags = np.zeros((_BAGS if order.size > 2 else 1, order.size), dtype=np.intp)
     for votes in bags:
-        inside = rng.random(order.size) < SHARE if order.size > 2 else np.ones(order.size, dtype=bool)
+        inside = rng.random(order.size) < _SHARE if order.size > 2 else np.ones(order.size, dtype=bool)
         inside[rng.choice(order.size, min(2, order.size), replace=False)] = True
         bag = order[inside[order]]
-        votes[bag] = _votes(own[bag], weight)
-    losses_of_bags = -np.log((bags / bags.sum(axis=1, keepdims=True)) @ own)
-    votes = bags[good_bags(losses_of_bags, weight)].sum(axis=0)
-    most = np.lexsort((np.argsort(order), -votes))[:MEMBERS]
-    members = most[votes[most] > 0]
-    together = -np.log(np.average(own[members], axis=0, weights=votes[members]))
-    if (together - losses[order[0]][seen]) @ weight >= 0:
+        votes[bag] = _votes(own[bag], loss, weight, least)
+    found = bags[_good_bags(loss((bags / bags.sum(axis=1, keepdims=True)) @ own), weight)].sum(axis=0)
+    most = np.lexsort((np.argsort(order), -found))[:MEMBERS]
+    members = most[found[most] > 0]
+    together = loss(np.average(own[members], axis=0, weights=found[members]))
+    if (together - loss(own[order[0]])) @ weight >= 0:
         members = order[:1]
-    return Ensemble(members, votes[members], calibration[members], balanced)
+    return members, np.maximum(found[members], 1)
 
 
-def good_bags(losses: FloatArray, weight: FloatArray) -> np.ndarray:
+def _good_bags(losses: FloatArray, weight: FloatArray) -> np.ndarray:
     """The bags whose mean loss over rows is that of the best one, within a standard error of the difference."""
     share = weight / weight.sum()
     more = losses - losses[(losses @ share).argmin()]
@@ -143,20 +169,20 @@ def good_bags(losses: FloatArray, weight: FloatArray) -> np.ndarray:
     return np.flatnonzero(means <= np.sqrt((more - means[:, None]) ** 2 @ share**2))
 
 
-def _votes(own: FloatArray, weight: FloatArray) -> Codes:
-    """Votes for models, best first, from their probabilities of the true classes."""
+def _votes(own: FloatArray, loss: Callable[[FloatArray], FloatArray], weight: FloatArray, least: float) -> Codes:
+    """Votes for models, best first."""
     sums = np.cumsum(own[:_BEGINNERS], axis=0)
-    losses = [-float(weight @ np.log(total / (n + 1))) for n, total in enumerate(sums)]
+    losses = [float(loss(total / (n + 1)) @ weight) for n, total in enumerate(sums)]
     n = int(np.argmin(losses))
     votes = np.zeros(own.shape[0], dtype=np.intp)
     votes[: n + 1] = 1
-    total, loss, n = sums[n], losses[n], n + 1
-    while n < VOTES:
-        after = -(np.log((total + own) / (n + 1)) @ weight)
+    total, now, n = sums[n], losses[n], n + 1
+    while n < _VOTES:
+        after = loss((total + own) / (n + 1)) @ weight
         winner = int(after.argmin())
-        if after[winner] > loss - _GAIN * weight.sum():
+        if after[winner] > now - least:
             break
-        loss, total, n = after[winner], total + own[winner], n + 1
+        now, total, n = after[winner], total + own[winner], n + 1
         votes[winner] += 1
     return votes
 

@@ -1,23 +1,20 @@
 """Ensembles of models that predict numbers: the weighted mean of members that are chosen greedily."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
 
-from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray
 from tamis.compose.catalog import part_for
 from tamis.compose.chain import Call
 from tamis.compose.parser import parse
-from tamis.mining.ensembles import BAGS, MEMBERS, SHARE, VOTES, good_bags
+from tamis.mining.ensembles import bagged_votes
 from tamis.mining.library import NumberLibrary
 from tamis.validation.numeric_metrics import NumericPredictions
 
-#: Number of best models among which the first votes of a bag are shared.
-_BEGINNERS = 5
-
-#: Relative gain below which a vote more is not worth it.
+#: Gain, relative to the loss of the best model, below which a vote more is not worth it.
 _GAIN = 1e-9
 
 
@@ -81,39 +78,7 @@ def select_numbers(residuals: FloatArray, weight: FloatArray, *, absolute: bool,
     >>> sorted(select_numbers(residuals, np.ones(4), absolute=False, seed=0).members.tolist())
     [0, 1]
     """
-    rng = generator(seed)
     seen = weight > 0
-    own, weight = residuals[:, seen], weight[seen]
-    order = np.argsort(row_losses(own, absolute=absolute) @ weight, kind="stable")
-    bags = np.zeros((BAGS if order.size > 2 else 1, order.size), dtype=np.intp)
-    for votes in bags:
-        inside = rng.random(order.size) < SHARE if order.size > 2 else np.ones(order.size, dtype=bool)
-        inside[rng.choice(order.size, min(2, order.size), replace=False)] = True
-        bag = order[inside[order]]
-        votes[bag] = _votes(own[bag], weight, absolute=absolute)
-    losses = row_losses((bags / bags.sum(axis=1, keepdims=True)) @ own, absolute=absolute)
-    votes = bags[good_bags(losses, weight)].sum(axis=0)
-    most = np.lexsort((np.argsort(order), -votes))[:MEMBERS]
-    members = most[votes[most] > 0]
-    together = row_losses(np.average(own[members], axis=0, weights=votes[members]), absolute=absolute)
-    if (together - row_losses(own[order[0]], absolute=absolute)) @ weight >= 0:
-        members = order[:1]
-    return NumberEnsemble(members, np.maximum(votes[members], 1))
-
-
-def _votes(residuals: FloatArray, weight: FloatArray, *, absolute: bool) -> Codes:
-    """Votes for models, best first."""
-    sums = np.cumsum(residuals[:_BEGINNERS], axis=0)
-    losses = [float(row_losses(total / (n + 1), absolute=absolute) @ weight) for n, total in enumerate(sums)]
-    n = int(np.argmin(losses))
-    votes = np.zeros(residuals.shape[0], dtype=np.intp)
-    votes[: n + 1] = 1
-    total, loss, n = sums[n], losses[n], n + 1
-    while n < VOTES:
-        after = row_losses((total + residuals) / (n + 1), absolute=absolute) @ weight
-        winner = int(after.argmin())
-        if after[winner] > loss * (1 - _GAIN):
-            break
-        loss, total, n = float(after[winner]), total + residuals[winner], n + 1
-        votes[winner] += 1
-    return votes
+    own, loss = residuals[:, seen], partial(row_losses, absolute=absolute)
+    best = float((loss(own) @ weight[seen]).min())
+    return NumberEnsemble(*bagged_votes(own, loss, weight[seen], least=_GAIN * best, seed=seed))

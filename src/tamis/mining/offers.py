@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -116,6 +116,9 @@ class Chooser:
         Whether there may be an ensemble.
     """
 
+    #: Whether all members of an ensemble together may use no more columns than one of them.
+    limits_union: ClassVar[bool] = False
+
     library: Any
     metric: Metric
     wishes: Wishes = field(default_factory=Wishes)
@@ -213,16 +216,17 @@ class Chooser:
             return None
         found = self._combined(part.models(able), fitted[able], losses[able], weight, self.seed + sample)
         members = able[found.members]
-        while members.size > 1 and not self._within(part, members):
+        while members.size > 1 and not self._within(part, members, most if self.limits_union else np.inf):
             members = members[:-1]
         return found.with_members(members)
 
-    def _within(self, part: Library, members: np.ndarray) -> bool:
-        """Whether an ensemble of these members is within the limits."""
+    def _within(self, part: Library, members: np.ndarray, most: float) -> bool:
+        """Whether an ensemble of these members is within the limits, and uses at most some number of columns."""
         if part.seconds[members].sum() > self.seconds:
             return False
-        most = self.wishes.max_features
-        return most is None or part.union_size(members) <= most
+        wanted = self.wishes.max_features
+        most = most if wanted is None else min(most, wanted)
+        return most == np.inf or part.union_size(members) <= most
 
 
 class ClassChooser(Chooser):
@@ -269,8 +273,13 @@ class ClassChooser(Chooser):
 
 
 class NumberChooser(Chooser):
-    """Chooses among models of numbers, by squared errors, or absolute ones where the metric is of these."""
+    """Chooses among models of numbers, by squared errors, or absolute ones where the metric is of these.
 
+    Squared errors gain from the mean of models that differ in useless columns, so that these would add up: all members
+    together have the limit of one.
+    """
+
+    limits_union = True
     library: NumberLibrary
 
     def __post_init__(self) -> None:

@@ -22,9 +22,9 @@ COMPILE = "compile"
 #: What each stage does, in words.
 _STAGES = {
     "portfolio": "recipes that did well on other data",
-    "base": "classifiers on all features",
+    "base": "models on all features",
     "select": "selections",
-    "classify": "classifiers behind the best selections",
+    "classify": "models behind the best selections",
     "templates": "the given templates",
     "tune": "tuning",
     "substitute": "substituting parts",
