@@ -20,10 +20,13 @@ from tamis.compose.model_card import card_of
 from tamis.compose.model_file import save_model
 from tamis.compose.recipe import recipe, to_text
 from tamis.data.dataset import Dataset
+from tamis.mining.library import NumberLibrary
 from tamis.mining.mined import MinedRegressor
+from tamis.mining.offers import NumberChooser
 from tamis.mining.search import mine
 from tamis.validation import compare, learning_curve, permutation_test, validate_many, validate_nested
 from tamis.validation.folds import StratifiedFolds, stratify_by
+from tamis.validation.metrics import metrics_for
 
 LINEAR = make_pipeline(StandardScaler(), SklearnRidge())
 
@@ -240,3 +243,22 @@ class TestSearch:
         for estimate in ("nested", "bootstrap"):
             found = mine(X, y, trials=10, engine="serial", folds=3, estimate=estimate, progress=False)
             assert found.validation_.estimates["rmse"].mean > 0.9 * y.std()
+
+
+def test_one_member_is_no_blend() -> None:
+    library = NumberLibrary(
+        recipes=("ridge", "knn(5)"),
+        families=("a", "b"),
+        sizes=np.ones(2),
+        seconds=np.ones(2),
+        columns=((None,), (None,)),
+        n_features=1,
+        truth=np.arange(4.0),
+        split=np.zeros(4, dtype=int),
+        repeat=np.zeros(4, dtype=int),
+        unit=np.arange(4),
+        stratum=np.zeros(4, dtype=int),
+        values=np.array([np.arange(4.0), np.zeros(4)]),
+    )
+    found = NumberChooser(library, metrics_for("regress")["rmse"]).choose()
+    assert [found.text(name) for name in ("best", "single", "small")] == ["ridge"] * 3

@@ -181,8 +181,9 @@ class Mined(Reported, ClassifierMixin, BaseEstimator):
 
     def _answer(self) -> str:
         validation = self.validation_
+        nothing = "chance" if validation.task == "classify" else "the mean alone"
         return (
-            f"{validation.metrics[0].title} {_error(validation)} on unseen rows (chance {validation.chance:.4g}), "
+            f"{validation.metrics[0].title} {_error(validation)} on unseen rows ({nothing} {validation.chance:.4g}), "
             f"{len(self.features)} of {self.n_features_in_} features"
         )
 

@@ -44,7 +44,9 @@ class NumberEnsemble:
         return NumericPredictions(library.truth[entries], np.average(own, axis=0, weights=self.votes))
 
     def text(self, library: NumberLibrary) -> str:
-        """The recipe."""
+        """The recipe: that of the member itself where it is alone."""
+        if self.members.size == 1:
+            return library.recipes[self.members[0]]
         arguments: tuple[tuple[str, object], ...] = (
             ("estimators", tuple(parse(library.recipes[m]) for m in self.members)),
             ("weights", tuple(self.votes.tolist())),

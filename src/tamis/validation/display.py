@@ -24,8 +24,9 @@ class Displayed:
         kind : str, optional
             "error_features" (error against number of features), "stability" (the same, coloured by the stability of
             the features), "features" (how often the folds select each), "confusion", "roc", "threshold",
-            "calibration", "learning" or "permutation", as far as this result has them; by default the first that it
-            has. A search also has "projection", "redundancy", "selectors" and "stages".
+            "calibration", "predicted" (against true numbers), "residuals", "effects", "target", "learning" or
+            "permutation", as far as this result has them; by default the first that it has. A search also has
+            "projection", "redundancy", "selectors" and "stages".
         backend : {"plotly", "matplotlib"}, default="plotly"
 
         Returns
