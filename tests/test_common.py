@@ -83,6 +83,7 @@ EXPECTED = {
         "words",
     ],
     "classifier": [
+        "blasso",
         "blend",
         "boost",
         "c45",
@@ -105,6 +106,7 @@ EXPECTED = {
         "tree",
     ],
     "regressor": [
+        "blasso",
         "blend",
         "boost",
         "committee",
@@ -205,6 +207,9 @@ VARIANTS = [
     ("blend", {"estimators": [KNN(3), SVM()], "weights": [2, 1]}),
     ("logistic", {"penalty": "l1"}),
     ("logistic", {"C": 100.0, "class_weight": "balanced"}),
+    ("blasso", {"k": 3}),
+    ("blasso", {"loss": "hinge", "alpha": 0.1}),
+    ("blasso", {"loss": "squared", "stop": "cv", "step": 0.02}),
     ("probit", {"prior": "laplace"}),
     ("probit", {"variance": 100.0, "class_weight": "balanced"}),
     ("lda", {"shrinkage": 0.1}),
@@ -218,6 +223,10 @@ VARIANTS = [
 
 #: The same for regressors.
 NUMERIC_VARIANTS = [
+    ("blasso", {"k": 3}),
+    ("blasso", {"loss": "huber", "step": 0.02}),
+    ("blasso", {"alpha": 0.1, "l1_ratio": 0.5}),
+    ("blasso", {"stop": "cv"}),
     ("blend", {"estimators": [KNNRegressor(3), Ridge(1.0)], "weights": [2, 1]}),
     ("boost", {"n_estimators": 20, "library": "lightgbm"}),
     ("committee", {"cv": 3, "estimator": KNNRegressor(3)}),
@@ -246,10 +255,10 @@ def test_the_catalog_has_found_every_part():
 def test_fit_shows_sample_weights_where_they_count():
     parts = [part for part in entries() if "sample_weight" in inspect.signature(part.make().fit).parameters]
     weighted = {part.name for part in parts if part.kind != "regressor"}
-    classifiers = "c45 centroid convex_net esnb extra_trees logistic mdl_histogram nb nrbf probit snb svm tree"
+    classifiers = "blasso c45 centroid convex_net esnb extra_trees logistic mdl_histogram nb nrbf probit snb svm tree"
     assert weighted == {*EXPECTED["score"], "rfe", "ssv_tree", "stepwise", *classifiers.split()}
     weighted = {part.name for part in parts if part.kind == "regressor"}
-    assert weighted == {"elastic_net", "extra_trees", "lasso", "ridge", "svr", "tree"}
+    assert weighted == {"blasso", "elastic_net", "extra_trees", "lasso", "ridge", "svr", "tree"}
 
 
 #: Parts that take long to fit by default: they are checked with less of the same.
@@ -311,7 +320,7 @@ def test_the_class_is_called_what_the_recipe_calls_the_part():
 def test_one_recipe_serves_both_tasks():
     """A word for a classifier and a regressor takes the regressor's arguments for both, in the same places."""
     both = {name: part for (kind, name), part in FOUND.items() if kind == "classifier" and part.regressor is not None}
-    assert sorted(both) == ["blend", "boost", "committee", "extra_trees", "forest", "knn", "tree"]
+    assert sorted(both) == ["blasso", "blend", "boost", "committee", "extra_trees", "forest", "knn", "tree"]
     for part in both.values():
         assert set(part.regressor.parameters) <= set(part.parameters)
         assert part.regressor.card.positional in (part.card.positional, ())

@@ -11,7 +11,6 @@ from sklearn.pipeline import Pipeline
 from tamis.base.classifier import Classifier
 from tamis.base.errors import TamisError
 from tamis.base.regressor import Regressor
-from tamis.base.selector import Selector
 from tamis.base.types import Mask
 
 
@@ -179,7 +178,7 @@ def selected_columns(model: Any, n_features: int, who: str) -> SelectedColumns:
             "a step before the selector mixes them"
         )
     mask = mask_of(reaching[support], n_features)
-    if not isinstance(last, Selector):
+    if not hasattr(last, "order_"):
         return SelectedColumns(mask, None)
     ordered, first = np.unique(reaching[last.order_], return_index=True)
     return SelectedColumns(mask, ordered[np.argsort(first)])

@@ -112,7 +112,7 @@ def select(
     dataset = load_data(data, target, reading, several=several)
     chain = completed_for(dataset, written)
     note_large_sizes(chain, dataset)
-    model, classes = seeded(chain.build(), seed), dataset.y
+    model, classes = seeded(chain.build(dataset.task if several is None else None), seed), dataset.y
     if several is not None:
         from tamis.compose.each_label import EachLabel
 

@@ -164,7 +164,7 @@ def validate(
     chains = [completed_for(dataset, chain) for chain in written]
     if len(chains) == 1:
         note_large_sizes(chains[0], dataset)
-    models: Any = as_estimators([chain.build() for chain in chains])
+    models: Any = as_estimators([chain.build(dataset.task if several is None else None) for chain in chains])
     options: Any = {"split": split, "folds": folds, "repeats": repeats, "seed": seed, "n_jobs": jobs, "engine": engine}
 
     def run(title: str, function: Callable[..., Any], models: Any, **more: Any) -> Any:

@@ -80,6 +80,8 @@ class Entry:
     told: bool = False
     #: The regressor of the same name, for a classifier that has one.
     regressor: "Entry | None" = None
+    #: Whether it selects columns: it may then stand before the end of a recipe, also as a classifier or regressor.
+    selects: bool = False
 
     @property
     def name(self) -> str:
@@ -229,7 +231,8 @@ def _class_entry(cls: Any, kind: str) -> Entry:
     }
     takes = getattr(cls, "takes_nominal", False), getattr(cls, "accepts_missing", False)
     tasks: tuple[Task, ...] = _TASKS[kind] if kind in _TASKS else getattr(cls, "tasks", BOTH)
-    return Entry(cls.part, kind, _summary(cls), parameters, cls, None, *takes, tasks, "task" in signature)
+    told, selects = "task" in signature, kind == "selector" or getattr(cls, "selects", False)
+    return Entry(cls.part, kind, _summary(cls), parameters, cls, None, *takes, tasks, told, selects=selects)
 
 
 def _score_entry(score: Score) -> Entry:
@@ -251,7 +254,7 @@ def _score_entry(score: Score) -> Entry:
     card = replace(score.part, positional=("k",), search=Ranking.part.search)
     takes = score.takes_nominal, Ranking.accepts_missing
     tasks = score.tasks if score.supervised else BOTH
-    return Entry(card, "score", _summary(score), parameters, make, score, *takes, tasks, score.supervised)
+    return Entry(card, "score", _summary(score), parameters, make, score, *takes, tasks, score.supervised, selects=True)
 
 
 def _summary(documented: Any) -> str:

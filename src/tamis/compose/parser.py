@@ -75,8 +75,9 @@ class _Parser:
         parts = tuple(self._part(n) for n in nodes)
         for place, part in zip(nodes[:-1], parts[:-1], strict=True):
             for last in _last_calls(part):
-                if (kind := entry(last.name).kind) in ("classifier", "regressor"):
-                    raise self._at(place, f"{last.name} is a {kind}: it can only come last in a chain")
+                known = entry(last.name)
+                if known.kind in ("classifier", "regressor") and not known.selects:
+                    raise self._at(place, f"{last.name} is a {known.kind}: it can only come last in a chain")
         return Chain(parts)
 
     def _part(self, node: ast.expr) -> Call | Choice:

@@ -100,6 +100,6 @@ def check_selects(text: str) -> Chain:
     chain = parse(text)
     chain.build()
     last = str(chain.parts[-1]).partition("(")[0]
-    if entry(last).kind not in ("score", "selector"):
+    if not entry(last).selects:
         raise TamisError(f"{last} is not a selector: rank takes a recipe that ends in one")
     return chain

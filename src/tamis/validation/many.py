@@ -202,7 +202,7 @@ def size_family(text: str) -> str:
 
 
 def _starred(part: Any) -> str:
-    selects = isinstance(part, Call) and entry(part.name).kind in ("score", "selector")
+    selects = isinstance(part, Call) and entry(part.name).selects
     if not selects or not any(name in _SIZES for name, _ in part.arguments):
         return str(Chain((part,)))
     rest = Call(part.name, tuple(pair for pair in part.arguments if pair[0] not in _SIZES))

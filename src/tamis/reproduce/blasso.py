@@ -1,0 +1,163 @@
+"""The experiments of Zhao and Yu (2005), "Boosted lasso": diabetes with an eleventh variable, the 1-norm SVM, the step.
+
+Their columns have unit length and their target its own units. Ours have unit mean square and the target unit deviation:
+a step of 0.5 there is 0.5 / (sqrt(442) 77.0) = 0.00031 here.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import lasso_path
+
+from tamis.base.seeds import generator
+from tamis.base.types import FloatArray
+from tamis.margins.boosted_lasso.boosting import boosted_lasso
+from tamis.margins.boosted_lasso.path import Path
+from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
+
+#: Steps of the paper's figures, in its units; 0.5 is that of the coefficient paths.
+STEP = 0.5
+_STEPS = (50.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.05)
+
+#: Penalties below this share of the highest are left out of differences: the paths end at different ones.
+LEAST = 0.005
+
+#: A weight that differs by this much, in deviations of the target, has left the lasso.
+_APART = 0.03
+
+#: Most steps of a path.
+_MOST = 200_000
+
+#: Draws of the two circles.
+DRAWS = 50
+
+_NAMES = ("x1 sqrt(2)", "x2 sqrt(2)", "x1 x2 sqrt(2)", "x1^2", "x2^2")
+_PRINTED = {"BLasso": (8700, 840), "forward stagewise": (7300, 0)}
+
+
+def with_x11(data: Any) -> tuple[FloatArray, FloatArray]:
+    """Standardised columns of the diabetes data with x11 = -x7 + x8 + 5 x9, and the target in deviations."""
+    X, y = np.asarray(data.X, dtype=np.float64), np.asarray(data.y, dtype=np.float64)
+    X = np.column_stack([X, -X[:, 6] + X[:, 7] + 5 * X[:, 8]])
+    return (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
+
+
+def circles(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Two classes of 50 rows, the second on a ring around the first, in the five basis functions of the paper."""
+    first = rng.normal(size=(50, 2))
+    # One normal row in twelve lies on the ring.
+    second = rng.normal(size=(5_000, 2))
+    radius = (second**2).sum(axis=1)
+    second = second[(radius >= 4.5) & (radius <= 8)][:50]
+    a, b = np.concatenate([first, second]).T
+    root = math.sqrt(2)
+    return np.column_stack([root * a, root * b, root * a * b, a**2, b**2]), np.repeat([-1.0, 1.0], 50)
+
+
+def _gaps(path: Path, X: FloatArray, y: FloatArray) -> tuple[np.ndarray, FloatArray]:
+    """Knots of a path above the least penalty, and the largest difference of a weight from the lasso's at each."""
+    knots = path.knots[path.penalties[path.knots - 1] >= LEAST * path.highest]
+    _, exact, _ = lasso_path(X, y, alphas=path.penalties[knots - 1], tol=1e-9, max_iter=100_000)
+    return knots, np.abs(path.coefs(knots) - exact.T).max(axis=1)
+
+
+def _diabetes(task: Task) -> dict[str, Any]:
+    X, y = with_x11(task.data)
+    unit = math.sqrt(y.size) * float(np.asarray(task.data.y, dtype=np.float64).std())
+    found: dict[str, Any] = {}
+    for name, backward in (("BLasso", True), ("forward stagewise", False)):
+        path = boosted_lasso(X, y, step=STEP / unit, backward=backward, max_steps=_MOST)
+        knots, gaps = _gaps(path, X, y)
+        apart = np.flatnonzero(gaps > _APART)
+        left = None if apart.size == 0 else float(path.penalties[knots[apart[0]] - 1] / path.highest)
+        entered = (path.entries()[0] + 1).tolist()
+        weight = float(path.coef(len(path))[10])
+        steps = {"steps": len(path), "backward": int(path.backward.sum()) if backward else 0}
+        found[name] = {**steps, "entered": entered, "gap": float(gaps.max()), "left": left, "x11": weight}
+    penalties = float(np.abs(X.T @ y).max()) / y.size * np.geomspace(1.0, 1e-4, 2_000)
+    _, exact, _ = lasso_path(X, y, alphas=penalties, tol=1e-9, max_iter=100_000)
+    first = [int(np.flatnonzero(row)[0]) if row.any() else penalties.size for row in exact]
+    found["lasso"] = {
+        "entered": [j + 1 for j in np.argsort(first, kind="stable").tolist() if first[j] < penalties.size]
+    }
+    found["lasso"]["x11"] = float(exact[10, -1]) + 0.0
+    return found
+
+
+def _steps(task: Task) -> dict[str, Any]:
+    X, y = with_x11(task.data)
+    unit = math.sqrt(y.size) * float(np.asarray(task.data.y, dtype=np.float64).std())
+    lines = []
+    for step in _STEPS:
+        path = boosted_lasso(X, y, step=step / unit, max_steps=_MOST)
+        gaps = _gaps(path, X, y)[1]
+        lines.append([step, step / unit, len(path), float(gaps.max()), float(np.median(gaps))])
+        task.progress(len(lines), len(_STEPS))
+    return {"lines": lines}
+
+
+def _circles(task: Task) -> dict[str, Any]:
+    rng = generator(task.seed)
+    squares, lengths, orders = 0, [], []
+    for done in range(DRAWS):
+        path = boosted_lasso(*circles(rng), loss="hinge")
+        order = path.entries()[0].tolist()
+        squares += set(order[:2]) == {3, 4}
+        lengths.append(len(path))
+        orders.append([order.index(j) + 1 if j in order else 6 for j in range(5)])
+        task.progress(done + 1, DRAWS)
+    return {"squares": squares, "steps": float(np.median(lengths)), "places": np.mean(orders, axis=0).tolist()}
+
+
+def _tables(findings: Findings) -> list[Table]:
+    tables = []
+    paths, steps = findings.get(("diabetes_lars", "paths")), findings.get(("diabetes_lars", "step sizes"))
+    if paths is not None:
+        lines: list[list[str | None]] = []
+        for name, printed in _PRINTED.items():
+            own = paths[name]
+            left = "never" if own["left"] is None else f"{own['left']:.2f}"
+            order = " ".join(map(str, own["entered"]))
+            lines.append([f"{name}, printed", str(printed[0]), str(printed[1]), None, None, None, None])
+            counts = [str(own["steps"]), str(own["backward"])]
+            lines.append([f"{name}, here", *counts, order, f"{own['gap']:.4f}", left, f"{own['x11']:.3f}"])
+        order = " ".join(map(str, paths["lasso"]["entered"]))
+        lines.append(["lasso", None, None, order, None, None, f"{paths['lasso']['x11']:.3f}"])
+        columns = ("", "steps", "backward", "columns enter", "largest difference", "apart from", "x11 at the end")
+        tables.append(Table("Diabetes with x11 = -x7 + x8 + 5 x9", columns, lines))
+    if steps is not None:
+        cells = [
+            [f"{step:g}", f"{own:.5f}", str(int(count)), f"{most:.4f}", f"{middle:.4f}"]
+            for step, own, count, most, middle in steps["lines"]
+        ]
+        heads = ("step, paper's units", "here", "steps", "largest difference", "median over knots")
+        tables.append(Table("Difference from the lasso by the size of a step", heads, cells))
+    ring = findings.get(("", "two circles"))
+    if ring is not None:
+        places = [[name, f"{place:.2f}"] for name, place in zip(_NAMES, ring["places"], strict=True)]
+        title = (
+            f"1-norm SVM: both squares first in {ring['squares']} of {DRAWS} draws; {ring['steps']:.0f} steps (median)"
+        )
+        tables.append(Table(title, ("basis function", "mean place of entry"), places))
+    return tables
+
+
+STUDY = Study(
+    "Boosted lasso",
+    "Zhao and Yu 2005, sections 7 and 8",
+    "paths of the lasso, the boosted lasso and forward stagewise fitting; the 1-norm SVM; the size of a step",
+    (
+        Piece("diabetes_lars", "paths", _diabetes, 2),
+        Piece("diabetes_lars", "step sizes", _steps, 6),
+        Piece("", "two circles", _circles, 2),
+    ),
+    _tables,
+    remarks=(
+        "Differences are those of a weight from scikit-learn's lasso at the same penalty, in deviations of the target",
+        f"for columns of unit deviation, down to {LEAST:g} of the highest penalty.",
+        f"Apart from: the share of the highest penalty at which the difference first exceeds {_APART:g}.",
+        "The paper prints 490 steps for its one draw of the two circles, whose step it does not print; 0.01 here.",
+        "It prints the order squares, interaction, linear terms; which of the last three is first depends on the draw.",
+    ),
+)
