@@ -292,6 +292,21 @@ class NumberChooser(Chooser):
     def _losses(self, near: np.ndarray, part: Any, weight: FloatArray, *, sampled: bool) -> tuple[Any, FloatArray]:
         return part.truth - part.values, self._wrong[near]
 
+    def _single(self, part: Library, losses: FloatArray, weight: FloatArray, counts: FloatArray) -> tuple[int, int]:
+        """The fewest columns that do as well as the best model, within a standard error of the difference.
+
+        Models that differ in useless columns alone have nearly the same errors: the best of them is so by luck.
+        """
+        best, small = super()._single(part, losses, weight, counts)
+        if self.wishes.rule != "shrunk":
+            return best, small
+        share = weight / weight.sum()
+        more = losses - losses[best]
+        mean = more @ share
+        within = np.flatnonzero((mean <= np.sqrt((more - mean[:, None]) ** 2 @ share**2)) & (part.sizes >= 1))
+        single = min(within.tolist(), key=lambda i: (part.sizes[i], mean[i]), default=best)
+        return single, small if part.sizes[small] <= part.sizes[single] else single
+
     def _combined(self, part: Any, fitted: Any, losses: FloatArray, weight: FloatArray, seed: int) -> Any:
         return select_numbers(fitted, weight, absolute=self.absolute, seed=seed)
 
