@@ -296,3 +296,10 @@ def test_an_ensemble_of_numbers_is_limited_in_all_its_columns() -> None:
     alone = NumberChooser(replace(known, columns=apart), RMSE).choose()
     assert together.ensemble.members.size > 1
     assert alone.ensemble.members.size == 1
+
+
+def test_many_folds_and_too_many() -> None:
+    X, y = problem(120, 3)
+    assert tamis.validate("ridge(1.0)", X, y, folds=50).n_test.size == 50
+    with pytest.raises(TamisError, match="8 rows cannot be split into 10 folds; take at most 8"):
+        tamis.validate("ridge(1.0)", X[:8], y[:8])

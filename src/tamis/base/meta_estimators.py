@@ -61,8 +61,8 @@ def _model_task(model: Any) -> WantedTask:
     return "classify" if is_classifier(model) else "regress" if is_regressor(model) else "auto"
 
 
-def told_task(model: Any, y: Target) -> Any:
-    """A model for a validated target: one that takes numbers or classes is told which."""
+def with_task(model: Any, y: Target) -> Any:
+    """A model for a validated target: one that serves both gets the task."""
     if not is_numeric(y):
         return model
     model = clone(model)
@@ -240,8 +240,8 @@ class MetaSelector:
         return self.estimator
 
     def _told(self, y: Target) -> tuple[Any, Any]:
-        """The selector inside, told the task, and the target as it takes it: labels, numbers or None."""
-        return told_task(self._model(), y), y if y is None or is_numeric(y) else self.classes_[y]
+        """The selector inside, with the task, and the target as it takes it: labels, numbers or None."""
+        return with_task(self._model(), y), y if y is None or is_numeric(y) else self.classes_[y]
 
     def _settled_task(self) -> WantedTask:
         return settled_task(self.task, [self._model()], self.part.name)
@@ -274,11 +274,11 @@ class TaskByModel:
         if self.tasks != BOTH:
             return self.tasks[0]
         model = self._given_model()
-        own, told = _model_task(model), self.task
-        if own == "auto" or told == "auto":
-            return told if own == "auto" else own
-        if own != told:
-            raise self._mismatch(own, f"the target holds {HOLDS[told]}")
+        own, given = _model_task(model), self.task
+        if own == "auto" or given == "auto":
+            return given if own == "auto" else own
+        if own != given:
+            raise self._mismatch(own, f"the target holds {HOLDS[given]}")
         return own
 
     def _target(self, y: Any) -> Any:

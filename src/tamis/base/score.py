@@ -199,8 +199,8 @@ class Score:
         y = column_or_1d(y)
         if task != "auto":
             self.check_task(task)
-        told: Task = self.tasks[0] if self.tasks != BOTH else task_of(y) if task == "auto" else task
-        return numeric_target(y, self.name) if told == "regress" else encode_labels(y, self.name)[1]
+        settled: Task = self.tasks[0] if self.tasks != BOTH else task_of(y) if task == "auto" else task
+        return numeric_target(y, self.name) if settled == "regress" else encode_labels(y, self.name)[1]
 
 
 def score_many(

@@ -13,7 +13,7 @@ from tamis.base.types import FloatArray
 
 Task: TypeAlias = Literal["classify", "regress"]
 
-#: The task of an estimator that serves both: by the target, or as it is told.
+#: The task of an estimator that serves both: by the target, or as its parameter says.
 WantedTask: TypeAlias = Literal["auto", "classify", "regress"]
 
 #: Both tasks.
@@ -26,7 +26,7 @@ HOLDS: dict[Task, str] = {"classify": "classes", "regress": "numbers"}
 def task_of(y: Any) -> Task:
     """The task of a target by scikit-learn's rule: numbers with fractions are numbers, all else are classes.
 
-    Whole numbers may be either, and count as classes here; an estimator that is to predict them is told so by its
+    Whole numbers may be either, and count as classes here; an estimator that is to predict them has it in its
     parameter ``task``. A recipe gets the task of its data.
 
     Examples

@@ -16,7 +16,7 @@ _PATIENCE = 1.0
 
 
 class SearchWatch:
-    """What is told whenever sets were evaluated; it ends the search after an interrupt.
+    """What is called whenever sets were evaluated; it ends the search after an interrupt.
 
     Parameters
     ----------

@@ -76,8 +76,8 @@ class Entry:
     takes_missing: bool = False
     #: The tasks that it serves.
     tasks: tuple[Task, ...] = BOTH
-    #: Whether it is told its task by the parameter `task`, which recipes leave to the data.
-    told: bool = False
+    #: Whether it has the parameter `task`, which recipes leave to the data.
+    has_task: bool = False
     #: The regressor of the same name, for a classifier that has one.
     regressor: "Entry | None" = None
     #: Whether it selects columns: it may then stand before the end of a recipe, also as a classifier or regressor.
@@ -106,7 +106,7 @@ class Entry:
         """The estimator with some arguments, for a task that it serves."""
         if strange := sorted(set(given) - set(self.parameters)):
             raise TamisError(f"{self.name} has no parameter {strange[0]!r} where the target holds {HOLDS[task]}")
-        return self.make(**given, task=task) if self.told and task == "regress" else self.make(**given)
+        return self.make(**given, task=task) if self.has_task and task == "regress" else self.make(**given)
 
     def positional_name(self, index: int, value: Any) -> str | None:
         """The parameter of the argument at a place, or None when there are too many."""
@@ -231,8 +231,8 @@ def _class_entry(cls: Any, kind: str) -> Entry:
     }
     takes = getattr(cls, "takes_nominal", False), getattr(cls, "accepts_missing", False)
     tasks: tuple[Task, ...] = _TASKS[kind] if kind in _TASKS else getattr(cls, "tasks", BOTH)
-    told, selects = "task" in signature, kind == "selector" or getattr(cls, "selects", False)
-    return Entry(cls.part, kind, _summary(cls), parameters, cls, None, *takes, tasks, told, selects=selects)
+    has_task, selects = "task" in signature, kind == "selector" or getattr(cls, "selects", False)
+    return Entry(cls.part, kind, _summary(cls), parameters, cls, None, *takes, tasks, has_task, selects=selects)
 
 
 def _score_entry(score: Score) -> Entry:

@@ -111,7 +111,7 @@ def load(
     """
     from tamis.data.dataset import Dataset
     from tamis.data.reading import Reading
-    from tamis.data.target_task import told_task
+    from tamis.data.target_task import with_noted_task
 
     if isinstance(data, Dataset):
         return data if group is None else data.grouped_by(group)
@@ -120,7 +120,7 @@ def load(
     reading = reading or Reading()
     found = _loaded(data, target, reading, group)
     # Whether rows to predict come with classes or numbers is known from the model.
-    return found if isinstance(target, Sought) or not found.n_rows else told_task(found, reading.task)
+    return found if isinstance(target, Sought) or not found.n_rows else with_noted_task(found, reading.task)
 
 
 def _loaded(data: "str | os.PathLike[str]", target: str | None, reading: "Reading", group: str | None) -> "Dataset":

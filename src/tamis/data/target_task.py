@@ -47,7 +47,7 @@ def guess_task(y: np.ndarray) -> tuple[Task, str]:
     return "regress", f"{values.size} different whole numbers in {y.size} rows"
 
 
-def told_task(data: "Dataset", task: WantedTask) -> "Dataset":
+def with_noted_task(data: "Dataset", task: WantedTask) -> "Dataset":
     """The data set with a task (:func:`with_task`), and a note on it where the values leave it open."""
     if task != "auto" or data.task == "regress":
         return with_task(data, data.task if task == "auto" else task)
@@ -69,10 +69,10 @@ def with_task(data: "Dataset", task: WantedTask) -> "Dataset":
 
     Numbers with fractions that are to be classes become words, which every estimator takes for classes.
     """
-    told = guess_task(data.y)[0] if task == "auto" else task
-    if told == "regress":
-        return replace(data, y=numeric_target(data.y, data.name), task=told)
+    settled = guess_task(data.y)[0] if task == "auto" else task
+    if settled == "regress":
+        return replace(data, y=numeric_target(data.y, data.name), task=settled)
     y = data.y
     if y.dtype.kind == "f" and np.isfinite(y).all() and (y != np.rint(y)).any():
         y = np.array([f"{value:g}" for value in y])
-    return replace(data, y=y, task=told)
+    return replace(data, y=y, task=settled)

@@ -66,7 +66,7 @@ class Session:
         self._wishes, self._nested, self._workers = wishes, nested, driver.workers
         self._traits = data_traits(experiment.data)
         data = experiment.data
-        self._labels = stratify_by(data.y, data.task)
+        self._labels = stratify_by(data.y, data.task, inner_folds)
         self._codes = np.unique(self._labels, return_inverse=True)[1]
         self._main, self._outer = self._searches(edits)
         self._runner = Runner([*self._outer, self._main], store, driver, clock, progress=progress)

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from tamis.base._sklearn import HasMethods, _safe_indexing, integer
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import check_selector, selected_columns
-from tamis.base.meta_estimators import told_task
+from tamis.base.meta_estimators import with_task
 from tamis.base.nominal import as_table
 from tamis.base.part import Arguments, Limits, Part
 from tamis.base.seeds import generator, open_states, seeded, spawn
@@ -160,7 +160,7 @@ class Fortal(SubsetSearch):
         if selector is None:
             selector = Ranking("cc", fraction=_HALF) if is_numeric(y) else LVF(self.k)
         check_selector(selector, "fortal: selector")
-        selector = told_task(selector, y)
+        selector = with_task(selector, y)
         rows, labels = as_table(X, self.nominal_, self.levels_), self._labels(y)
         first = seeded(clone(selector), spawn(seed, 0)).fit(rows, labels)
         width = X.shape[1]

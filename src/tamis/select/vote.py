@@ -11,7 +11,7 @@ from tamis.base._sklearn import StrOptions, integer
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
 from tamis.base.feature_tracking import check_selector, selected_columns
-from tamis.base.meta_estimators import EstimatorList, needs_classes, restricted, settled_task, told_task
+from tamis.base.meta_estimators import EstimatorList, needs_classes, restricted, settled_task, with_task
 from tamis.base.parallel import run_all
 from tamis.base.part import Arguments, Part, enumerated
 from tamis.base.seeds import generator, seeded, spawn
@@ -160,7 +160,7 @@ class Vote(EstimatorList, SharedFit, Selector):
     def _seeded_members(self, y: Target) -> list[Any]:
         seed = int(generator(self.random_state).integers(2**31))
         members = self._checked_members(_BY_NUMBER if is_numeric(y) else _BY_CLASS)
-        return [seeded(clone(told_task(member, y)), spawn(seed, i)) for i, member in enumerate(members)]
+        return [seeded(clone(with_task(member, y)), spawn(seed, i)) for i, member in enumerate(members)]
 
     def _checked_members(self, usual: Sequence[str] = ("cc",)) -> list[Any]:
         """The members, or rankings by the `usual` scores; before the target is known ``cc`` stands for them."""

@@ -52,6 +52,7 @@ class Bootstrap:
 
     repeats: int = 100
     one_test: ClassVar[bool] = False
+    folds: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         check_whole("repeats", self.repeats, 1)

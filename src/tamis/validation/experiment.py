@@ -71,7 +71,7 @@ class Experiment:
 
     def _split(self) -> "Experiment":
         data = self.data
-        labels = stratify_by(data.y, data.task)
+        labels = stratify_by(data.y, data.task, self.scheme.folds)
         splits = self.scheme.splits(labels, groups=data.groups, parts=data.split, seed=self.seed)
         return replace(self, splits=tuple(splits))
 

@@ -17,7 +17,7 @@ from tamis.base.validation import check_whole
 Column: TypeAlias = np.ndarray | None
 
 
-#: Numbers are stratified by at most so many quantiles, each of at least so many rows.
+#: Most quantiles by which numbers are stratified, and fewest rows of each.
 _QUANTILES, _FEWEST = 10, 20
 
 
@@ -53,6 +53,10 @@ class Scheme(Protocol):
     @property
     def one_test(self) -> bool:
         """Whether metrics are computed on all predictions together, because single test sets are too few or small."""
+
+    @property
+    def folds(self) -> int:
+        """The number of folds; 0 for a scheme without."""
 
     def splits(self, y: np.ndarray, *, groups: Column = None, parts: Column = None, seed: int = 0) -> list[Split]:
         """The splits, in order of repeat and fold."""
@@ -111,6 +115,7 @@ class LeaveOneOut:
     """Every row, or every group when there are groups, is the test set of a model fitted on all others."""
 
     one_test: ClassVar[bool] = True
+    folds: ClassVar[int] = 0
 
     def __str__(self) -> str:
         return "leave-one-out"
@@ -128,6 +133,7 @@ class OfficialSplit:
     """The split that comes with the data: fit on "train", test on "valid" if there is one, else on "test"."""
 
     one_test: ClassVar[bool] = True
+    folds: ClassVar[int] = 0
 
     def __str__(self) -> str:
         return "official split"
@@ -150,6 +156,10 @@ class Pooled:
     within: StratifiedFolds = StratifiedFolds()
     one_test: ClassVar[bool] = False
 
+    @property
+    def folds(self) -> int:
+        return self.within.folds
+
     def __str__(self) -> str:
         return f"{self.within} of the pooled rows"
 
@@ -161,21 +171,25 @@ class Pooled:
         return [Split(rows[s.train], rows[s.test], s.repeat, s.fold) for s in found]
 
 
-def stratify_by(y: np.ndarray, task: Task = "classify") -> np.ndarray:
+def stratify_by(y: np.ndarray, task: Task = "classify", folds: int = 0) -> np.ndarray:
     """What splits are stratified by: the classes, or the quantiles of numbers as codes 0, 1, ....
 
-    There are at most 10 quantiles, of 20 rows or more as far as ties allow.
+    There are at most 10 quantiles, of 20 rows or more, and a row or more for each fold.
 
     Examples
     --------
     >>> stratify_by(np.arange(60.0) ** 2, "regress")[[0, 19, 20, 59]]
     array([0, 0, 1, 2])
     """
-    return y if task == "classify" else _quantiles(y)
+    if task == "classify":
+        return y
+    if folds > y.size:
+        raise TamisError(f"{y.size} rows cannot be split into {folds} folds; take at most {y.size}")
+    return _quantiles(y, max(_FEWEST, folds))
 
 
-def _quantiles(y: FloatArray) -> Codes:
-    count = max(1, min(_QUANTILES, y.size // _FEWEST))
+def _quantiles(y: FloatArray, fewest: int) -> Codes:
+    count = max(1, min(_QUANTILES, y.size // fewest))
     edges = np.unique(np.sort(y)[np.arange(1, count) * y.size // count])
     codes = np.searchsorted(edges, y, side="right")
     # Ties make some of them small: these join the one below.
@@ -183,7 +197,7 @@ def _quantiles(y: FloatArray) -> Codes:
     kept = np.zeros(sizes.size, dtype=np.intp)
     total, last = 0, 0
     for place, size in enumerate(sizes):
-        if total >= _FEWEST and sizes[place:].sum() >= _FEWEST:
+        if total >= fewest and sizes[place:].sum() >= fewest:
             total, last = 0, last + 1
         kept[place] = last
         total += size

@@ -236,7 +236,7 @@ def _inner_splits(experiment: Experiment, folds: int) -> list[list[Split]]:
     found = []
     for rows, task in [*((s.train, s.task) for s in experiment.splits), (experiment.rows, (_ALL_ROWS,))]:
         inner = StratifiedFolds(folds).splits(
-            stratify_by(y[rows], experiment.data.task),
+            stratify_by(y[rows], experiment.data.task, folds),
             groups=None if groups is None else groups[rows],
             seed=spawn(experiment.seed, *task),
         )
