@@ -7,13 +7,15 @@ import numpy as np
 from scipy.special import fdtrc
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import SequentialFeatureSelector
-from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.linear_model import Ridge, RidgeClassifier, RidgeCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 
-from benchmarks.timing import seconds
+from benchmarks.timing import compare, seconds
 from tamis.base.inner_cv import inner_folds
 from tamis.base.seeds import generator
+from tamis.regress import Ridge as AutoRidge
+from tamis.regress.ridge.normal_equations import PENALTIES
 from tamis.select import SFS, Stepwise
 
 
@@ -32,13 +34,16 @@ def main() -> None:
     numbers = X[:300, :10] @ rng.normal(size=10) + rng.normal(size=300)
     for model in (Ridge(), KNeighborsRegressor(5)):
         _compare(model, X[:300, :60], numbers, "neg_mean_squared_error")
+    numbers = X[:, :10] @ rng.normal(size=10) + 2 * rng.normal(size=500)
+    _compare(AutoRidge(), X, numbers, "neg_mean_squared_error", RidgeCV(PENALTIES * 500))
+    _compare_with_refits(X, numbers)
     _stepwise(X, y)
 
 
-def _compare(model: Any, X: np.ndarray, y: np.ndarray, scoring: str) -> None:
-    """Forward selection of ten columns beside scikit-learn's."""
+def _compare(model: Any, X: np.ndarray, y: np.ndarray, scoring: str, other: Any = None) -> None:
+    """Forward selection of ten columns beside scikit-learn's, of the same model or its counterpart there."""
     ours = SFS(model, k=10, cv=5, random_state=0)
-    peer = SequentialFeatureSelector(model, n_features_to_select=10, cv=_folds(y, 5, 0), scoring=scoring)
+    peer = SequentialFeatureSelector(other or model, n_features_to_select=10, cv=_folds(y, 5, 0), scoring=scoring)
     before = seconds(lambda: ours.fit(X, y), at_most=20)
     start = time.perf_counter()
     peer.fit(X, y)
@@ -46,12 +51,23 @@ def _compare(model: Any, X: np.ndarray, y: np.ndarray, scoring: str) -> None:
     # A few milliseconds beside many seconds: measured at both ends of them.
     mine = min(before, seconds(lambda: ours.fit(X, y), at_most=20))
     same = np.array_equal(ours.get_support(), peer.get_support())
-    what = f"sfs({type(model).__name__}), 10 of {X.shape[1]}, {X.shape[0]} rows, 5 folds"
+    what = f"sfs({type(other or model).__name__}), 10 of {X.shape[1]}, {X.shape[0]} rows, 5 folds"
     print(
         f"{what:<64} {mine:9.4f} s   SequentialFeatureSelector {theirs:9.4f} s   {theirs / mine:8.1f}x  "
         f"same subset: {same}",
         flush=True,
     )
+
+
+def _compare_with_refits(X: np.ndarray, y: np.ndarray) -> None:
+    """Forward selection with a penalty that follows from the set, beside a fit for every set."""
+
+    class Refitted(AutoRidge):
+        """Without an evaluator, which subclasses do not inherit."""
+
+    ours, peer = (SFS(model, k=10, cv=5, random_state=0) for model in (AutoRidge(), Refitted()))
+    compare("sfs(ridge), 10 of 100, 500 rows, 5 folds", lambda: ours.fit(X, y), "a fit each", lambda: peer.fit(X, y))
+    print(f"  same subset: {np.array_equal(ours.chosen_, peer.chosen_)}", flush=True)
 
 
 def _stepwise(X: np.ndarray, y: np.ndarray) -> None:

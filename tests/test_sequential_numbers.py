@@ -35,7 +35,7 @@ from tamis.subsets.convex import ConvexOptimum
 from tamis.subsets.inconsistency import Inconsistency
 
 SEARCHES = [SFS, SBS, PTA, SFFS, SBFS]
-UPDATED = [Ridge(1.0), Ridge(0.0), PeerRidge(), PeerRidge(3.0, fit_intercept=False), KNNRegressor(3)]
+UPDATED = [Ridge(1.0), Ridge(0.0), Ridge(), PeerRidge(), PeerRidge(3.0, fit_intercept=False), KNNRegressor(3)]
 MODELS = [*UPDATED, KNeighborsRegressor(4), make_pipeline(StandardScaler(), LinearRegression())]
 
 
@@ -127,7 +127,7 @@ def test_updates_hardly_refit(monkeypatch) -> None:
     X, y = problem(1, columns=12)
     made = []
     monkeypatch.setattr(fallback, "refitted", lambda *given: made.append(given))
-    for model in (Ridge(1.0), PeerRidge(), KNNRegressor(3), KNeighborsRegressor(3)):
+    for model in (Ridge(1.0), Ridge(), PeerRidge(), KNNRegressor(3), KNeighborsRegressor(3)):
         SFFS(model, k=6, random_state=0).fit(X, y)
     assert made == []
 

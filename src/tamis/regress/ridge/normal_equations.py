@@ -14,10 +14,13 @@ from tamis.margins.kernel import inner_products
 _BLOCK = 4_000_000
 
 #: Penalties to try, in units of the largest eigenvalue, the largest first.
-_PENALTIES = np.geomspace(1e3, 1e-8, 45)
+PENALTIES = np.geomspace(1e3, 1e-8, 45)
 
 #: The least share of a row that the others leave free; the rest is rounding.
-_FREE = 1e-10
+FREE = 1e-10
+
+#: Errors with a smaller relative difference differ by rounding alone.
+EQUAL = 1e-12
 
 
 class _Spectrum(NamedTuple):
@@ -110,7 +113,7 @@ class NormalEquations:
         values, vectors, products = self._spectrum
         if values.size == 0:
             return np.ones(1), np.array([np.sqrt(np.average(self._target**2, weights=self._weight))])
-        alphas = values[-1] * _PENALTIES
+        alphas = values[-1] * PENALTIES
         # A penalty's weights in the axes, of shape (axes, penalties).
         inverse = 1.0 / (values[:, None] + alphas)
         total = self._weight.sum()
@@ -126,5 +129,5 @@ class NormalEquations:
                 places = self._X[rows] @ vectors - self._shift @ vectors
             leverage = (places**2 @ inverse + 1.0 / total) * (1.0 if copies else weight[:, None])
             residual = self._target[rows, None] - places @ (products[:, None] * inverse)
-            squares += weight @ (residual / np.maximum(1.0 - leverage, _FREE)) ** 2
+            squares += weight @ (residual / np.maximum(1.0 - leverage, FREE)) ** 2
         return alphas, np.sqrt(squares / total)

@@ -14,8 +14,9 @@ from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import centre_and_scale, weighted_numbers
 from tamis.incremental.ridge import RidgeEvaluator
+from tamis.incremental.ridge_auto import AutoRidgeEvaluator
 from tamis.margins.linear import LinearPredictions
-from tamis.regress.ridge.normal_equations import NormalEquations
+from tamis.regress.ridge.normal_equations import EQUAL, FREE, PENALTIES, NormalEquations
 
 #: Equations up to this number are always solved by their eigenvalues.
 _SMALL = 500
@@ -115,9 +116,11 @@ class Ridge(LinearPredictions, SharedFit, WeightedRegressor):
     def __init__(self, alpha: float | Literal["auto"] = "auto") -> None:
         self.alpha = alpha
 
-    def _evaluator(self, X: Matrix, y: FloatArray, Z: Matrix) -> RidgeEvaluator | None:
-        """Evaluates sets of columns without a fit for each, where the penalty does not depend on the set."""
-        return None if self.alpha == "auto" else RidgeEvaluator(self, X, y, Z, float(self.alpha))
+    def _evaluator(self, X: Matrix, y: FloatArray, Z: Matrix) -> RidgeEvaluator | AutoRidgeEvaluator:
+        """Evaluates sets of columns without a fit for each."""
+        if self.alpha == "auto":
+            return AutoRidgeEvaluator(self, X, y, Z, PENALTIES, free=FREE, equal=EQUAL)
+        return RidgeEvaluator(self, X, y, Z, float(self.alpha))
 
     def _prepare(
         self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
@@ -136,8 +139,7 @@ class Ridge(LinearPredictions, SharedFit, WeightedRegressor):
         if self.alpha == "auto":
             few = equations if equations is not None and equations.size <= _MOST else NormalEquations(*_spread(*rows))
             self.alphas_, errors = few.leave_one_out()
-            # Errors that differ by rounding alone are equal.
-            self.alpha_ = float(self.alphas_[errors <= errors.min() * (1 + 1e-12)][0])
+            self.alpha_ = float(self.alphas_[errors <= errors.min() * (1 + EQUAL)][0])
             self.loo_rmse_ = scale * errors
         else:
             self.alpha_ = float(self.alpha)
