@@ -271,3 +271,12 @@ def test_an_option_of_a_score_may_not_have_the_name_of_a_parameter_of_the_rankin
 
     with pytest.raises(TypeError, match="option by has the name of a parameter"):
         _score_entry(Score(Part("chance"), by_chance, constraints={"by": [str]}))
+
+
+def test_parts_for_numbers_and_parts_for_classes_do_not_go_together() -> None:
+    with pytest.raises(TamisError, match="line_bins is for a target of numbers, and logistic for one of classes: take"):
+        parse("line_bins | logistic").build()
+    with pytest.raises(TamisError, match="ridge is for a target of numbers, and ssv for one of classes"):
+        parse("ssv(5) | committee(3, ridge)").build()
+    assert parse("bin_means | sfs(ridge, k=2) | knn").task == "regress"
+    assert parse("bin_means | logistic").task is None

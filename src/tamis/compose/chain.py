@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from tamis.base.errors import RecipeError
+from tamis.base.errors import RecipeError, TamisError
 from tamis.base.search_range import Choice, Range
 from tamis.base.task import Task
 from tamis.compose.catalog import entry, entry_of
@@ -70,14 +70,16 @@ class Chain:
     @property
     def task(self) -> Task | None:
         """The task that a word of the recipe settles, such as ``ridge``; None where the data decides."""
-        return "regress" if any(_regresses(part) for part in self.parts) else None
+        return "regress" if any(_is_for(call, ("regress",)) for call in _calls(self)) else None
 
     def build(self, task: Task | None = None) -> Any:
         """A scikit-learn estimator: a ``Pipeline``, or the part itself when there is only one.
 
         Without a `task` it is that of the recipe's words, and where they leave it open, to classify.
         """
-        task = task or self.task or "classify"
+        if task is None:
+            self._check_task()
+            task = self.task or "classify"
         if self.is_open:
             raise RecipeError(f"{self} stands for {len(list(self.variants()))} recipes, where one is needed")
         calls = [part for part in self.parts if isinstance(part, Call)]
@@ -88,6 +90,15 @@ class Chain:
             seen = sum(name.split("-")[0] == part.name for name, _ in steps)
             steps.append((part.name if not seen else f"{part.name}-{seen + 1}", part.build(task)))
         return Pipeline(steps)
+
+    def _check_task(self) -> None:
+        """Refuse a recipe with a part for numbers alone beside one for classes alone, whatever the target holds."""
+        numbers, classes = (next((c for c in _calls(self) if _is_for(c, (t,))), None) for t in ("regress", "classify"))
+        if numbers is not None and classes is not None:
+            cards = [entry(call.name).card for call in (numbers, classes)]
+            instead = [f"{one.counterpart} in place of {one.name}" for one in cards if one.counterpart]
+            other = f": take {', or '.join(instead)}" if instead else ""
+            raise TamisError(f"{numbers.name} is for a target of numbers, and {classes.name} for one of classes{other}")
 
     def variants(self) -> Iterator["Chain"]:
         """Every single recipe this one stands for; itself when it has no sets or ranges."""
@@ -149,15 +160,24 @@ def _built(value: Any, task: Task) -> Any:
     return [_built(v, task) for v in value] if isinstance(value, tuple) else value
 
 
-def _regresses(value: Any) -> bool:
-    """Whether a value holds a part that is for numbers alone."""
+def _calls(value: Any) -> Iterator[Call]:
+    """The parts within a value, those among the arguments of others included."""
     if isinstance(value, Call):
-        return entry(value.name).tasks == ("regress",) or any(_regresses(given) for _, given in value.arguments)
-    if isinstance(value, Chain):
-        return any(map(_regresses, value.parts))
-    if isinstance(value, Choice):
-        return any(map(_regresses, value.options))
-    return any(map(_regresses, value)) if isinstance(value, tuple) else False
+        yield value
+        value = tuple(given for _, given in value.arguments)
+    elif isinstance(value, Chain):
+        value = value.parts
+    elif isinstance(value, Choice):
+        value = value.options
+    if isinstance(value, tuple):
+        for one in value:
+            yield from _calls(one)
+
+
+def _is_for(call: Call, tasks: tuple[Task, ...]) -> bool:
+    """Whether the word of a part stands for these tasks and no other."""
+    part = entry(call.name)
+    return part.tasks == tasks and (tasks == ("regress",) or part.regressor is None)
 
 
 def _is_open(value: Any) -> bool:
