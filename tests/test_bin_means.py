@@ -15,7 +15,7 @@ from tamis.base.errors import TamisError
 from tamis.base.inner_cv import inner_folds
 from tamis.base.seeds import generator
 from tamis.discretize import BinMeans, Discretize
-from tamis.discretize.bin_means.shares import Method, bin_shares
+from tamis.discretize.bin_means.found_bins import Method, found_bins
 from tamis.discretize.optimal.optimal import optimal_cuts
 from tamis.kernels.windows import lowest_windows
 
@@ -186,7 +186,7 @@ def test_the_solution_of_least_cost_over_all_samples_is_taken():
     rng = np.random.default_rng(0)
     parts = [rng.permutation(200)[:100] for _ in range(4)]
     way = Method(5, "auto", None, False, 2)
-    found = bin_shares(X, y, way, parts)
+    found = found_bins(X, y, way, parts)
     for j in range(4):
         tried = [optimal_cuts(X[rows][:, [j]], y[rows], min_rows=5).values for rows in parts]
         costs = []
@@ -204,7 +204,7 @@ def test_the_solution_of_least_cost_over_all_samples_is_taken():
         np.testing.assert_array_equal(found.cuts.apart()[j], expected)
         place = np.searchsorted(expected, X[:, j], side="right")
         shares = [y[place == b].mean() for b in range(expected.size + 1)]
-        np.testing.assert_allclose(found.shares[found.first[j] : found.first[j + 1], 1], shares)
+        np.testing.assert_allclose(found.means[found.first[j] : found.first[j + 1], 1], shares)
 
 
 def test_samples_make_fewer_bins_of_noise():

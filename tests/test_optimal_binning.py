@@ -1,7 +1,5 @@
 """Optimal bins against brute force, against plain dynamic programming and ruptures, and on planted problems."""
 
-from itertools import combinations, pairwise
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,13 +7,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from binning_oracle import cost_of, line_error, mean_error, partitions
 from tamis.base.errors import TamisError
-from tamis.bins.value_tables import value_tables
+from tamis.bins.class_tables import class_tables
 from tamis.discretize import Discretize
 from tamis.discretize.optimal.numeric_target import line_bins, mean_bins
 from tamis.discretize.optimal.optimal import optimal_cuts
 from tamis.discretize.optimal.rectangles import rectangles
-from tamis.kernels.optimal_binning import best_bins, count_values
+from tamis.kernels.optimal_binning import best_bins, sum_values
 from tamis.kernels.rectangles import best_rectangles
 from tamis.trees.columns import sorted_columns
 
@@ -39,34 +38,6 @@ def class_error(y, n_classes):
     """Half the squared error of the class indicators about their mean, row by row."""
     indicators = np.eye(n_classes)[y]
     return 0.5 * float(((indicators - indicators.mean(axis=0)) ** 2).sum())
-
-
-def mean_error(x, y):
-    return float(((y - y.mean(axis=0)) ** 2).sum())
-
-
-def line_error(x, y):
-    design = np.column_stack((np.ones(x.size), x))
-    found = np.linalg.lstsq(design, y, rcond=None)[0] if np.unique(x).size > 1 else np.array([y.mean(), 0.0])
-    return float(((y - design @ found) ** 2).sum())
-
-
-def partitions(x, min_rows, max_bins):
-    """Every way to cut between distinct values: tuples of the rows of each bin."""
-    values = np.unique(x)
-    for size in range(values.size):
-        for below in combinations(range(1, values.size), size):
-            ends = [0, *below, values.size]
-            bins = [np.flatnonzero((x >= values[a]) & (x <= values[b - 1])) for a, b in pairwise(ends)]
-            few = max_bins is None or len(bins) <= max_bins
-            if len(bins) == 1 or (few and min(map(len, bins)) >= min_rows):
-                yield bins
-
-
-def cost_of(cuts, x, error, gain):
-    place = np.searchsorted(cuts, x, side="right")
-    assert np.unique(place).size == cuts.size + 1, "every bin holds a row"
-    return sum(error(np.flatnonzero(place == b)) + gain for b in range(cuts.size + 1))
 
 
 # Against brute force
@@ -238,17 +209,17 @@ def test_tables_of_values_equal_their_twin(problem):
     weight = 1.0 + np.arange(y.size) % 3
     for layout in (X, X.astype(np.float32), sp.csr_array(X), sp.csc_matrix(X)):
         seen = 0
-        for table in value_tables(layout, y, weight, k):
+        for table in class_tables(layout, y, weight, k):
             for place, j in enumerate(table.features):
                 part = slice(table.first[place], table.first[place + 1])
                 column = X[:, j]
                 values = np.unique(column[~np.isnan(column)])
                 np.testing.assert_array_equal(table.values[part], values)
                 expected = [[weight[(column == v) & (y == c)].sum() for c in range(k)] for v in values]
-                np.testing.assert_allclose(table.weights[part].reshape(-1, k), np.reshape(expected, (-1, k)))
+                np.testing.assert_allclose(table.totals[part].reshape(-1, k), np.reshape(expected, (-1, k)))
                 seen += 1
             # Half the squared error of the indicators, however many classes there are.
-            sums, total = table.sums().sum(axis=0), table.weights.sum(axis=0)
+            sums, total = table.sums().sum(axis=0), table.totals.sum(axis=0)
             if total.sum() > 0:
                 error = 0.5 * (total.sum() - (total**2).sum() / total.sum())
                 assert sums[1] - (sums[2:] ** 2).sum() / sums[0] == pytest.approx(error, abs=1e-9)
@@ -263,12 +234,12 @@ def test_compiled_and_plain_kernels_agree(problem, gain, max_bins, least):
     columns = next(sorted_columns(X, whole=True))
     total = np.bincount(y).astype(float)
     made = []
-    for count, solve in ((count_values, best_bins), (count_values.python, best_bins.python)):
+    for count, solve in ((sum_values, best_bins), (sum_values.python, best_bins.python)):
         room = columns.values.size + X.shape[1]
         first, value, table = np.empty(X.shape[1] + 1, dtype=np.int64), np.empty(room), np.empty((room, k))
         size = count(
             *(columns.begin, columns.end, columns.rows, columns.values),
-            *(y, np.ones(y.size), total, first, value, table),
+            *(y, np.ones((y.size, 1)), total, first, value, table),
         )
         sums = np.column_stack((table[:size].sum(axis=1), table[:size].sum(axis=1), table[:size]))
         begins, cost = np.empty(size, dtype=bool), np.empty(X.shape[1])

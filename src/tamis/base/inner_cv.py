@@ -58,9 +58,7 @@ def inner_folds(y: Codes | FloatArray, folds: int, random_state: Any, what: str)
     if is_numeric(y):
         if y.size < 2:
             raise TamisError(f"{what} needs at least two rows to cross-validate, got 1 sample; give it as a number")
-        strata = np.empty(y.size, dtype=np.intp)
-        strata[np.argsort(y, kind="stable")] = np.arange(y.size) // folds
-        y = strata
+        y = size_strata(y, folds)
     largest = int(np.bincount(y).max())
     if largest < 2:
         raise TamisError(f"{what} needs a class with at least two rows to cross-validate; give it as a number")
@@ -70,6 +68,19 @@ def inner_folds(y: Codes | FloatArray, folds: int, random_state: Any, what: str)
         # A class with fewer rows than folds is in as many folds as it has rows.
         warnings.simplefilter("ignore", UserWarning)
         return list(splitter.split(np.zeros(y.shape[0]), y))
+
+
+def size_strata(y: Codes | FloatArray, rows: int) -> Codes:
+    """The stratum of each number: `rows` of them that follow each other in order share one; the last may have fewer.
+
+    Examples
+    --------
+    >>> size_strata(np.array([0.5, 9.0, 2.0, 7.0, 1.0]), 2)
+    array([0, 2, 1, 1, 0])
+    """
+    strata = np.empty(y.size, dtype=np.intp)
+    strata[np.argsort(y, kind="stable")] = np.arange(y.size) // rows
+    return strata
 
 
 def weighted_folds(

@@ -13,7 +13,7 @@ from tamis.base._sklearn import validate_parameter_constraints
 from tamis.base.errors import TamisError
 from tamis.base.nominal import coded
 from tamis.base.part import Part
-from tamis.base.task import BOTH, HOLDS, Task, WantedTask, numeric_target, task_of
+from tamis.base.task import BOTH, Task, WantedTask, numeric_target, task_of, wrong_task
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.validation import canonical, check_weights, encode_labels
 
@@ -188,8 +188,7 @@ class Score:
     def check_task(self, task: Task) -> None:
         """Refuse a task that the score does not serve."""
         if task not in self.tasks:
-            other = f": take {self.part.counterpart}" if self.part.counterpart else ""
-            raise TamisError(f"{self.name} is for {HOLDS[self.tasks[0]]}, and the target holds {HOLDS[task]}{other}")
+            raise wrong_task(self.part, self.tasks[0], task)
 
     def _target(self, X: Matrix, y: Any, task: WantedTask = "auto") -> Codes | FloatArray:
         """Class codes or numbers, checked."""

@@ -10,10 +10,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.base.cut import rank
-from tamis.base.part import Part
-from tamis.base.task import BOTH, Task, WantedTask, numeric_target, task_of
+from tamis.base.task import TakesTarget
 from tamis.base.types import FloatArray, Mask
-from tamis.base.validation import check_weights, encode_labels
+from tamis.base.validation import check_weights
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Selection:
         return cls(support, scores, order)
 
 
-class Selector(SelectorMixin, BaseEstimator):
+class Selector(TakesTarget, SelectorMixin, BaseEstimator):
     """Base of every selector.
 
     A subclass writes ``__init__``, ``_parameter_constraints``, its `part` card and ``_select(X, y)``. `X`
@@ -65,11 +64,8 @@ class Selector(SelectorMixin, BaseEstimator):
         The class labels, when the target holds classes.
     """
 
-    part: ClassVar[Part]
     #: Whether missing values (NaN) may reach `_select`.
     accepts_missing: ClassVar[bool] = False
-    #: The tasks it serves; one that serves both has a parameter `task` or knows the task by the estimators inside.
-    tasks: ClassVar[tuple[Task, ...]] = ("classify",)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the features to keep.
@@ -88,30 +84,10 @@ class Selector(SelectorMixin, BaseEstimator):
     def _select(self, X: Any, y: Any) -> Selection:
         """Find the features to keep, on validated input."""
 
-    def _supervised(self) -> bool:
-        """Whether the classes are needed; a selector that can do without says so."""
-        return True
-
     def _begin(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Validated rows and class codes or numbers; the classes and columns are kept."""
         X, y = self._read(X, y, reset=True)
         return X, self._target(y) if self._supervised() else None
-
-    def _target(self, y: Any) -> Any:
-        """Class codes, whose labels are kept, or numbers."""
-        if self._task(y) == "regress":
-            return numeric_target(y, self.part.name)
-        self.classes_, codes = encode_labels(y, type(self).__name__)
-        return codes
-
-    def _task(self, y: Any) -> Task:
-        """The task at hand: that of the parameters, or else of the target."""
-        settled = self._settled_task()
-        return task_of(y) if settled == "auto" else settled
-
-    def _settled_task(self) -> WantedTask:
-        """The task that the parameters settle; "auto" where the target decides."""
-        return getattr(self, "task", "auto") if self.tasks == BOTH else self.tasks[0]
 
     def _take(self, found: Selection) -> None:
         """Keep what was found."""

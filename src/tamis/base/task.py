@@ -4,12 +4,14 @@ Inside the library the type of the validated target tells the task: class codes 
 (:func:`is_numeric`).
 """
 
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from tamis.base.errors import TamisError
+from tamis.base.part import Part
 from tamis.base.types import FloatArray
+from tamis.base.validation import encode_labels
 
 Task: TypeAlias = Literal["classify", "regress"]
 
@@ -64,13 +66,64 @@ def numeric_target(y: Any, who: str) -> FloatArray:
         ...
     tamis.base.errors.TamisError: ridge needs numbers; the target holds 'a'
     """
-    values = np.asarray(y)
-    if values.dtype.kind not in "biuf":
-        strange = next((one for one in values.tolist() if not isinstance(one, int | float)), None)
-        if strange is not None:
-            raise TamisError(f"{who} needs numbers; the target holds {strange!r}")
-    numbers = np.asarray(values, dtype=np.float64)
+    if (strange := _no_number(y)) is not None:
+        raise TamisError(f"{who} needs numbers; the target holds {strange!r}")
+    numbers = np.asarray(y, dtype=np.float64)
     if not np.isfinite(numbers).all():
         row = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise TamisError(f"{who} needs a finite number for every row; the target of row {row} is {numbers[row]}")
     return numbers
+
+
+def wrong_task(part: Part, serves: Task, held: Task) -> TamisError:
+    """The refusal of a target whose task a part does not serve, with the part to take instead.
+
+    Examples
+    --------
+    >>> print(wrong_task(Part("svm", counterpart="svr"), "classify", "regress"))
+    svm is for classes, and the target holds numbers: take svr
+    """
+    other = f": take {part.counterpart}" if part.counterpart else ""
+    return TamisError(f"{part.name} is for {HOLDS[serves]}, and the target holds {HOLDS[held]}{other}")
+
+
+class TakesTarget:
+    """Base of the selectors and transforms that learn from a target: what it holds decides the task.
+
+    ``_target`` turns a target into class codes 0, 1, ..., whose labels it stores as ``classes_``, or into float64.
+    """
+
+    part: ClassVar[Part]
+    #: The tasks it serves; one that serves both has a parameter `task` or knows the task by the estimators inside.
+    tasks: ClassVar[tuple[Task, ...]] = ("classify",)
+    classes_: np.ndarray
+
+    def _supervised(self) -> bool:
+        """Whether the target is needed; an estimator that can do without overrides this."""
+        return True
+
+    def _target(self, y: Any) -> Any:
+        """Class codes, whose labels are kept, or numbers."""
+        if self._task(y) == "regress":
+            if self.tasks == ("regress",) and _no_number(y) is not None:
+                raise wrong_task(self.part, "regress", "classify")
+            return numeric_target(y, self.part.name)
+        self.classes_, codes = encode_labels(y, type(self).__name__)
+        return codes
+
+    def _task(self, y: Any) -> Task:
+        """The task at hand: that of the parameters, or else of the target."""
+        settled = self._settled_task()
+        return task_of(y) if settled == "auto" else settled
+
+    def _settled_task(self) -> WantedTask:
+        """The task that the parameters settle; "auto" where the target decides."""
+        return getattr(self, "task", "auto") if self.tasks == BOTH else self.tasks[0]
+
+
+def _no_number(y: Any) -> Any:
+    """The first entry of a target that is no number; None if all are."""
+    values = np.asarray(y)
+    if values.dtype.kind in "biuf":
+        return None
+    return next((one for one in values.tolist() if not isinstance(one, int | float)), None)

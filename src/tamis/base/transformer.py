@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tamis.base.errors import DataError
 from tamis.base.mixed_columns import MixedTable, assembled, columns_of, only_numbers
 from tamis.base.part import Part
-from tamis.base.task import Task
+from tamis.base.task import TakesTarget
 from tamis.base.types import Mask
-from tamis.base.validation import encode_labels, forget
+from tamis.base.validation import forget
 
 
 class Transformer(TransformerMixin, BaseEstimator):
@@ -72,23 +72,21 @@ class Transformer(TransformerMixin, BaseEstimator):
         return tags
 
 
-class SupervisedTransformer(Transformer):
-    """Base of the transforms of numeric columns that learn from the classes.
+class SupervisedTransformer(TakesTarget, Transformer):
+    """Base of the transforms of numeric columns that learn from the target.
 
-    As :class:`~tamis.base.transformer.Transformer`, except that ``_learn(X, y)`` gets class codes 0, 1, ... (None when
-    the parameters ask for a method that does without; it then overrides ``_supervised``).
+    As :class:`~tamis.base.transformer.Transformer`, except that ``_learn(X, y)`` gets class codes 0, 1, ..., or float64
+    where the transform serves numeric targets (:attr:`tasks`) and has one; None when the parameters ask for a method
+    that does without (it then overrides ``_supervised``).
 
     Attributes
     ----------
     classes_ : array
-        The class labels, when supervised.
+        The class labels, when the target holds classes.
     """
 
-    #: The tasks that it serves.
-    tasks: ClassVar[tuple[Task, ...]] = ("classify",)
-
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from rows `X` and their class labels `y`."""
+        """Learn from rows `X` and their target `y`."""
         self._validate_params()
         forget(self)
         self._learn(*self._begin(X, y))
@@ -105,16 +103,11 @@ class SupervisedTransformer(Transformer):
             dtype=(np.float64, np.float32),
             ensure_all_finite="allow-nan" if self.accepts_missing else True,
         )
-        self.classes_, codes = encode_labels(y, type(self).__name__)
-        return X, codes
+        return X, self._target(y)
 
     @abstractmethod
     def _learn(self, X: Any, y: Any = None) -> None:
         """Learn, on validated input."""
-
-    def _supervised(self) -> bool:
-        """Whether the classes are needed."""
-        return True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

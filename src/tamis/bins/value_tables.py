@@ -1,53 +1,62 @@
-"""Columns as tables: the weight of each class at each distinct value."""
+"""Columns as tables: sums of the target at each distinct value."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
-from scipy.linalg import helmert
 
-from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.base.types import FloatArray, Mask, Matrix
 from tamis.bins.cuts import Cuts, starts
-from tamis.kernels.optimal_binning import count_values
+from tamis.kernels.optimal_binning import sum_values
 from tamis.trees.columns import SortedColumns, sorted_columns
 
 #: Entries tabulated at a time.
 _BLOCK = 1_000_000
 
+Kind = TypeVar("Kind", bound="ValueTables")
+
 
 @dataclass(frozen=True)
-class ValueTables:
-    """Some columns (`features`), each as its distinct known values and the weight of each class there.
+class ValueTables(ABC):
+    """Some columns (`features`), each as its distinct known values and the sums of the target over their rows.
 
-    Column ``features[j]`` owns the rows ``first[j]`` up to ``first[j + 1]`` of `values`, ascending, and `weights`.
+    Column ``features[j]`` owns the rows ``first[j]`` up to ``first[j + 1]`` of `values`, ascending, and `totals`. What
+    the totals are, a subclass says: they add up over values.
     """
 
     features: np.ndarray
     first: np.ndarray
     values: FloatArray
-    weights: FloatArray
+    totals: FloatArray
 
+    @abstractmethod
     def sums(self) -> FloatArray:
-        """Weight, sum of squares and sums of a target whose squared error is half that of the class indicators.
+        """Weight, sum of squares and sums of the target's numbers at each value: the input of the kernels."""
 
-        For two classes the target is 0 or 1, for more the indicators in Helmert contrasts, one fewer than classes.
-        """
-        weight = self.weights.sum(axis=1)
-        n_classes = self.weights.shape[1]
-        if n_classes == 2:
-            return np.column_stack((weight, self.weights[:, 1], self.weights[:, 1]))
-        return np.column_stack((weight, weight * (0.5 - 0.5 / n_classes), self.weights @ helmert(n_classes).T / 2**0.5))
+    @abstractmethod
+    def means(self, totals: FloatArray, otherwise: FloatArray) -> FloatArray:
+        """The mean target of some totals, one row each; `otherwise` where there is no weight."""
+
+    @abstractmethod
+    def errors(self, predictions: FloatArray) -> FloatArray:
+        """Squared error of the rows of each value, given a prediction of the target for each value."""
+
+    @property
+    def column(self) -> np.ndarray:
+        """The place in `features` of the column that each value belongs to."""
+        return np.repeat(np.arange(self.features.size), np.diff(self.first))
 
     def cuts(self, begins: Mask) -> Cuts:
         """The cuts halfway below the marked values, which are not the first of a column."""
         places = np.flatnonzero(begins)
         return Cuts.counted(np.diff(np.searchsorted(places, self.first)), cuts_below(self.values, places))
 
-    def of_bins(self, begins: Mask) -> FloatArray:
-        """Weight of each class in the bins that begin at the marked values, column after column."""
-        column = np.repeat(np.arange(self.first.size - 1), np.diff(self.first))
+    def bins(self, begins: Mask) -> tuple[np.ndarray, int]:
+        """The bin of each value, column after column, where bins begin at the marked values, and their number."""
         # Every column begins with a bin, even without values.
-        return added(self.weights, np.cumsum(begins) + column, int(begins.sum()) + self.first.size - 1)
+        return np.cumsum(begins) + self.column, int(begins.sum()) + self.features.size
 
 
 def cuts_below(values: FloatArray, places: np.ndarray) -> FloatArray:
@@ -70,32 +79,24 @@ def added(numbers: FloatArray, place: np.ndarray, size: int) -> FloatArray:
     return np.column_stack(columns)
 
 
-def value_tables(X: Matrix, y: Codes, weight: FloatArray, n_classes: int) -> Iterator[ValueTables]:
-    """All columns of a matrix as tables, in blocks of a moderate size; missing values are left out.
+def tabulated(X: Matrix, kind: type[Kind], place: np.ndarray, numbers: FloatArray, total: FloatArray) -> Iterator[Kind]:
+    """All columns of a matrix as tables of a kind, in blocks of a moderate size; missing values are left out.
 
-    Weights are above zero. All zeros of a sparse column are one value, so that only stored entries take time.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [5.0], [0.0], [np.nan]])
-    >>> (table,) = value_tables(X, np.array([0, 1, 1, 1]), np.ones(4), 2)
-    >>> table.values, table.weights.tolist()
-    (array([0., 5.]), [[1.0, 1.0], [0.0, 1.0]])
+    Row i adds ``numbers[i]`` to the totals from ``place[i]`` on; `total` is the sum over all rows. All zeros of a
+    sparse column are one value, so that only stored entries take time.
     """
-    codes = y.astype(np.int64, copy=False)
-    total = np.bincount(codes, weights=weight, minlength=n_classes).astype(np.float64)
     for columns in sorted_columns(X):
         for left, right in _blocks(columns):
             begin, end = columns.begin[left:right], columns.end[left:right]
             room = int((end - begin).sum()) + begin.size
-            values, weights = np.empty(room), np.empty((room, n_classes))
+            values, totals = np.empty(room), np.empty((room, total.size))
             first = np.empty(begin.size + 1, dtype=np.int64)
             entries = slice(begin[0], end[-1])
-            size = count_values(
+            size = sum_values(
                 *(begin - begin[0], end - begin[0], columns.rows[entries]),
-                *(columns.values[entries].astype(np.float64), codes, weight, total, first, values, weights),
+                *(columns.values[entries].astype(np.float64), place, numbers, total, first, values, totals),
             )
-            yield ValueTables(columns.features[left:right], first, values[:size], weights[:size])
+            yield kind(columns.features[left:right], first, values[:size], totals[:size])
 
 
 def _blocks(columns: SortedColumns) -> Iterator[tuple[int, int]]:

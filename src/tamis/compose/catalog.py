@@ -17,7 +17,7 @@ from tamis.base.errors import TamisError
 from tamis.base.part import Part, Role, estimators
 from tamis.base.score import Score
 from tamis.base.search_range import Choice, Range
-from tamis.base.task import BOTH, HOLDS, Task
+from tamis.base.task import BOTH, HOLDS, Task, wrong_task
 from tamis.compose.constraint_text import in_words
 from tamis.select.ranking import Ranking
 
@@ -99,8 +99,7 @@ class Entry:
             return self
         if task == "regress" and self.regressor is not None:
             return self.regressor
-        other = f": take {self.card.counterpart}" if self.card.counterpart else ""
-        raise TamisError(f"{self.name} is for {HOLDS[self.tasks[0]]}, and the target holds {HOLDS[task]}{other}")
+        raise wrong_task(self.card, self.tasks[0], task)
 
     def build(self, task: Task, **given: Any) -> Any:
         """The estimator with some arguments, for a task that it serves."""

@@ -11,8 +11,9 @@ from tamis.base.errors import TamisError
 from tamis.base.inner_cv import CAUTION
 from tamis.base.part import Part, members
 from tamis.base.search_range import choice
+from tamis.base.task import BOTH, Task, WantedTask, task_of
 from tamis.base.transformer import SupervisedTransformer
-from tamis.base.types import Codes, Matrix
+from tamis.base.types import Matrix, Target
 from tamis.base.validation import canonical
 from tamis.bins.method import Binning
 
@@ -42,12 +43,12 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
     by : {"ssv", "modl", "optimal", "sigma", "equal_width", "equal_frequency"}, default="ssv"
         "ssv" splits a column where most pairs of rows of different classes are separated, again on either side until
         the parts are pure, and prunes the last splits. "modl" takes the most probable intervals given the classes, one
-        if they are independent. "optimal" takes the bins whose class shares fit the classes with the least squared
-        error, at a cost for each bin. The others ignore the classes: "sigma" cuts half a standard deviation below and
-        above the mean, "equal_width" makes bins of the same width, "equal_frequency" bins of nearly the same number of
-        rows.
+        if they are independent. "optimal" takes the bins whose class shares fit the classes, or whose means fit the
+        numbers, with the least squared error, at a cost for each bin; it alone cuts by a target of numbers. The others
+        ignore the target: "sigma" cuts half a standard deviation below and above the mean, "equal_width" makes bins of
+        the same width, "equal_frequency" bins of nearly the same number of rows.
     n_bins : int, optional
-        Number of bins for the methods that ignore the classes: 2 (one cut at the mean) or 3, the default, for "sigma";
+        Number of bins for the methods that ignore the target: 2 (one cut at the mean) or 3, the default, for "sigma";
         10 by default for the others.
     min_gain : float or "auto", default="auto"
         For "ssv": training rows that a last split must correct to stay, when each bin predicts its most frequent class;
@@ -69,6 +70,8 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         About one in ten columns of noise or fewer gets a cut; with 0 half of them or more.
     random_state : int, Generator, RandomState or None, default=None
         Splits the rows into the internal folds.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Whether the target holds classes or numbers; by default numbers with fractions are numbers.
 
     Attributes
     ----------
@@ -80,7 +83,7 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
 
     See Also
     --------
-    BinMeans : Replaces values by the class shares of their bins.
+    BinMeans : Replaces values by the class shares, or the mean target, of their bins.
 
     References
     ----------
@@ -108,6 +111,7 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         phrase=lambda a: f"cuts every feature into bins ({_BINS.get(by := a.pop('by'), by)})",
     )
     accepts_missing = True
+    tasks = BOTH
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "by": [StrOptions(set(METHODS))],
         "n_bins": [integer(2), None],
@@ -118,6 +122,7 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         "cv": [integer(2)],
         "caution": CAUTION,
         "random_state": ["random_state", np.random.Generator],
+        "task": [StrOptions({"auto", "classify", "regress"})],
     }
 
     def __init__(
@@ -132,6 +137,7 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         cv: int = 10,
         caution: float = 1.0,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        task: WantedTask = "auto",
     ) -> None:
         self.by = by
         self.n_bins = n_bins
@@ -142,12 +148,25 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         self.cv = cv
         self.caution = caution
         self.random_state = random_state
+        self.task = task
 
     def _supervised(self) -> bool:
         # Tags are read before the parameters are validated.
         return self.by not in METHODS or METHODS[self.by].supervised
 
-    def _learn(self, X: Matrix, y: Codes | None = None) -> None:
+    def _settled_task(self) -> WantedTask:
+        return super()._settled_task() if METHODS[self.by].tasks == BOTH else "classify"
+
+    def _task(self, y: Any) -> Task:
+        if METHODS[self.by].tasks != BOTH and "regress" in (self.task, task_of(y)):
+            others = [one.name for one in METHODS.values() if not one.supervised or "regress" in one.tasks]
+            raise TamisError(
+                f"discretize({self.by}) is for classes, and the target holds numbers: "
+                f"take {', '.join(others[:-1])} or {others[-1]}"
+            )
+        return super()._task(y)
+
+    def _learn(self, X: Matrix, y: Target = None) -> None:
         method = METHODS[self.by]
         self.cuts_ = method(X, y, **{name: getattr(self, name) for name in method.options})
         below = np.array([np.searchsorted(cuts, 0.0, side="right") for cuts in self.cuts_])

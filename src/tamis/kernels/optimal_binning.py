@@ -22,30 +22,32 @@ _CLOSE = 1e-12
 
 
 @kernel(
-    "int64(int64[::1], int64[::1], int32[::1], float64[::1], int64[::1], float64[::1], float64[::1], "
+    "int64(int64[::1], int64[::1], int32[::1], float64[::1], int64[::1], float64[:, ::1], float64[::1], "
     "int64[::1], float64[::1], float64[:, ::1])",
     reads=7,
 )
-def count_values(begin, end, rows, values, codes, weight, total, first, value, table):
-    """List the distinct known values of sorted columns, one column after the other, with the weight of each class.
+def sum_values(begin, end, rows, values, place, numbers, total, first, value, table):
+    """List the distinct known values of sorted columns, one column after the other, with sums over their rows.
 
-    `total` is the weight of each class. The values of column j go to ``value[first[j] : first[j + 1]]``; returns the
-    number of all values.
+    Row i adds ``numbers[i]`` to the sums from ``place[i]`` on: its weight to that of its class, or several numbers, the
+    first of them its weight. `total` has the sums over all rows. The values of column j go to
+    ``value[first[j] : first[j + 1]]``; returns the number of all values.
     """
-    n_classes = total.shape[0]
+    n_sums, n_numbers = total.shape[0], numbers.shape[1]
     m = 0
-    zero = np.empty(n_classes)
+    zero = np.empty(n_sums)
     for j in range(begin.shape[0]):
         first[j] = m
-        pending = codes.shape[0] > end[j] - begin[j]
+        pending = place.shape[0] > end[j] - begin[j]
         if pending:
             # The rows that are not listed.
             assign(zero, total)
             for t in range(begin[j], end[j]):
-                zero[codes[rows[t]]] -= weight[rows[t]]
+                for d in range(n_numbers):
+                    zero[place[rows[t]] + d] -= numbers[rows[t], d]
             pending = False
-            for c in range(n_classes):
-                if zero[c] < 1e-12 * total[c]:
+            for c in range(n_sums):
+                if abs(zero[c]) < 1e-12 * abs(total[c]):
                     zero[c] = 0.0
                 pending = pending or zero[c] > 0.0
         for t in range(begin[j], end[j] + 1):
@@ -61,7 +63,8 @@ def count_values(begin, end, rows, values, codes, weight, total, first, value, t
                 value[m] = values[t]
                 table[m] = 0.0
                 m += 1
-            table[m - 1, codes[rows[t]]] += weight[rows[t]]
+            for d in range(n_numbers):
+                table[m - 1, place[rows[t]] + d] += numbers[rows[t], d]
     first[begin.shape[0]] = m
     return m
 

@@ -111,7 +111,7 @@ def _table(task: Task) -> dict[str, Any]:
         "ones": int(d.sum()),
         "rows": {name: [_deviance(p, d), *_confusion(p, d)] for name, p in predicted.items()},
         "cuts": model.cuts_[0].round(6).tolist(),
-        "shares": model.shares_[0].ravel().round(5).tolist(),
+        "shares": model.means_[0].ravel().round(5).tolist(),
     }
 
 

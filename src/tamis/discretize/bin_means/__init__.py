@@ -1,3 +1,3 @@
-"""BinMeans: values become the class shares of their bins."""
+"""BinMeans: values become the class shares, or the mean target, of their bins."""
 
 from tamis.discretize.bin_means.bin_means import BinMeans as BinMeans

@@ -17,7 +17,7 @@ _LARGEST = 1e140
 
 
 @dataclass(frozen=True)
-class MeanBins:
+class FittedMeans:
     """Bins and the mean of the target in each.
 
     Attributes
@@ -40,8 +40,8 @@ class MeanBins:
 
 
 @dataclass(frozen=True)
-class LineBins:
-    """Bins as in :class:`MeanBins`, and the regression line of the target in each: ``intercepts + slopes * x``."""
+class FittedLines:
+    """Bins as in :class:`FittedMeans`, and the regression line of the target in each: ``intercepts + slopes * x``."""
 
     cuts: FloatArray
     slopes: FloatArray
@@ -66,7 +66,7 @@ def mean_bins(
     max_bins: int | None = None,
     min_rows: float = MIN_ROWS,
     sample_weight: Any = None,
-) -> MeanBins:
+) -> FittedMeans:
     """Cut one column so that the squared error about the mean of each bin, plus a cost for each bin, is least.
 
     Exact, like :func:`tamis.discretize.optimal.optimal` for classes, to a share of 1e-12 of the sum of squares: beside
@@ -89,12 +89,13 @@ def mean_bins(
 
     Returns
     -------
-    MeanBins
+    FittedMeans
 
     See Also
     --------
     line_bins : A regression line in each bin.
     rectangles : Bins of two columns.
+    tamis.discretize.BinMeans : The transform of all columns of a table.
 
     References
     ----------
@@ -113,7 +114,7 @@ def mean_bins(
     begins, cost = _solved(sums, min_gain, max_bins, min_rows, lines=False)
     inside = np.add.reduceat(sums, np.flatnonzero(begins | (np.arange(begins.size) == 0)), axis=0)
     means = inside[:, 2:] / inside[:, :1] + centre
-    return MeanBins(rows.cuts(begins), means[:, 0] if np.ndim(target) == 1 else means, cost)
+    return FittedMeans(rows.cuts(begins), means[:, 0] if np.ndim(target) == 1 else means, cost)
 
 
 def line_bins(
@@ -124,7 +125,7 @@ def line_bins(
     max_bins: int | None = None,
     min_rows: float = MIN_ROWS,
     sample_weight: Any = None,
-) -> LineBins:
+) -> FittedLines:
     """Cut one column so that the squared error about the regression line of each bin, plus a cost each, is least.
 
     Exact while no value of x is further out than about 1e8 times the distances of the others; beyond, the digits of
@@ -137,7 +138,11 @@ def line_bins(
 
     Returns
     -------
-    LineBins
+    FittedLines
+
+    See Also
+    --------
+    tamis.discretize.LineBins : The transform of all columns of a table.
 
     Examples
     --------
@@ -161,7 +166,7 @@ def line_bins(
     several = np.diff(np.concatenate(([0], np.flatnonzero(begins), [begins.size]))) > 1
     slopes = np.divide(xy - x1 * y / weight, spread, out=np.zeros_like(spread), where=several & (spread > 0))
     intercepts = (y - slopes * x1) / weight + centre - slopes / scale * shift
-    return LineBins(rows.cuts(begins), slopes / scale, intercepts, cost)
+    return FittedLines(rows.cuts(begins), slopes / scale, intercepts, cost)
 
 
 def read_rows(target: Any, sample_weight: Any, **columns: Any) -> tuple[list[FloatArray], FloatArray, FloatArray]:
