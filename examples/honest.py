@@ -1,4 +1,4 @@
-"""Is the honest error of a search honest? On labels at random it must be one half, and on fresh rows it must hold.
+"""Is the nested estimate of a search honest? On labels at random it must be one half, and on fresh rows it must hold.
 
     python examples/honest.py permuted            # ten seeds
     python examples/honest.py resplit colon       # twenty re-splits, each with rows that the search never sees
@@ -36,7 +36,7 @@ def permuted(seeds: int = 10) -> None:
     errors, bars, inner = [], [], []
     for seed in range(seeds):
         y = generator(seed).permutation(data.y)
-        found = tamis.mine(data.X, y, budget=BUDGET, seed=seed)
+        found = tamis.mine(data.X, y, budget=BUDGET, seed=seed, estimate="nested")
         estimate = found.validation_.summary()["ber"]
         errors.append(estimate.mean)
         bars.append(estimate.se)
@@ -58,7 +58,7 @@ def resplit(name: str, first: int = 0, times: int = 20) -> None:
     for seed in range(first, first + times):
         rows = generator(seed, 1).permutation(data.n_rows)
         train, fresh = rows[: TRAIN[name]], rows[TRAIN[name] :]
-        found = tamis.mine(data.rows(np.sort(train)), budget=BUDGET, seed=seed)
+        found = tamis.mine(data.rows(np.sort(train)), budget=BUDGET, seed=seed, estimate="nested")
         outer = found.validation_.summary()["ber"].mean
         truth = np.searchsorted(found.classes_, data.y[fresh])
         said = np.searchsorted(found.classes_, found.predict(data.X[fresh]))

@@ -29,7 +29,7 @@ def flowers(folder: Path) -> Path:
     rng = np.random.default_rng(2)
     kind = np.arange(60) % 2
     columns = {f"g{i}": rng.normal(size=60).round(4) for i in range(8)}
-    columns["g3"] = (columns["g3"] + 1.8 * kind).round(4)
+    columns["g3"] = (columns["g3"] + 2.2 * kind).round(4)
     pl.DataFrame({**columns, "kind": np.array(["rose", "tulip"])[kind]}).write_csv(folder / "flowers.csv")
     return folder / "flowers.csv"
 

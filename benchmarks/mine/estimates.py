@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.mine.results import Line
 
 #: The systems that say something of themselves, and the same on permuted classes.
-_SAYING = {"tamis": "tamis permuted", "tamis bootstrap": "tamis bootstrap permuted", "before": None}
+_SAYING = {"tamis": "tamis permuted", "tamis nested": "tamis nested permuted", "before": None}
 
 #: Half the width of a 95 % interval, in standard errors.
 _WIDTH = 1.96

@@ -24,10 +24,10 @@ WORKER = Path(__file__).with_name("worker.py")
 SYSTEMS = ("tamis", "before", "extra trees", "lightgbm", "l1 logistic", "flaml", "autogluon")
 
 #: Systems that run only when they are named.
-OTHERS = ("tamis bootstrap", "tamis permuted", "tamis bootstrap permuted", "flaml log loss", "autogluon medium")
+OTHERS = ("tamis nested", "tamis permuted", "tamis nested permuted", "flaml log loss", "autogluon medium")
 
 #: Systems that are this project.
-OURS = ("tamis", "before", "tamis bootstrap", "tamis permuted", "tamis bootstrap permuted")
+OURS = ("tamis", "before", "tamis nested", "tamis permuted", "tamis nested permuted")
 
 #: What is installed into the environment of a peer, which lies beside the project's own.
 PEERS = {

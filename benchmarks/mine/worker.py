@@ -228,9 +228,7 @@ def autogluon_medium(rows: Rows, seconds: float) -> Found:
 
 #: What a system imports before its clock starts.
 IMPORTED = {
-    **dict.fromkeys(
-        ("tamis", "tamis bootstrap", "tamis permuted", "tamis bootstrap permuted"), "tamis.reporting.note_facts"
-    ),
+    **dict.fromkeys(("tamis", "tamis nested", "tamis permuted", "tamis nested permuted"), "tamis.reporting.note_facts"),
     "before": "tamis.reporting.note_facts",
     "extra trees": "sklearn.ensemble",
     "lightgbm": "lightgbm",
@@ -244,9 +242,9 @@ IMPORTED = {
 SYSTEMS: dict[str, System] = {
     "tamis": mine,
     "before": mine,
-    "tamis bootstrap": partial(mine, estimate="bootstrap"),
+    "tamis nested": partial(mine, estimate="nested"),
     "tamis permuted": partial(mine, permuted=True),
-    "tamis bootstrap permuted": partial(mine, permuted=True, estimate="bootstrap"),
+    "tamis nested permuted": partial(mine, permuted=True, estimate="nested"),
     "extra trees": extra_trees,
     "lightgbm": lightgbm,
     "l1 logistic": l1_logistic,

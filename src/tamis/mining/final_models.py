@@ -73,7 +73,8 @@ def honest_estimates(
         fresh = everything
     chooser = _chooser(state, splits, trials, wishes, groups)
     rows = np.concatenate([inner.splits[i].test for i in splits])
-    wanted = list(metrics_for(state.trials.metric.task).values()) if metrics is None else metrics
+    # Reports show more than the metric of the search; no model is fitted for them.
+    wanted = list(dict.fromkeys([*(metrics or ()), *metrics_for(state.trials.metric.task).values()]))
     seed = spawn(state.seed, state.trials.number, _ESTIMATE)
     return bootstrap_estimates(chooser, wanted, OFFERS, evaluated=np.isin(rows, fresh), seed=seed)
 

@@ -46,8 +46,11 @@ def numeric_answer(validation: Validation, data: Dataset, *, corrected: bool) ->
         is known) and ``others``: ``name``, ``title``, ``mean`` and ``se`` of the metrics after the first.
     """
     known = {metric: validation.estimates[metric.name] for metric in validation.metrics}
-    for metric in () if corrected else _ADDED:
-        known.setdefault(metric, _estimate(validation, metric))
+    for metric in _ADDED:
+        if metric.name in validation.estimates:
+            known.setdefault(metric, validation.estimates[metric.name])
+        elif not corrected:
+            known[metric] = _estimate(validation, metric)
     others = [
         {"name": metric.name, "title": metric.title, "mean": e.mean, "se": e.se}
         for metric, e in known.items()
