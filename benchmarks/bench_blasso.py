@@ -1,14 +1,22 @@
-"""The boosted lasso: 5,000 steps on 500 x 20,000, beside scikit-learn's lasso path and, if installed, celer's."""
+"""The boosted lasso: 5,000 steps on 500 x 20,000, beside scikit-learn's lasso path and, if installed, celer's.
 
+Then rows that arrive, 50 batches of 100 with 2,000 columns, beside a fit on all rows so far after each batch.
+"""
+
+import time
+from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
-from sklearn.linear_model import lasso_path
+from sklearn.linear_model import Lasso, lasso_path
 
 from benchmarks.timing import compare, extra_memory
+from tamis.margins.boosted_lasso import growing
 from tamis.margins.boosted_lasso.boosting import boosted_lasso
+from tamis.regress import BLassoRegressor
 
+_BATCHES, _BATCH, _ALPHA = 50, 100, 0.1
 _STEPS, _PENALTIES = 5_000, 50
 
 _SETUP = """
@@ -35,7 +43,44 @@ def _size(X: np.ndarray, y: np.ndarray) -> float:
     return 0.02 * len(coarse) / _STEPS
 
 
+def _each_batch(work: Callable[[int], object]) -> float:
+    """Seconds of the work after each batch, together; the argument is the number of rows so far."""
+    start = time.perf_counter()
+    for number in range(1, _BATCHES + 1):
+        work(number * _BATCH)
+    return time.perf_counter() - start
+
+
+def _arriving() -> None:
+    """Updates beside fits from nothing, at one share of the highest penalty."""
+    X, y = _problem(_BATCHES * _BATCH, 2_000)
+    BLassoRegressor(alpha=_ALPHA).partial_fit(X[:50], y[:50])
+    model = BLassoRegressor(alpha=_ALPHA)
+    mine = _each_batch(lambda end: model.partial_fit(X[end - _BATCH : end], y[end - _BATCH : end]))
+    refit = BLassoRegressor(alpha=_ALPHA)
+    other = _each_batch(lambda end: refit.fit(X[:end], y[:end]))
+    # Rows that are forgotten as soon as the products of all columns take less room.
+    growing._ROOM, short = 0, BLassoRegressor(alpha=_ALPHA)
+    forgets = _each_batch(lambda end: short.partial_fit(X[end - _BATCH : end], y[end - _BATCH : end]))
+    warm = Lasso(warm_start=True)
+
+    def descend(end: int) -> object:
+        highest = float(np.abs((X[:end] - X[:end].mean(axis=0)).T @ (y[:end] - y[:end].mean())).max()) / end
+        return warm.set_params(alpha=_ALPHA * highest).fit(X[:end], y[:end])
+
+    theirs = _each_batch(descend)
+    what = f"{_BATCHES} batches of {_BATCH} x 2000, partial_fit"
+    print(f"{what:<52} {mine:9.4f} s   {'fit after each':<34} {other:9.4f} s   {other / mine:8.1f}x")
+    print(f"{what:<52} {mine:9.4f} s   {'Lasso(warm_start=True).fit':<34} {theirs:9.4f} s   {theirs / mine:8.1f}x")
+    print(f"{'the same, rows forgotten after 2000':<52} {forgets:9.4f} s   {'fit after each':<34} {other:9.4f} s   {other / forgets:8.1f}x")
+    unit = X.std(axis=0) / y.std()
+    gaps = [float(np.abs((one.coef_ - refit.coef_) * unit).max()) for one in (model, short)]
+    print(f"largest difference from fit: {gaps[0]:.4f}, {gaps[1]:.4f} (a step is {model.step:g})")
+    print(f"{np.count_nonzero(model.coef_)} columns active, {model.n_steps_[0]} steps for the last batch, {refit.n_steps_[0]} in a fit")
+
+
 def main() -> None:
+    _arriving()
     # First, since a process starts with the peak of its parent.
     extra = extra_memory(_SETUP, f"boosted_lasso(X, y, step=0.001, max_steps={_STEPS})")
     print(f"{'memory beside that of the data (76 MB)':<52} {extra:9.0f} MB")

@@ -9,9 +9,12 @@ from tamis.base.errors import TamisError
 from tamis.base.part import Part
 from tamis.base.regressor import WeightedRegressor
 from tamis.base.search_range import geom
+from tamis.base.task import numeric_target
 from tamis.base.types import FloatArray
 from tamis.base.validation import centre_and_scale, weighted_numbers
-from tamis.margins.boosted_lasso.estimator import BoostedLasso, Prepared
+from tamis.margins.boosted_lasso.estimator import Prepared
+from tamis.margins.boosted_lasso.growing import GrowingColumns
+from tamis.margins.boosted_lasso.online import OnlineBoostedLasso
 from tamis.margins.linear import LinearPredictions
 
 
@@ -23,7 +26,7 @@ class _Prepared(NamedTuple):
     path: Prepared
 
 
-class BLassoRegressor(LinearPredictions, BoostedLasso, WeightedRegressor):
+class BLassoRegressor(LinearPredictions, OnlineBoostedLasso, WeightedRegressor):
     """Linear prediction from few columns, at a point of the lasso's path, which also selects these columns.
 
     The boosted lasso follows the solutions of::
@@ -153,6 +156,51 @@ class BLassoRegressor(LinearPredictions, BoostedLasso, WeightedRegressor):
         zero, unit = (_robust if loss == "huber" else centre_and_scale)(y, weight)
         y = (y - zero) / unit
         return _Prepared(zero, unit, self._follow(estimators, X, [y], weight, y, loss))
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from more rows, beginning with the present weights.
+
+        Steps that lower the penalised loss of all rows so far are taken until none does, at the penalty `alpha` times
+        the smallest that sets all weights to 0, which is that of all rows so far too, as are the deviations of columns
+        and target. The weights are those of `fit` on all rows within about a step. With `k`, BIC or ``backward=False``
+        the path is followed again: these results are those of `fit`. "cv" is refused.
+
+        For squared error sums stand in for the rows. The rows are kept too while they take less than 256 MB, or less
+        than the products of all columns with all: ``rows_.keeps_rows``. Huber's loss keeps all rows and reads them
+        every time. Rows and sums are part of the model and of its file.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), optional
+
+        Notes
+        -----
+        After an update with `alpha`, ``path_`` has the steps of this update, and there are no ``scores_`` and
+        ``order_``, which belong to a path from no column on. `fit` keeps no rows: an update after it begins with the
+        new rows alone, and warns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from tamis.regress import BLassoRegressor
+        >>> model = BLassoRegressor(alpha=0.25).partial_fit([[-1.0, 1.0], [1.0, 1.0]], [7.0, 11.0])
+        >>> model.partial_fit([[-1.0, -1.0], [1.0, -1.0]], [7.0, 11.0]).coef_.round(6)
+        array([1.5, 0. ])
+        """
+        loss = self._loss
+        X, y = self._arriving(X, y)
+        self._add_rows(X, numeric_target(y, "blasso")[:, None], sample_weight, loss)
+        rows = self.rows_
+        if isinstance(rows, GrowingColumns):
+            zero, unit = rows.spread(0)
+        else:
+            zero, unit = _robust(rows.targets[:, 0], rows.weight)
+        weights, intercepts = self._update([(zero, unit)], loss)
+        self.coef_ = unit * weights[0]
+        self.intercept_ = zero + unit * float(intercepts[0])
+        return self
 
     def _finish(self, prepared: _Prepared) -> None:
         weights, intercepts = self._stop_at(prepared.path, self._loss)
