@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
+from unittest.mock import patch
 
 import numpy as np
 from sklearn.linear_model import Lasso, lasso_path
@@ -60,8 +61,9 @@ def _arriving() -> None:
     refit = BLassoRegressor(alpha=_ALPHA)
     other = _each_batch(lambda end: refit.fit(X[:end], y[:end]))
     # Rows that are forgotten as soon as the products of all columns take less room.
-    growing._ROOM, short = 0, BLassoRegressor(alpha=_ALPHA)
-    forgets = _each_batch(lambda end: short.partial_fit(X[end - _BATCH : end], y[end - _BATCH : end]))
+    short = BLassoRegressor(alpha=_ALPHA)
+    with patch.object(growing, "_ROOM", 0):
+        forgets = _each_batch(lambda end: short.partial_fit(X[end - _BATCH : end], y[end - _BATCH : end]))
     warm = Lasso(warm_start=True)
 
     def descend(end: int) -> object:
@@ -69,14 +71,18 @@ def _arriving() -> None:
         return warm.set_params(alpha=_ALPHA * highest).fit(X[:end], y[:end])
 
     theirs = _each_batch(descend)
-    what = f"{_BATCHES} batches of {_BATCH} x 2000, partial_fit"
-    print(f"{what:<52} {mine:9.4f} s   {'fit after each':<34} {other:9.4f} s   {other / mine:8.1f}x")
-    print(f"{what:<52} {mine:9.4f} s   {'Lasso(warm_start=True).fit':<34} {theirs:9.4f} s   {theirs / mine:8.1f}x")
-    print(f"{'the same, rows forgotten after 2000':<52} {forgets:9.4f} s   {'fit after each':<34} {other:9.4f} s   {other / forgets:8.1f}x")
+    what, forgotten = f"{_BATCHES} batches of {_BATCH} x 2000, partial_fit", "the same, rows forgotten after 2000"
+    for one, ours, peer, its in (
+        (what, mine, "fit after each", other),
+        (what, mine, "Lasso(warm_start=True).fit", theirs),
+        (forgotten, forgets, "fit after each", other),
+    ):
+        print(f"{one:<52} {ours:9.4f} s   {peer:<34} {its:9.4f} s   {its / ours:8.1f}x")
     unit = X.std(axis=0) / y.std()
     gaps = [float(np.abs((one.coef_ - refit.coef_) * unit).max()) for one in (model, short)]
     print(f"largest difference from fit: {gaps[0]:.4f}, {gaps[1]:.4f} (a step is {model.step:g})")
-    print(f"{np.count_nonzero(model.coef_)} columns active, {model.n_steps_[0]} steps for the last batch, {refit.n_steps_[0]} in a fit")
+    steps = f"{model.n_steps_[0]} steps for the last batch, {refit.n_steps_[0]} in a fit"
+    print(f"{np.count_nonzero(model.coef_)} columns active, {steps}")
 
 
 def main() -> None:

@@ -105,12 +105,15 @@ class GrowingColumns:
 
     def _keep(self, X: Matrix, weight: FloatArray) -> None:
         """Keep rows for products to come, or learn all products."""
-        self._blocks.append((X.copy(), weight.copy()))
-        # Few blocks, each at least as large as all that follow.
-        while len(self._blocks) > 1 and self._blocks[-1][1].size >= self._blocks[-2][1].size:
-            rows, weights = zip(*self._blocks[-2:], strict=True)
-            stacked = sp.vstack(rows, format="csr") if sp.issparse(X) else np.vstack(rows)
-            self._blocks[-2:] = [(stacked, np.concatenate(weights))]
+        # Few blocks: those that are not larger than what follows them are put together with it.
+        self._blocks.append((X, weight))
+        first, size = len(self._blocks) - 1, weight.size
+        while first > 0 and self._blocks[first - 1][1].size <= size:
+            first -= 1
+            size += self._blocks[first][1].size
+        rows, weights = zip(*self._blocks[first:], strict=True)
+        stacked = sp.vstack(rows, format="csr") if any(map(sp.issparse, rows)) else np.concatenate(rows)
+        self._blocks[first:] = [(stacked, np.concatenate(weights))]
         if sum(_size(rows) for rows, _ in self._blocks) > max(_ROOM, 8 * self.n_columns**2):
             self._learn(np.flatnonzero(self._slot < 0))
             self._blocks = []
