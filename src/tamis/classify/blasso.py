@@ -1,20 +1,26 @@
 """Boosted lasso for classes: a point on the path of l1 logistic regression or of the 1-norm SVM."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import TamisError
 from tamis.base.part import Part
 from tamis.base.search_range import geom
 from tamis.base.types import Codes, FloatArray
-from tamis.base.validation import bearing_rows, encode_labels
+from tamis.base.validation import bearing_rows, column_names, encode_labels
 from tamis.margins.boosted_lasso.estimator import Prepared
+from tamis.margins.boosted_lasso.figure import figure
 from tamis.margins.boosted_lasso.online import OnlineBoostedLasso
+from tamis.trees.figure import COLOURS
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 
 class BLasso(OnlineBoostedLasso, WeightedClassifier):
@@ -202,6 +208,13 @@ class BLasso(OnlineBoostedLasso, WeightedClassifier):
         self._add_rows(X, np.column_stack(targets), sample_weight, loss)
         self.coef_, self.intercept_ = self._update([(0.0, 1.0)] * len(targets), loss)
         return self
+
+    def plot(self) -> "Figure":
+        """A plotly figure: the weights along each path of ``path_``, with a line at the point in use."""
+        check_is_fitted(self)
+        titles = [str(one) for one in self.classes_] if self.n_steps_.size > 1 else [""]
+        # The eighth colour is grey, which other columns have.
+        return figure(self.path_, self.n_steps_, column_names(self), titles, COLOURS[:7])
 
     def _finish(self, prepared: Prepared) -> None:
         self.coef_, self.intercept_ = self._stop_at(prepared, self._loss)

@@ -1,9 +1,10 @@
 """Boosted lasso: a point on the path of the lasso, which is followed by small steps forward and backward."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.errors import TamisError
 from tamis.base.part import Part
@@ -11,11 +12,16 @@ from tamis.base.regressor import WeightedRegressor
 from tamis.base.search_range import geom
 from tamis.base.task import numeric_target
 from tamis.base.types import FloatArray
-from tamis.base.validation import centre_and_scale, weighted_numbers
+from tamis.base.validation import centre_and_scale, column_names, weighted_numbers
 from tamis.margins.boosted_lasso.estimator import Prepared
+from tamis.margins.boosted_lasso.figure import figure
 from tamis.margins.boosted_lasso.growing import GrowingColumns
 from tamis.margins.boosted_lasso.online import OnlineBoostedLasso
 from tamis.margins.linear import LinearPredictions
+from tamis.trees.figure import COLOURS
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 
 class _Prepared(NamedTuple):
@@ -201,6 +207,12 @@ class BLassoRegressor(LinearPredictions, OnlineBoostedLasso, WeightedRegressor):
         self.coef_ = unit * weights[0]
         self.intercept_ = zero + unit * float(intercepts[0])
         return self
+
+    def plot(self) -> "Figure":
+        """A plotly figure: the weights along ``path_``, with a line at the point in use."""
+        check_is_fitted(self)
+        # The eighth colour is grey, which other columns have.
+        return figure(self.path_, self.n_steps_, column_names(self), [""], COLOURS[:7])
 
     def _finish(self, prepared: _Prepared) -> None:
         weights, intercepts = self._stop_at(prepared.path, self._loss)
