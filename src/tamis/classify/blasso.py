@@ -76,6 +76,8 @@ class BLasso(OnlineBoostedLasso, WeightedClassifier):
         All steps up to the stop, with penalty, loss, intercept and number of active columns after each.
     n_steps_ : array of shape (n_classes,) or (1,)
         Steps to the point in use.
+    rows_ : GrowingColumns or KeptRows
+        After `partial_fit`: sums over the rows so far, or the rows.
     shares_, cv_loss_ : arrays
         With "cv": the shares compared, largest first, and their mean loss over the folds.
 
@@ -160,14 +162,9 @@ class BLasso(OnlineBoostedLasso, WeightedClassifier):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows, beginning with the present weights.
 
-        Steps that lower the penalised loss of all rows so far are taken until none does, at the penalty `alpha` times
-        the smallest that sets all weights to 0, which is that of all rows so far too, as are the deviations of columns.
-        The weights are those of `fit` on all rows within about a step. With `k`, BIC or ``backward=False`` the path is
-        followed again. "cv" is refused.
-
-        The squared loss needs sums over the rows alone, as in
-        :meth:`~tamis.regress.blasso.BLassoRegressor.partial_fit`; the others keep all rows and read them every time.
-        Rows and sums are part of the model and of its file.
+        What an update does stands with :meth:`~tamis.regress.blasso.BLassoRegressor.partial_fit`. The squared loss
+        needs sums over the rows; the others keep all rows and read them every time. The steps of the hinge loss, which
+        is not differentiable, may end elsewhere than those of `fit`.
 
         Parameters
         ----------
@@ -177,12 +174,6 @@ class BLasso(OnlineBoostedLasso, WeightedClassifier):
         classes : array, optional
             All classes; the first call needs them.
         sample_weight : array of shape (n_rows,), optional
-
-        Notes
-        -----
-        After an update with `alpha`, ``path_`` has the steps of this update, and there are no ``scores_`` and
-        ``order_``, which belong to a path from no column on. `fit` keeps no rows: an update after it begins with the
-        new rows alone, and warns.
 
         Examples
         --------

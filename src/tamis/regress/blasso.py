@@ -85,6 +85,8 @@ class BLassoRegressor(LinearPredictions, OnlineBoostedLasso, WeightedRegressor):
         All steps up to the stop, with penalty, loss and number of active columns after each.
     n_steps_ : array of shape (1,)
         Steps to the point in use; ``path_.coef(n_steps_[0])`` are its weights for standardised columns and target.
+    rows_ : GrowingColumns or KeptRows
+        After `partial_fit`: sums over the rows so far, or the rows.
     shares_, cv_loss_ : arrays
         With "cv": the shares compared, largest first, and their mean loss over the folds.
 
@@ -166,14 +168,16 @@ class BLassoRegressor(LinearPredictions, OnlineBoostedLasso, WeightedRegressor):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from more rows, beginning with the present weights.
 
-        Steps that lower the penalised loss of all rows so far are taken until none does, at the penalty `alpha` times
-        the smallest that sets all weights to 0, which is that of all rows so far too, as are the deviations of columns
-        and target. The weights are those of `fit` on all rows within about a step. With `k`, BIC or ``backward=False``
-        the path is followed again: these results are those of `fit`. "cv" is refused.
+        The steps that lower the penalised loss of all rows so far most are taken, forward and backward, until none
+        lowers it. The penalty is `alpha` times the smallest that sets all weights to 0; like the deviations of columns
+        and target, that one is found anew from all rows so far. Steps end about where those of `fit` on all rows do:
+        within two steps in 150 random problems, four on madelon. With `k`, BIC or ``backward=False`` the path is followed again,
+        and the result is that of `fit`. "cv" is refused.
 
-        For squared error sums stand in for the rows. The rows are kept too while they take less than 256 MB, or less
-        than the products of all columns with all: ``rows_.keeps_rows``. Huber's loss keeps all rows and reads them
-        every time. Rows and sums are part of the model and of its file.
+        For squared error sums stand in for the rows, exact but for rounding. The rows are kept beside them until they
+        take more than 256 MB and more than the products of all columns with all, which then replace them
+        (``rows_.keeps_rows``). Huber's loss keeps all rows and reads them every time. Rows and sums are part of the
+        model and of its file.
 
         Parameters
         ----------
