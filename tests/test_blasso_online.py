@@ -217,6 +217,18 @@ def test_constant_columns_may_change_later():
     assert steps_apart(model, BLassoRegressor(alpha=0.05).fit(X, y), X, y.std()) <= 2.001
 
 
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+def test_of_equal_columns_the_first_has_the_weight(loss):
+    X, y = problem(120, 6)
+    twice = np.column_stack([X, X[:, ::-1]])
+    model = BLassoRegressor(alpha=0.1, loss=loss)
+    for part, form in zip(np.split(np.arange(120), 4), sorted(FORMS) * 2, strict=True):
+        model.partial_fit(FORMS[form](twice[part]), y[part])
+    assert not model.get_support()[6:].any()
+    single = updated(BLassoRegressor(alpha=0.1, loss=loss), X, y, np.split(np.arange(120), 4))
+    np.testing.assert_allclose(model.coef_[:6], single.coef_)
+
+
 def test_one_column_is_active_even_at_the_highest_penalty():
     X, y = problem()
     model = updated(BLassoRegressor(alpha=1.5), X, y, np.split(np.arange(150), 3))

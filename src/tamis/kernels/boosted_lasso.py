@@ -62,7 +62,7 @@ def quadratic_steps(
                         continue
                     loss = bend - s * step * pull[j]
                     grows = ratio * (abs(weight + s * step) - abs(weight)) + (1.0 - ratio) * (s * step * weight + bend)
-                    if loss + penalty * grows < least:
+                    if loss + penalty * grows < least - _EQUAL * step * penalty:
                         least, take, sign, change = loss + penalty * grows, j, s, loss
         if take < 0 and held:
             return STOPPED

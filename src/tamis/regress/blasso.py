@@ -170,9 +170,9 @@ class BLassoRegressor(LinearPredictions, OnlineBoostedLasso, WeightedRegressor):
 
         The steps that lower the penalised loss of all rows so far most are taken, forward and backward, until none
         lowers it. The penalty is `alpha` times the smallest that sets all weights to 0; like the deviations of columns
-        and target, that one is found anew from all rows so far. Steps end about where those of `fit` on all rows do:
-        within two steps in 150 random problems, four on madelon. With `k`, BIC or ``backward=False`` the path is followed again,
-        and the result is that of `fit`. "cv" is refused.
+        and target, that one is found anew from all rows so far. Steps end about where those of `fit` on all rows do,
+        mostly within two steps. With `k`, BIC or ``backward=False`` the path is followed again, and the result is that
+        of `fit`. "cv" is refused.
 
         For squared error sums stand in for the rows, exact but for rounding. The rows are kept beside them until they
         take more than 256 MB and more than the products of all columns with all, which then replace them
