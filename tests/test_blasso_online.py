@@ -276,11 +276,11 @@ def test_what_does_not_fit_is_refused_and_changes_nothing():
     labels = np.repeat(["a", "b"], 15)
     with pytest.raises(TamisError, match="first call of partial_fit needs all classes"):
         BLasso(alpha=0.1).partial_fit(X, labels)
-    told = BLasso(alpha=0.1).partial_fit(X, labels, classes=["b", "a"])
+    labelled = BLasso(alpha=0.1).partial_fit(X, labels, classes=["b", "a"])
     with pytest.raises(TamisError, match="'c' is not one of"):
-        told.partial_fit(X, np.full(30, "c"))
+        labelled.partial_fit(X, np.full(30, "c"))
     with pytest.raises(TamisError, match="classes must stay"):
-        told.partial_fit(X, labels, classes=["a", "c"])
+        labelled.partial_fit(X, labels, classes=["a", "c"])
 
 
 @pytest.mark.parametrize("form", sorted(FORMS))
