@@ -94,15 +94,16 @@ def _arriving() -> None:
         _updates("the same, rows forgotten after 2000", partial(BLassoRegressor, alpha=0.1), X, y, _BATCH)
     if "TAMIS_DATA" in os.environ:
         for name, make, size in (
-            ("diabetes_lars", partial(BLassoRegressor, alpha=0.05), 20),
+            ("diabetes_lars", partial(BLassoRegressor, alpha=0.05, loss="squared"), 20),
             ("madelon", partial(BLasso, alpha=0.3, loss="squared"), 100),
-            ("madelon", partial(BLasso, alpha=0.3), 100),
+            ("madelon", partial(BLasso, alpha=0.3, loss="logistic"), 100),
             ("dexter", partial(BLasso, alpha=0.3, loss="squared"), 50),
         ):
             data = load(name)
             rows = np.random.default_rng(0).permutation(data.n_rows)
-            loss = make.keywords.get("loss", "logistic")
-            _updates(f"{name} {loss}, batches of {size}", make, data.X[rows], np.asarray(data.y)[rows], size)
+            _updates(
+                f"{name} {make.keywords['loss']}, batches of {size}", make, data.X[rows], np.asarray(data.y)[rows], size
+            )
 
 
 def main() -> None:
