@@ -1,21 +1,29 @@
 """Boosted lasso for classes: a point on the path of l1 logistic regression or of the 1-norm SVM."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.classifier import WeightedClassifier
+from tamis.base.errors import TamisError
 from tamis.base.part import Part
 from tamis.base.search_range import geom
-from tamis.base.types import FloatArray
-from tamis.base.validation import bearing_rows
-from tamis.margins.boosted_lasso.estimator import BoostedLasso, Prepared
+from tamis.base.types import Codes, FloatArray
+from tamis.base.validation import bearing_rows, column_names, encode_labels
+from tamis.margins.boosted_lasso.estimator import Prepared
+from tamis.margins.boosted_lasso.figure import figure
+from tamis.margins.boosted_lasso.online import OnlineBoostedLasso
+from tamis.trees.figure import COLOURS
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 
-class BLasso(BoostedLasso, WeightedClassifier):
+class BLasso(OnlineBoostedLasso, WeightedClassifier):
     """Linear evidence from few columns, at a point of the path of an l1 penalty, which also selects these columns.
 
     The boosted lasso follows the solutions of::
@@ -68,6 +76,8 @@ class BLasso(BoostedLasso, WeightedClassifier):
         All steps up to the stop, with penalty, loss, intercept and number of active columns after each.
     n_steps_ : array of shape (n_classes,) or (1,)
         Steps to the point in use.
+    rows_ : GrowingColumns or KeptRows
+        After `partial_fit`: sums over the rows so far, or the rows.
     shares_, cv_loss_ : arrays
         With "cv": the shares compared, largest first, and their mean loss over the folds.
 
@@ -142,9 +152,60 @@ class BLasso(BoostedLasso, WeightedClassifier):
 
     def _prepare(self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> Prepared:
         X, y, weight, _ = bearing_rows(X, y, sample_weight, self.classes_, "blasso")
+        return self._follow(estimators, X, self._targets(y), weight, y, self._loss)
+
+    def _targets(self, y: Codes) -> list[FloatArray]:
+        """Targets of -1 and 1: one for two classes, else one for each class."""
         ones = [1] if self.classes_.shape[0] == 2 else range(self.classes_.shape[0])
-        targets = [np.where(y == one, 1.0, -1.0) for one in ones]
-        return self._follow(estimators, X, targets, weight, y, self._loss)
+        return [np.where(y == one, 1.0, -1.0) for one in ones]
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows, beginning with the present weights.
+
+        What an update does stands with :meth:`~tamis.regress.blasso.BLassoRegressor.partial_fit`. The squared loss
+        needs sums over the rows; the others keep all rows and read them every time. The steps of the hinge loss, which
+        is not differentiable, may end elsewhere than those of `fit`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+            Labels; a batch need not have all classes.
+        classes : array, optional
+            All classes; the first call needs them.
+        sample_weight : array of shape (n_rows,), optional
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from tamis.classify import BLasso
+        >>> model = BLasso(alpha=0.5).partial_fit([[0.0, 1.0], [1.0, 2.0]], ["low", "low"], classes=["low", "high"])
+        >>> model.partial_fit([[2.0, 1.0], [3.0, 2.0]], ["high", "high"]).predict([[0.5, 9.0], [2.5, 9.0]])
+        array(['low', 'high'], dtype='<U4')
+        """
+        loss = self._loss
+        known: Any = getattr(self, "classes_", None)
+        X, y = self._arriving(X, y)
+        if classes is None and known is None:
+            raise TamisError("blasso: the first call of partial_fit needs all classes, classes=[...]")
+        wanted = known if classes is None else encode_labels(np.asarray(classes), type(self).__name__)[0]
+        if hasattr(self, "rows_") and not np.array_equal(wanted, known):
+            raise TamisError(f"blasso: classes must stay {known.tolist()}; got {wanted.tolist()}")
+        self.classes_ = wanted
+        strange = np.setdiff1d(y, self.classes_)
+        if strange.size:
+            raise TamisError(f"blasso: class {strange.tolist()[0]!r} is not one of {self.classes_.tolist()}")
+        targets = self._targets(np.searchsorted(self.classes_, y))
+        self._add_rows(X, np.column_stack(targets), sample_weight, loss)
+        self.coef_, self.intercept_ = self._update([(0.0, 1.0)] * len(targets), loss)
+        return self
+
+    def plot(self) -> "Figure":
+        """A plotly figure: the weights along each path of ``path_``, with a line at the point in use."""
+        check_is_fitted(self)
+        titles = [str(one) for one in self.classes_] if self.n_steps_.size > 1 else [""]
+        # The eighth colour is grey, which other columns have.
+        return figure(self.path_, self.n_steps_, column_names(self), titles, COLOURS[:7])
 
     def _finish(self, prepared: Prepared) -> None:
         self.coef_, self.intercept_ = self._stop_at(prepared, self._loss)

@@ -12,13 +12,15 @@ import numpy as np
 from tamis.base._sklearn import loss_types
 from tamis.compose.catalog import entries
 from tamis.compose.each_label import EachLabel
+from tamis.margins.boosted_lasso.growing import GrowingColumns
+from tamis.margins.boosted_lasso.online import KeptRows
 from tamis.margins.boosted_lasso.path import Path
 from tamis.neighbours.mixed_space import MixedSpace
 from tamis.select.ranking import Ranking
 from tamis.trees.tree import Tree
 
 #: Classes of this library that are in model files and are not parts themselves.
-_HELPERS = (EachLabel, MixedSpace, Path, Tree)
+_HELPERS = (EachLabel, GrowingColumns, KeptRows, MixedSpace, Path, Tree)
 
 _SPARSE = {f"scipy.sparse._{form}.{form}_{kind}" for form in ("csr", "csc") for kind in ("array", "matrix")}
 _SKLEARN_TREE = "sklearn.tree._tree.Tree"

@@ -14,15 +14,17 @@ _V, _P = "float64[::1]", "intp[::1]"
 
 
 @kernel(
-    f"intp(float64[:,::1], {_P}, float64, float64, float64, boolean, intp, float64,"
+    f"intp(float64[:,::1], {_P}, float64, float64, float64, boolean, boolean, intp, float64,"
     f" {_V}, {_P}, {_P}, {_P}, {_V}, int32[::1], int8[::1], {_V}, {_V}, int32[::1])",
-    reads=8,
+    reads=9,
 )
 def quadratic_steps(
-    gram, slot, ratio, step, slack, backward, most, floor,
+    gram, slot, ratio, step, slack, backward, held, most, floor,
     pull, counts, active, place, state, columns, signs, penalties, losses, sizes,
 ):  # fmt: skip
     """Take steps until `most` columns are active or the penalty is below `floor`.
+
+    With the penalty `held` each step lowers the penalised loss most at it, until none does.
 
     `gram[slot[j]]` holds the products of column j with all columns, which have a mean square of 1; `pull` the products
     with the residuals, `counts` the weights in steps. `place` is the number of steps and of active columns, `state` the
@@ -39,7 +41,7 @@ def quadratic_steps(
         if done == columns.shape[0]:
             return FULL
         take, sign, change = -1, 0, 0.0
-        if backward and done > 0 and ratio == 1.0:
+        if backward and done > 0 and ratio == 1.0 and not held:
             least = np.inf
             for a in range(place[1]):
                 j = active[a]
@@ -51,7 +53,7 @@ def quadratic_steps(
                 sign = -1 if counts[take] > 0 else 1
             else:
                 take = -1
-        elif backward and done > 0:
+        elif held or (backward and done > 0):
             least = -slack
             for j in range(n_columns):
                 weight = counts[j] * step
@@ -60,8 +62,10 @@ def quadratic_steps(
                         continue
                     loss = bend - s * step * pull[j]
                     grows = ratio * (abs(weight + s * step) - abs(weight)) + (1.0 - ratio) * (s * step * weight + bend)
-                    if loss + penalty * grows < least:
+                    if loss + penalty * grows < least - _EQUAL * step * penalty:
                         least, take, sign, change = loss + penalty * grows, j, s, loss
+        if take < 0 and held:
+            return STOPPED
         if take < 0:
             largest = 0.0
             for j in range(n_columns):

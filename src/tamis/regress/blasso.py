@@ -1,18 +1,27 @@
 """Boosted lasso: a point on the path of the lasso, which is followed by small steps forward and backward."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.errors import TamisError
 from tamis.base.part import Part
 from tamis.base.regressor import WeightedRegressor
 from tamis.base.search_range import geom
+from tamis.base.task import numeric_target
 from tamis.base.types import FloatArray
-from tamis.base.validation import centre_and_scale, weighted_numbers
-from tamis.margins.boosted_lasso.estimator import BoostedLasso, Prepared
+from tamis.base.validation import centre_and_scale, column_names, weighted_numbers
+from tamis.margins.boosted_lasso.estimator import Prepared
+from tamis.margins.boosted_lasso.figure import figure
+from tamis.margins.boosted_lasso.growing import GrowingColumns
+from tamis.margins.boosted_lasso.online import OnlineBoostedLasso
 from tamis.margins.linear import LinearPredictions
+from tamis.trees.figure import COLOURS
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 
 class _Prepared(NamedTuple):
@@ -23,7 +32,7 @@ class _Prepared(NamedTuple):
     path: Prepared
 
 
-class BLassoRegressor(LinearPredictions, BoostedLasso, WeightedRegressor):
+class BLassoRegressor(LinearPredictions, OnlineBoostedLasso, WeightedRegressor):
     """Linear prediction from few columns, at a point of the lasso's path, which also selects these columns.
 
     The boosted lasso follows the solutions of::
@@ -76,6 +85,8 @@ class BLassoRegressor(LinearPredictions, BoostedLasso, WeightedRegressor):
         All steps up to the stop, with penalty, loss and number of active columns after each.
     n_steps_ : array of shape (1,)
         Steps to the point in use; ``path_.coef(n_steps_[0])`` are its weights for standardised columns and target.
+    rows_ : GrowingColumns or KeptRows
+        After `partial_fit`: sums over the rows so far, or the rows.
     shares_, cv_loss_ : arrays
         With "cv": the shares compared, largest first, and their mean loss over the folds.
 
@@ -153,6 +164,59 @@ class BLassoRegressor(LinearPredictions, BoostedLasso, WeightedRegressor):
         zero, unit = (_robust if loss == "huber" else centre_and_scale)(y, weight)
         y = (y - zero) / unit
         return _Prepared(zero, unit, self._follow(estimators, X, [y], weight, y, loss))
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from more rows, beginning with the present weights.
+
+        The steps that lower the penalised loss of all rows so far most are taken, forward and backward, until none
+        lowers it. The penalty is `alpha` times the smallest that sets all weights to 0; like the deviations of columns
+        and target, that one is found anew from all rows so far. Steps end about where those of `fit` on all rows do,
+        mostly within two steps. With `k`, BIC or ``backward=False`` the path is followed again, and the result is that
+        of `fit`. "cv" is refused.
+
+        For squared error sums stand in for the rows, exact but for rounding. The rows are kept beside them until they
+        take more than 256 MB and more than the products of all columns with all, which then replace them
+        (``rows_.keeps_rows``). Huber's loss keeps all rows and reads them every time. Rows and sums are part of the
+        model and of its file.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), optional
+
+        Notes
+        -----
+        After an update with `alpha`, ``path_`` has the steps of this update, and there are no ``scores_`` and
+        ``order_``, which belong to a path from no column on. `fit` keeps no rows: an update after it begins with the
+        new rows alone, and warns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from tamis.regress import BLassoRegressor
+        >>> model = BLassoRegressor(alpha=0.25).partial_fit([[-1.0, 1.0], [1.0, 1.0]], [7.0, 11.0])
+        >>> model.partial_fit([[-1.0, -1.0], [1.0, -1.0]], [7.0, 11.0]).coef_.round(6)
+        array([1.5, 0. ])
+        """
+        loss = self._loss
+        X, y = self._arriving(X, y)
+        self._add_rows(X, numeric_target(y, "blasso")[:, None], sample_weight, loss)
+        rows = self.rows_
+        if isinstance(rows, GrowingColumns):
+            zero, unit = rows.spread(0)
+        else:
+            zero, unit = _robust(rows.targets[:, 0], rows.weight)
+        weights, intercepts = self._update([(zero, unit)], loss)
+        self.coef_ = unit * weights[0]
+        self.intercept_ = zero + unit * float(intercepts[0])
+        return self
+
+    def plot(self) -> "Figure":
+        """A plotly figure: the weights along ``path_``, with a line at the point in use."""
+        check_is_fitted(self)
+        # The eighth colour is grey, which other columns have.
+        return figure(self.path_, self.n_steps_, column_names(self), [""], COLOURS[:7])
 
     def _finish(self, prepared: _Prepared) -> None:
         weights, intercepts = self._stop_at(prepared.path, self._loss)

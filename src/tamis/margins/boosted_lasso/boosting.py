@@ -37,7 +37,7 @@ def start_path(
         raise TamisError(f"the loss {loss} takes targets of -1 and 1")
     options = {"step": step, "tolerance": tolerance, "backward": backward, "max_steps": max_steps}
     if loss == "squared" and penalty is None:
-        return SquaredPath(columns, y, l1_ratio=l1_ratio, **options)  # type: ignore[arg-type]
+        return SquaredPath(columns, columns.target(y), l1_ratio=l1_ratio, **options)  # type: ignore[arg-type]
     given = MixedPenalty(l1_ratio) if penalty is None else GivenPenalty(penalty)
     return ConvexPath(columns, LOSSES[loss](y, columns.share), penalty=given, **options)  # type: ignore[arg-type]
 

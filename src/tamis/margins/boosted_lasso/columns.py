@@ -1,5 +1,7 @@
 """Columns in units of their deviation, dense or sparse, for rows with weights."""
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -7,10 +9,18 @@ from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import canonical
 
 #: Share of the mean below which the deviation of a column is rounding: the column is constant.
-_CONSTANT = 1e-12
+CONSTANT = 1e-12
 
 #: Cells of a dense matrix that are read at a time.
 _CELLS = 1 << 22
+
+
+class Target(NamedTuple):
+    """What squared error needs of a target: its mean, products of residuals with columns, half the mean square."""
+
+    mean: float
+    pull: FloatArray
+    loss: float
 
 
 class Columns:
@@ -36,8 +46,10 @@ class Columns:
             squares = np.bincount(
                 columns, weights=weight * (X.data - self.means[columns]) ** 2, minlength=self.n_columns
             )
-            stored = np.bincount(columns, weights=weight, minlength=self.n_columns)
-            squares += np.maximum(1.0 - stored, 0.0) * self.means**2
+            absent = np.maximum(1.0 - np.bincount(columns, weights=weight, minlength=self.n_columns), 0.0)
+            # What rounding leaves of the weight of no row would keep a constant column from being 0.
+            absent[np.diff(X.indptr) == self.n_rows] = 0.0
+            squares += absent * self.means**2
         else:
             X = np.array(X, dtype=np.float64)
             self.means = share @ X
@@ -48,7 +60,7 @@ class Columns:
                 block = slice(start, start + width)
                 squares[block] = share @ X[:, block] ** 2
         self.scales = np.sqrt(squares)
-        self.scales[self.scales <= _CONSTANT * np.abs(self.means)] = 0.0
+        self.scales[self.scales <= CONSTANT * np.abs(self.means)] = 0.0
         self._inverse = np.divide(1.0, self.scales, out=np.zeros(self.n_columns), where=self.scales > 0)
         if not sp.issparse(X):
             X *= self._inverse
@@ -60,6 +72,12 @@ class Columns:
             scale = self._inverse if residual.ndim == 1 else self._inverse[:, None]
             return np.asarray(self._X.T @ residual) * scale
         return np.asarray(self._X.T @ residual)
+
+    def target(self, y: FloatArray) -> Target:
+        """A target for squared error."""
+        mean = float(self.share @ y)
+        residual = y - mean
+        return Target(mean, self.products(self.share * residual), 0.5 * float(self.share @ residual**2))
 
     def take(self, columns: np.ndarray) -> FloatArray:
         """Some columns as a dense array."""

@@ -47,7 +47,7 @@ class ConvexPath:
         self._columns, self._loss, self._penalty = columns, loss, penalty
         self._step, self._slack, self._backward, self._max_steps = step, tolerance * step**2, backward, max_steps
         self._weights = np.zeros(columns.n_columns)
-        self._counts = np.zeros(columns.n_columns, dtype=np.intp)
+        self._counts, self._start = np.zeros((2, columns.n_columns), dtype=np.intp)
         self._fitted = np.zeros(columns.n_rows)
         intercepts, losses = loss.optimum(self._fitted[:, None], 0.0)
         self._intercepts, self._value = [float(intercepts[0])], float(losses[0])
@@ -68,6 +68,26 @@ class ConvexPath:
                 return
             self._ended = not self._take_step()
 
+    def settle(self, counts: np.ndarray, penalty: float) -> None:
+        """Go from weights in steps to those at one penalty, by the steps that lower the penalised loss until none does.
+
+        One column is active where none would be, as on a path.
+        """
+        self._start, self._counts, self._weights = counts.copy(), counts.copy(), counts * self._step
+        active = np.flatnonzero(counts)
+        self._fitted = self._columns.take(active) @ self._weights[active]
+        intercepts, losses = self._loss.optimum(self._fitted[:, None], self._intercepts[-1])
+        self._intercepts, self._value, self._penalty_now = [float(intercepts[0])], float(losses[0]), penalty
+        self._watch()
+        while (found := self._best_at_penalty(only_active=False)) is not None:
+            if len(self._record) == self._max_steps:
+                self.complete = False
+                return
+            self._move(*found)
+            self._update_slopes()
+        if not self._counts.any() and not self._ended and (found := self._best_forward()) is not None:
+            self._move(*found)
+
     @property
     def path(self) -> Path:
         """The steps so far."""
@@ -82,6 +102,7 @@ class ConvexPath:
             np.array(losses, dtype=np.float64),
             np.array(sizes, dtype=np.int32),
             np.array(self._intercepts),
+            self._start,
         )
 
     def _take_step(self) -> bool:
@@ -109,8 +130,10 @@ class ConvexPath:
 
     def _best_at_penalty(self, *, only_active: bool) -> tuple[int, int, float, float, float] | None:
         """The step that lowers the penalised loss most at the present penalty: backward only for the lasso's."""
-        if not only_active and self._outside > -math.inf:
-            self._watch(self._columns.n_columns)
+        if not only_active:
+            # From 0 a step costs at least the l1 part of the penalty. Of a given penalty nothing is known.
+            ratio = self._penalty.l1_ratio if isinstance(self._penalty, MixedPenalty) else -math.inf
+            self._watch_above(self._penalty_now * ratio)
         weights = self._weights[self._watched]
         active = np.flatnonzero(weights)
         if only_active:
@@ -176,6 +199,11 @@ class ConvexPath:
             self._stale += 1
             gap = math.sqrt(float((pull - self._pull_then) ** 2 @ (1.0 / self._columns.share)))
             self._outside = self._outside_then + gap
+
+    def _watch_above(self, slope: float) -> None:
+        """Watch all columns whose products with the gradient can be above a value."""
+        while self._outside > slope:
+            self._watch(0 if self._stale else 2 * self._watched.size)
 
     def _watch(self, least: int = 0) -> None:
         """Watch the columns with the largest products now, and the active ones; at least so many."""

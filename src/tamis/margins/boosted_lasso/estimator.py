@@ -3,7 +3,6 @@
 import math
 import warnings
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,15 +15,18 @@ from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.margins.boosted_lasso.boosting import path_for, start_path
 from tamis.margins.boosted_lasso.columns import Columns
+from tamis.margins.boosted_lasso.convex import ConvexPath
+from tamis.margins.boosted_lasso.growing import GrowingColumns
 from tamis.margins.boosted_lasso.losses import LOSSES
 from tamis.margins.boosted_lasso.path import Path
+from tamis.margins.boosted_lasso.squared import SquaredPath
 from tamis.margins.boosted_lasso.stopping import at_common_size, by_bic, by_cross_validation, last_share
 
 
 class Prepared(NamedTuple):
     """The columns, one path a target, whether `max_steps` sufficed, the total weight, and what "cv" has tried."""
 
-    columns: Columns
+    columns: Columns | GrowingColumns
     paths: list[Path]
     complete: list[bool]
     total: float
@@ -87,15 +89,11 @@ class BoostedLasso(SharedFit, SelectorMixin):
         loss: str,
     ) -> Prepared:
         """Take the path of each target as far as one of the estimators needs it."""
+
+        def begin(columns: Columns, y: FloatArray) -> SquaredPath | ConvexPath:
+            return start_path(columns, y, loss=loss, **self._options)
+
         columns = Columns(X, weight / weight.sum())
-        begin = partial(
-            start_path,
-            loss=loss,
-            l1_ratio=float(self.l1_ratio),
-            step=float(self.step),
-            backward=bool(self.backward),
-            max_steps=int(self.max_steps),
-        )
         ends = {one._end(*X.shape) for one in estimators}
         runs = [begin(columns, y) for y in targets]
         paths = [path_for(run, ends) for run in runs]
@@ -103,6 +101,16 @@ class BoostedLasso(SharedFit, SelectorMixin):
         if self.stop == "cv" and any(one._chooses for one in estimators):
             tried = by_cross_validation(X, targets, weight, strata, begin, loss, int(self.cv), self.random_state)
         return Prepared(columns, paths, [run.complete for run in runs], float(weight.sum()), tried)
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        """Those of a path of any loss."""
+        return {
+            "l1_ratio": float(self.l1_ratio),
+            "step": float(self.step),
+            "backward": bool(self.backward),
+            "max_steps": int(self.max_steps),
+        }
 
     @property
     def _chooses(self) -> bool:
@@ -129,18 +137,27 @@ class BoostedLasso(SharedFit, SelectorMixin):
         else:
             done = [by_bic(path.until(end), loss, total) for end, path in zip(ends, paths, strict=True)]
         if any(end == len(path) for end, path, whole in zip(ends, paths, complete, strict=True) if not whole):
-            message = f"blasso took max_steps={self.max_steps} steps and is not at its end; raise step or max_steps"
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+            self._warn()
         own = [path.until(end) for path, end in zip(paths, ends if self._chooses else done, strict=True)]
-        self.n_steps_ = np.array(done)
-        self.path_ = own[0] if len(own) == 1 else own
-        weights = columns.original(np.stack([path.coef(at) for path, at in zip(paths, done, strict=True)]))
-        self.support_ = np.asarray((weights != 0).any(axis=0))
         self.scores_ = np.max([path.entries()[1] for path in own], axis=0)
         entered = own[0].entries()[0] if len(own) == 1 else np.argsort(-self.scores_, kind="stable")
         self.order_ = np.concatenate([entered, np.setdiff1d(np.arange(columns.n_columns), entered)])
+        return self._take_point(columns, own, done)
+
+    def _take_point(
+        self, columns: Columns | GrowingColumns, paths: list[Path], done: list[int]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Keep paths and the selection after some steps of each; the weights of the columns and the intercepts."""
+        self.n_steps_ = np.array(done)
+        self.path_ = paths[0] if len(paths) == 1 else paths
+        weights = columns.original(np.stack([path.coef(at) for path, at in zip(paths, done, strict=True)]))
+        self.support_ = np.asarray((weights != 0).any(axis=0))
         intercepts = np.array([path.intercepts[at] for path, at in zip(paths, done, strict=True)])
         return weights, intercepts - weights @ columns.means
+
+    def _warn(self) -> None:
+        message = f"blasso took max_steps={self.max_steps} steps and is not at its end; raise step or max_steps"
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)

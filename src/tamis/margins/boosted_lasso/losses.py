@@ -17,6 +17,9 @@ from tamis.base.types import FloatArray
 #: Most steps to an intercept, and the width at which the interval that holds it is small enough.
 _STEPS, _WIDTH = 100, 1e-13
 
+#: The share that an absent class counts as.
+_ABSENT = 1e-15
+
 #: Residuals above this many robust deviations of the target count linearly: 95 % efficient for normal errors.
 HUBER = 1.345
 
@@ -99,7 +102,8 @@ class Logistic(_Smooth):
     name = "logistic"
 
     def _bounds(self, F: FloatArray) -> tuple[FloatArray, FloatArray]:
-        centre = logit(float(self.share[self.y > 0].sum()))
+        # Among rows that arrive one class may be absent still, and the best intercept infinite.
+        centre = logit(np.clip(float(self.share[self.y > 0].sum()), _ABSENT, 1 - _ABSENT))
         return centre - F.max(axis=0), centre - F.min(axis=0)
 
     def values(self, F: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from tamis.base.types import FloatArray, Mask
 
 
 class Path:
-    """The steps of a boosted lasso, from no column on.
+    """The steps of a boosted lasso, from no column on or, in an update, from the weights that were there.
 
     Parameters
     ----------
@@ -20,18 +20,20 @@ class Path:
     columns, signs : int arrays of shape (n_steps,)
         The column that each step moves, and the direction.
     penalties : array of shape (n_steps,)
-        The penalty lambda after each step; it never grows.
+        The penalty lambda after each step; it never grows. In an update it is one penalty.
     losses : array of shape (n_steps,)
         The mean loss after each step.
     sizes : int array of shape (n_steps,)
         The number of active columns after each step.
     intercepts : array of shape (n_steps + 1,)
         The intercept before the first step and after each.
+    start : int array of shape (n_columns,), optional
+        The weights before the first step, in steps; 0 by default.
 
     Notes
     -----
     Weights are for columns of mean 0 and mean square 1, and for the target in units of its deviation. They are kept as
-    steps: the weights after t steps are sums of the first t signs, times the step.
+    steps: the weights after t steps are the start and sums of the first t signs, times the step.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Path:
         losses: FloatArray,
         sizes: np.ndarray,
         intercepts: FloatArray,
+        start: np.ndarray | None = None,
     ) -> None:
         self.step = step
         self.n_columns = n_columns
@@ -55,6 +58,7 @@ class Path:
         self.losses = losses
         self.sizes = sizes
         self.intercepts = intercepts
+        self.start = np.zeros(n_columns, dtype=np.intp) if start is None else start
 
     def __len__(self) -> int:
         return int(self.columns.size)
@@ -72,8 +76,8 @@ class Path:
         moved = np.cumsum(self.signs[order].astype(np.intp))
         first = np.r_[True, np.diff(self.columns[order]) != 0][: moved.size]
         # The sum of signs before the first step of each column is taken off.
-        start = np.maximum.accumulate(np.where(first, np.arange(moved.size), 0))
-        after = moved - (moved - self.signs[order])[start]
+        before = np.maximum.accumulate(np.where(first, np.arange(moved.size), 0))
+        after = moved - (moved - self.signs[order])[before] + self.start[self.columns[order]]
         found = np.empty(len(self), dtype=bool)
         found[order] = np.abs(after) < np.abs(after - self.signs[order])
         return found
@@ -81,13 +85,13 @@ class Path:
     def coef(self, done: int) -> FloatArray:
         """The weights after a number of steps."""
         counts = np.bincount(self.columns[:done], weights=self.signs[:done], minlength=self.n_columns)
-        return self.step * np.rint(counts)
+        return np.asarray(self.step * (self.start + np.rint(counts)))
 
     def coefs(self, done: Sequence[int] | np.ndarray) -> FloatArray:
         """The weights after several rising numbers of steps, one row for each."""
         found, before = np.zeros((len(done), self.n_columns)), 0
         for row, number in enumerate(done):
-            found[row] = found[row - 1] if row else 0.0
+            found[row] = found[row - 1] if row else self.start
             np.add.at(found[row], self.columns[before:number], self.signs[before:number])
             before = int(number)
         return self.step * np.rint(found)
@@ -119,6 +123,7 @@ class Path:
             self.losses[:done],
             self.sizes[:done],
             self.intercepts[: done + 1],
+            self.start,
         )
 
     def entries(self) -> tuple[np.ndarray, FloatArray]:

@@ -14,11 +14,11 @@ from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
 from tamis.margins.boosted_lasso.boosting import boosted_lasso
 from tamis.margins.boosted_lasso.path import Path
-from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
+from tamis.reproduce.framework.study import Figures, Findings, Piece, Study, Table, Task
 
 #: Steps of the paper's figures, in its units; 0.5 is that of the coefficient paths.
 STEP = 0.5
-_STEPS = (50.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.05)
+STEPS = (50.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.05)
 
 #: Penalties below this share of the highest are left out of differences: the paths end at different ones.
 LEAST = 0.005
@@ -27,12 +27,13 @@ LEAST = 0.005
 _APART = 0.03
 
 #: Most steps of a path.
-_MOST = 200_000
+MOST = 200_000
 
 #: Draws of the two circles.
 DRAWS = 50
 
-_NAMES = ("x1 sqrt(2)", "x2 sqrt(2)", "x1 x2 sqrt(2)", "x1^2", "x2^2")
+#: Basis functions of the circles.
+BASIS = ("x1 sqrt(2)", "x2 sqrt(2)", "x1 x2 sqrt(2)", "x1^2", "x2^2")
 _PRINTED = {"BLasso": (8700, 840), "forward stagewise": (7300, 0)}
 
 
@@ -41,6 +42,12 @@ def with_x11(data: Any) -> tuple[FloatArray, FloatArray]:
     X, y = np.asarray(data.X, dtype=np.float64), np.asarray(data.y, dtype=np.float64)
     X = np.column_stack([X, -X[:, 6] + X[:, 7] + 5 * X[:, 8]])
     return (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
+
+
+def paper_unit(data: Any) -> float:
+    """By how much a step of ours is smaller than one of the paper."""
+    y = np.asarray(data.y, dtype=np.float64)
+    return math.sqrt(y.size) * float(y.std())
 
 
 def circles(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -55,7 +62,7 @@ def circles(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     return np.column_stack([root * a, root * b, root * a * b, a**2, b**2]), np.repeat([-1.0, 1.0], 50)
 
 
-def _gaps(path: Path, X: FloatArray, y: FloatArray) -> tuple[np.ndarray, FloatArray]:
+def gaps(path: Path, X: FloatArray, y: FloatArray) -> tuple[np.ndarray, FloatArray]:
     """Knots of a path above the least penalty, and the largest difference of a weight from the lasso's at each."""
     knots = path.knots[path.penalties[path.knots - 1] >= LEAST * path.highest]
     _, exact, _ = lasso_path(X, y, alphas=path.penalties[knots - 1], tol=1e-9, max_iter=100_000)
@@ -64,17 +71,17 @@ def _gaps(path: Path, X: FloatArray, y: FloatArray) -> tuple[np.ndarray, FloatAr
 
 def _diabetes(task: Task) -> dict[str, Any]:
     X, y = with_x11(task.data)
-    unit = math.sqrt(y.size) * float(np.asarray(task.data.y, dtype=np.float64).std())
+    unit = paper_unit(task.data)
     found: dict[str, Any] = {}
     for name, backward in (("BLasso", True), ("forward stagewise", False)):
-        path = boosted_lasso(X, y, step=STEP / unit, backward=backward, max_steps=_MOST)
-        knots, gaps = _gaps(path, X, y)
-        apart = np.flatnonzero(gaps > _APART)
-        left = None if apart.size == 0 else float(path.penalties[knots[apart[0]] - 1] / path.highest)
+        path = boosted_lasso(X, y, step=STEP / unit, backward=backward, max_steps=MOST)
+        knots, apart = gaps(path, X, y)
+        far = np.flatnonzero(apart > _APART)
+        left = None if far.size == 0 else float(path.penalties[knots[far[0]] - 1] / path.highest)
         entered = (path.entries()[0] + 1).tolist()
         weight = float(path.coef(len(path))[10])
         steps = {"steps": len(path), "backward": int(path.backward.sum()) if backward else 0}
-        found[name] = {**steps, "entered": entered, "gap": float(gaps.max()), "left": left, "x11": weight}
+        found[name] = {**steps, "entered": entered, "gap": float(apart.max()), "left": left, "x11": weight}
     penalties = float(np.abs(X.T @ y).max()) / y.size * np.geomspace(1.0, 1e-4, 2_000)
     _, exact, _ = lasso_path(X, y, alphas=penalties, tol=1e-9, max_iter=100_000)
     first = [int(np.flatnonzero(row)[0]) if row.any() else penalties.size for row in exact]
@@ -87,13 +94,13 @@ def _diabetes(task: Task) -> dict[str, Any]:
 
 def _steps(task: Task) -> dict[str, Any]:
     X, y = with_x11(task.data)
-    unit = math.sqrt(y.size) * float(np.asarray(task.data.y, dtype=np.float64).std())
+    unit = paper_unit(task.data)
     lines = []
-    for step in _STEPS:
-        path = boosted_lasso(X, y, step=step / unit, max_steps=_MOST)
-        gaps = _gaps(path, X, y)[1]
-        lines.append([step, step / unit, len(path), float(gaps.max()), float(np.median(gaps))])
-        task.progress(len(lines), len(_STEPS))
+    for step in STEPS:
+        path = boosted_lasso(X, y, step=step / unit, max_steps=MOST)
+        apart = gaps(path, X, y)[1]
+        lines.append([step, step / unit, len(path), float(apart.max()), float(np.median(apart))])
+        task.progress(len(lines), len(STEPS))
     return {"lines": lines}
 
 
@@ -108,6 +115,14 @@ def _circles(task: Task) -> dict[str, Any]:
         orders.append([order.index(j) + 1 if j in order else 6 for j in range(5)])
         task.progress(done + 1, DRAWS)
     return {"squares": squares, "steps": float(np.median(lengths)), "places": np.mean(orders, axis=0).tolist()}
+
+
+def _draw(task: Task) -> tuple[dict[str, Any], str]:
+    # plotly takes half a second to import.
+    from tamis.reproduce.blasso.figures import measure, page
+
+    numbers = measure(task)
+    return numbers, page(numbers)
 
 
 def _tables(findings: Findings) -> list[Table]:
@@ -135,7 +150,7 @@ def _tables(findings: Findings) -> list[Table]:
         tables.append(Table("Difference from the lasso by the size of a step", heads, cells))
     ring = findings.get(("", "two circles"))
     if ring is not None:
-        places = [[name, f"{place:.2f}"] for name, place in zip(_NAMES, ring["places"], strict=True)]
+        places = [[name, f"{place:.2f}"] for name, place in zip(BASIS, ring["places"], strict=True)]
         title = (
             f"1-norm SVM: both squares first in {ring['squares']} of {DRAWS} draws; {ring['steps']:.0f} steps (median)"
         )
@@ -146,7 +161,8 @@ def _tables(findings: Findings) -> list[Table]:
 STUDY = Study(
     "Boosted lasso",
     "Zhao and Yu 2005, sections 7 and 8",
-    "paths of the lasso, the boosted lasso and forward stagewise fitting; the 1-norm SVM; the size of a step",
+    "paths of the lasso, the boosted lasso and forward stagewise fitting; the 1-norm SVM; the size of a step;"
+    " Figures 1 to 6 with `--figures`",
     (
         Piece("diabetes_lars", "paths", _diabetes, 2),
         Piece("diabetes_lars", "step sizes", _steps, 6),
@@ -160,4 +176,5 @@ STUDY = Study(
         "The paper prints 490 steps for its one draw of the two circles, whose step it does not print; 0.01 here.",
         "It prints the order squares, interaction, linear terms; which of the last three is first depends on the draw.",
     ),
+    figures=Figures("diabetes_lars", _draw),
 )
