@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,7 +28,7 @@ class Network(NamedTuple):
     def shapes(self) -> tuple[tuple[int, int], ...]:
         """Units below and above each matrix of weights."""
         sizes = (self.inputs, *self.hidden, self.outputs)
-        return tuple(zip(sizes[:-1], sizes[1:], strict=True))
+        return tuple(pairwise(sizes))
 
     @property
     def n_weights(self) -> int:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tamis.bayes import inverse_gaussian
+from tamis.bayes import gamma, inverse_gaussian
 from tamis.bayes.density import Data, Precisions
 from tamis.bayes.network import Network
 from tamis.bayes.priors import Priors
@@ -37,8 +37,7 @@ def draw(key: Any, network: Network, priors: Priors, data: Data, common: Any, we
 
     for_gamma, for_common = jax.random.split(key)
     shape, rate = terms(network, priors, data, common, weights)
-    # One call for all: each would be compiled by itself.
-    found = jax.random.gamma(for_gamma, shape) / rate
+    found = gamma.draw(for_gamma, shape) / rate
     n_hidden = len(network.hidden)
     inputs, biases, later, noise = jnp.split(found, [network.inputs, network.inputs + n_hidden, found.size - 1])
     # Padded inputs have no part in anything; a precision of 1 keeps their weights in bounds.
@@ -68,7 +67,7 @@ def terms(network: Network, priors: Priors, data: Data, common: Any, weights: An
     if network.kind == "gaussian":
         errors = data.y - network.evaluate(weights, data.X, jnp.tanh)[:, 0]
         noise_count, noise_squares = data.weight.sum(), (data.weight * errors**2).sum()
-    shapes = [priors.ard_shape + counts, *(jnp.full(1, priors.shape + one.size) for one in [*biases, *later])]
+    shapes = [priors.ard_shape + counts, *((priors.shape + jnp.full(1, float(one.size))) for one in [*biases, *later])]
     rates = [
         priors.ard_shape / common + squares,
         *((priors.shape * priors.bias_scale**2 + (one**2).sum())[None] for one in biases),

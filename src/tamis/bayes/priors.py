@@ -23,5 +23,5 @@ class Priors(NamedTuple):
     bias_scale: float = 0.5
     output_bias_scale: float = 10.0
     noise_scale: float = 0.3
-    shape: float = 0.5
+    shape: float = 2.0
     ard_shape: float = 1.0

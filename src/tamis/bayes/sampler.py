@@ -19,7 +19,7 @@ Sampler: TypeAlias = Literal["hmc", "nuts"]
 #: The share of accepted proposals that warm-up aims at.
 _ACCEPTED = 0.8
 
-#: A step of a trajectory is up to this share longer or shorter than the adapted one, and a trajectory up to half shorter.
+#: A step is up to this share longer or shorter than the adapted one.
 _JITTER = 0.2
 
 #: The longest trajectory of NUTS, as a power of 2.
@@ -113,20 +113,21 @@ def sample(network: Network, priors: Priors, data: Data, settings: Settings, see
         on_device = Data(
             *map(jax.device_put, (data.X.astype(kind), y, data.weight.astype(kind), data.groups, data.in_use))
         )
-        begin, advance = _compiled(network, priors, settings.chains, settings.thin, settings.sampler)
-        state = begin(jax.random.key(seed))
+        begin, advance = _compiled(network, settings.sampler)
+        priors = Priors(*(kind(value) for value in priors))
+        state = begin(jax.random.split(jax.random.key(seed), settings.chains), priors)
         lengths = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
         shortest = max(1, settings.leapfrog // 2)
 
         def block(state: Any, learn: bool, adapt: bool) -> tuple[Any, Any]:
             steps = lengths.integers(shortest, settings.leapfrog + 1, settings.thin)
-            return advance(state, on_device, steps, learn, adapt)
+            return advance(state, on_device, priors, steps, learn, adapt)
 
         warmup = -(-settings.warmup // settings.thin)
         leapfrogs = 0
         for number in range(warmup):
             state, trace = block(state, number >= _FIXED * warmup, True)
-            leapfrogs += int(trace.leapfrogs.sum())
+            leapfrogs += int(np.asarray(trace.leapfrogs).sum())
         weights, scales, traces = [], [], []
         for _ in range(settings.draws // settings.thin):
             state, trace = block(state, True, False)
@@ -154,12 +155,10 @@ class _Trace(NamedTuple):
 
 
 @cache
-def _compiled(
-    network: Network, priors: Priors, chains: int, thin: int, sampler: Sampler
-) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Functions that begin all chains and that take them `thin` rounds on.
+def _compiled(network: Network, sampler: Sampler) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Functions that begin all chains and that take them some rounds on.
 
-    They are compiled once for each set of sizes, and serve warm-up and sampling.
+    They are compiled once for each set of sizes, and serve warm-up and sampling under any prior.
     """
     import blackjax
     import jax
@@ -169,7 +168,7 @@ def _compiled(
     first, adapted, settled = dual_averaging_adaptation(_ACCEPTED)
     hmc, nuts = blackjax.hmc.build_kernel(), blackjax.nuts.build_kernel()
 
-    def begin(key: Any) -> _Chain:
+    def begin(key: Any, priors: Priors) -> _Chain:
         key, own = jax.random.split(key)
         precisions = at_prior(network, priors)
         spread = jnp.concatenate(
@@ -183,10 +182,14 @@ def _compiled(
         weights = _START * spread * jax.random.normal(own, spread.shape)
         return _Chain(weights, precisions, first(jnp.asarray(0.1, weights.dtype)), key)
 
-    def advance(chain: _Chain, data: Data, steps: Any, learn: Any, adapt: Any) -> tuple[_Chain, _Trace]:
-        return jax.lax.scan(partial(one_round, data=data, learn=learn, adapt=adapt), chain, steps)
+    def advance(
+        chain: _Chain, data: Data, priors: Priors, steps: Any, learn: Any, adapt: Any
+    ) -> tuple[_Chain, _Trace]:
+        return jax.lax.scan(partial(one_round, data=data, priors=priors, learn=learn, adapt=adapt), chain, steps)
 
-    def one_round(chain: _Chain, steps: Any, *, data: Data, learn: Any, adapt: Any) -> tuple[_Chain, _Trace]:
+    def one_round(
+        chain: _Chain, steps: Any, *, data: Data, priors: Priors, learn: Any, adapt: Any
+    ) -> tuple[_Chain, _Trace]:
         key, for_precisions, for_step, for_weights = jax.random.split(chain.key, 4)
         drawn = draw(for_precisions, network, priors, data, chain.precisions.common, chain.weights)
         precisions = jax.tree.map(lambda new, old: jnp.where(learn, new, old), drawn, chain.precisions)
@@ -221,10 +224,8 @@ def _compiled(
         one += [jnp.log(precisions.noise)[None]] if network.kind == "gaussian" else []
         return jnp.concatenate(one)
 
-    def begin_all(key: Any) -> _Chain:
-        return jax.vmap(begin)(jax.random.split(key, chains))
-
-    return jax.jit(begin_all), jax.jit(jax.vmap(advance, in_axes=(0, None, None, None, None)))
+    along = (0, None, None, None, None, None)
+    return jax.jit(jax.vmap(begin, in_axes=(0, None))), jax.jit(jax.vmap(advance, in_axes=along))
 
 
 def _names(network: Network) -> tuple[str, ...]:
