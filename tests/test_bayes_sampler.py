@@ -80,10 +80,10 @@ def test_padding_adds_nothing_but_the_prior_of_weights_that_do_nothing() -> None
     np.testing.assert_allclose(found, narrow - 0.5 * (weights[6:32] ** 2).sum())
 
 
-@pytest.mark.parametrize("rows", [1, 256, 257, 300, 1000, 1024, 6000])
+@pytest.mark.parametrize("rows", [1, 512, 513, 600, 1000, 1024, 6000])
 def test_padded_sizes_are_few_and_little_larger(rows) -> None:
     found = padded(np.zeros((rows, 1)), np.zeros(rows), np.zeros(1, dtype=int)).X.shape[0]
-    assert max(rows, 256) <= found <= max(256, 1.125 * rows)
+    assert max(rows, 512) <= found <= max(512, 1.125 * rows)
     assert found % 32 == 0
 
 

@@ -128,7 +128,7 @@ class BayesianNetwork:
 
     def _layers(self) -> tuple[int, ...]:
         """The sizes of the hidden layers."""
-        given = [self.hidden] if np.ndim(self.hidden) == 0 else list(self.hidden)  # type: ignore[arg-type]
+        given = list(self.hidden) if isinstance(self.hidden, Sequence) else [self.hidden]
         sizes = [] if given == [0] else given
         if len(sizes) > 2 or not all(isinstance(one, int | np.integer) and one > 0 for one in sizes):
             raise TamisError(

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 
 def draw(key: Any, shape: Any) -> Any:
     """One number of the gamma distribution of rate 1 for each shape parameter of a vector.
@@ -19,7 +21,7 @@ def draw(key: Any, shape: Any) -> Any:
     # A shape below 1 is raised by 1, and its number multiplied by a power of a uniform one.
     small = shape < 1.0
     d = jnp.where(small, shape + 1.0, shape) - 1.0 / 3.0
-    tiny = jnp.finfo(d.dtype).tiny
+    tiny = np.finfo(d.dtype).tiny
     key, own = jax.random.split(key)
     factor = jnp.where(small, jnp.exp(jnp.log(jax.random.uniform(own, d.shape, d.dtype, tiny)) / shape), 1.0)
 

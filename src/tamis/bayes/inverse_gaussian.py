@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 
 def draw(key: Any, order: float, a: Any, b: Any) -> Any:
     """A number x with density proportional to x^(order - 1) exp(-(a x + b / x) / 2).
@@ -55,7 +57,7 @@ def draw(key: Any, order: float, a: Any, b: Any) -> Any:
     def propose(state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
         key, _, _ = state
         key, own = jax.random.split(key)
-        u, v, w = jax.random.uniform(own, (3,), dtype=a.dtype, minval=jnp.finfo(a.dtype).tiny)
+        u, v, w = jax.random.uniform(own, (3,), dtype=a.dtype, minval=np.finfo(a.dtype).tiny)
         x = jnp.where(
             u < flat / total,
             -flat_left + flat * v,

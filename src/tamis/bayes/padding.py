@@ -7,8 +7,11 @@ import numpy as np
 from tamis.base.types import Codes, FloatArray
 from tamis.bayes.density import Data
 
-#: The fewest rows and columns, and the steps beyond in each doubling.
-_ROWS, _COLUMNS, _STEPS = 256, 16, 8
+#: The fewest columns, the fewest rows of a table with no more, and of a wider one, where padded rows take time.
+_COLUMNS, _ROWS, _ROWS_OF_WIDE = 16, 512, 32
+
+#: Sizes in each doubling beyond.
+_STEPS = 8
 
 
 def padded(X: FloatArray, y: Any, groups: Codes) -> Data:
@@ -18,9 +21,10 @@ def padded(X: FloatArray, y: Any, groups: Codes) -> Data:
     --------
     >>> found = padded(np.ones((3, 2)), np.ones(3), np.arange(2))
     >>> found.X.shape, found.weight.sum(), found.in_use.sum()
-    ((256, 16), np.float64(3.0), np.int64(2))
+    ((512, 16), np.float64(3.0), np.int64(2))
     """
-    rows, columns = _next(X.shape[0], _ROWS), _next(X.shape[1], _COLUMNS)
+    columns = _next(X.shape[1], _COLUMNS)
+    rows = _next(X.shape[0], _ROWS if columns == _COLUMNS else _ROWS_OF_WIDE)
     table = np.zeros((rows, columns))
     table[: X.shape[0], : X.shape[1]] = X
     target = np.zeros(rows, dtype=y.dtype)

@@ -114,7 +114,7 @@ def sample(network: Network, priors: Priors, data: Data, settings: Settings, see
             *map(jax.device_put, (data.X.astype(kind), y, data.weight.astype(kind), data.groups, data.in_use))
         )
         begin, advance = _compiled(network, settings.sampler)
-        priors = Priors(*(kind(value) for value in priors))
+        priors = Priors(*(kind(value) for value in priors))  # type: ignore[arg-type]
         state = begin(jax.random.split(jax.random.key(seed), settings.chains), priors)
         lengths = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
         shortest = max(1, settings.leapfrog // 2)
@@ -182,9 +182,7 @@ def _compiled(network: Network, sampler: Sampler) -> tuple[Callable[..., Any], C
         weights = _START * spread * jax.random.normal(own, spread.shape)
         return _Chain(weights, precisions, first(jnp.asarray(0.1, weights.dtype)), key)
 
-    def advance(
-        chain: _Chain, data: Data, priors: Priors, steps: Any, learn: Any, adapt: Any
-    ) -> tuple[_Chain, _Trace]:
+    def advance(chain: _Chain, data: Data, priors: Priors, steps: Any, learn: Any, adapt: Any) -> tuple[_Chain, _Trace]:
         return jax.lax.scan(partial(one_round, data=data, priors=priors, learn=learn, adapt=adapt), chain, steps)
 
     def one_round(
