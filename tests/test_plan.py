@@ -118,6 +118,7 @@ RECIPES = {
     "blend": "blend(cc({2, 4}) | knn(1), svm, weights={[1, 1], [2, 1]})",
     "logistic": "cc(4) | logistic({l2, l1}, C={0.1, 10}, class_weight={balanced, none})",
     "probit": "cc(4) | probit({gaussian, laplace}, variance={0.1, 10}, class_weight={balanced, none})",
+    "bayes_net": "cc(4) | bayes_net({0, 2}, draws=10, warmup=10, chains=1, leapfrog=3)",
     "blasso": "{blasso({2, 4}) | knn(1), blasso(alpha={0.1, 0.4}), blasso(k=3, loss=hinge)}",
     "lda": "cc({3, 6}) | lda({auto, 0.1, none})",
     "centroid": "cc(6) | centroid({0, 0.5, 2})",
@@ -128,6 +129,7 @@ RECIPES = {
 
 #: Recipes for numbers, by the part that they try; those of words that serve classes too are tried again.
 NUMBERS = {
+    "bayes_net": "cc(4) | bayes_net({0, 2}, draws=10, warmup=10, chains=1, leapfrog=3)",
     "blasso": "{blasso({2, 4}) | ridge(1.0), blasso(alpha={0.1, 0.4}), blasso}",
     "spearman": "spearman({2, 5}) | ridge(1.0)",
     "rrelieff": "rrelieff({2, 5}, n_neighbors={3, 10}) | ridge(1.0)",

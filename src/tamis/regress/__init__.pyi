@@ -1,5 +1,6 @@
 # Written by `make docs` from what is found in the room.
 
+from tamis.regress.bayes_net import BayesNetRegressor as BayesNetRegressor
 from tamis.regress.blasso import BLassoRegressor as BLassoRegressor
 from tamis.regress.blend import BlendRegressor as BlendRegressor
 from tamis.regress.boost import BoostRegressor as BoostRegressor

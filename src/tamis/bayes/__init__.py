@@ -1,0 +1,1 @@
+"""Bayesian neural networks: the model, its priors, and the sampler of its posterior."""

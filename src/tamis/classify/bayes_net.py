@@ -1,0 +1,163 @@
+"""Bayesian network for classes: the average of neural networks drawn from their posterior distribution."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from tamis.base.classifier import Classifier
+from tamis.base.part import Part
+from tamis.base.search_range import choice
+from tamis.base.types import FloatArray
+from tamis.bayes.estimator import BayesianNetwork, in_words
+
+
+class BayesNet(BayesianNetwork, Classifier):
+    """Average of neural networks drawn from their posterior, which finds how relevant each column is.
+
+    Columns reach one or two layers of tanh units, and these the outputs: a logistic one for two classes, a softmax for
+    more. The weights have normal priors, those from column j with a precision t_j of its own (automatic relevance
+    determination). A precision of mean m and shape a has the density proportional to
+
+        t^(a/2 - 1) exp(-t a / (2 m)),
+
+    with mean t_0 and shape `ard_shape` for t_j, and mean 1 / scale^2 and shape `shape` for t_0. Weights are drawn by
+    Hamiltonian Monte Carlo, precisions by Gibbs steps in between, and the class probabilities of all draws averaged.
+
+    **Standardise the columns first**, ``standardize | bayes_net``: the prior is one for columns of deviation 1.
+    It needs JAX and BlackJAX to fit, ``pip install "tamis[bayes]"``, and neither to predict.
+
+    Parameters
+    ----------
+    hidden : int or list of two int, default=8
+        Units of the hidden layers; 0 for none, which is logistic regression.
+    draws : int, default=1000
+        Rounds of each chain after warm-up, each a draw.
+    warmup : int, default=500
+        Rounds before, in which the step size is adapted.
+    chains : int, default=2
+    thin : int, default=10
+        Every so many draws one is taken for the predictions.
+    sampler : {"hmc", "nuts"}, default="hmc"
+        Trajectories of random length up to `leapfrog`, or those that end where they turn back.
+    leapfrog : int, default=60
+        Most steps of a trajectory of "hmc"; at least half of them are made.
+    groups : array-like of shape (n_features,), optional
+        A label for each column: columns with one label share a precision.
+    scale : float, default=0.2
+        Typical deviation of the weights from the columns.
+    shape : float, default=2.0
+        Shape of the prior of all precisions but t_j: the smaller, the vaguer.
+    ard_shape : float, default=1.0
+        Shape of the prior of t_j around t_0: the smaller, the more columns may differ in relevance.
+    random_state : int, Generator, RandomState or None, default=None
+        Starts the chains.
+
+    Attributes
+    ----------
+    classes_ : array
+    relevance_ : array of shape (n_features,)
+        Posterior median of 1 / sqrt(t_j), times the deviation of the column.
+    relevance_interval_ : array of shape (2, n_features)
+        Between these are nine draws of ten.
+    feature_importances_ : array of shape (n_features,)
+        The relevances, which sum to 1: ``from_model(bayes_net, k=20)`` selects by them.
+    followed_ : list of str
+        What is followed along the chains: the log likelihood, precisions, outputs for ten training rows. Hidden units
+        can change places, so that single weights have no common meaning in two chains; these quantities have.
+    r_hat_, ess_ : arrays
+        For each of them R-hat, near 1 where chains have met, and the effective number of draws.
+    divergences_ : int
+        Trajectories after warm-up that left the true path.
+    acceptance_ : float
+        Mean probability of acceptance.
+    weights_ : array of shape (n_networks, n_weights)
+        The thinned draws of all chains.
+    hidden_ : list of int
+
+    See Also
+    --------
+    Logistic : The most probable linear model with one penalty for all columns.
+
+    Notes
+    -----
+    Warns with R-hat above 1.05 or with divergences: more draws are then needed. Weights above a hidden layer have a
+    prior precision in proportion to the number of its units. The same seed gives the same draws on the same machine.
+    Sparse rows are made dense. There are no sample weights: sums in another order round differently, from which chains
+    depart. Another order of the columns gives other draws.
+
+    References
+    ----------
+    Neal (1996), "Bayesian learning for neural networks"; Neal and Zhang (2006), "High dimensional classification with
+    Bayesian neural networks and Dirichlet diffusion trees".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.classify import BayesNet
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> y = X[:, 1] * X[:, 4] > 0
+    >>> model = BayesNet(chains=1, draws=400, warmup=400, random_state=0).fit(X[:150], y[:150])  # doctest: +SKIP
+    >>> model.score(X[150:], y[150:]) > 0.85, np.sort(np.argsort(-model.relevance_)[:2])  # doctest: +SKIP
+    (True, array([1, 4]))
+    """
+
+    part: ClassVar[Part] = Part(
+        "bayes_net",
+        positional=("hidden",),
+        search={"hidden": choice(0, 4, 8, 16)},
+        paper="Neal 1996; Neal and Zhang 2006",
+        phrase=in_words,
+        # A fit takes seconds to minutes.
+        slow=True,
+        searched=False,
+    )
+    gives_probabilities = True
+
+    def __init__(
+        self,
+        hidden: int | Sequence[int] = 8,
+        *,
+        draws: int = 1000,
+        warmup: int = 500,
+        chains: int = 2,
+        thin: int = 10,
+        sampler: Literal["hmc", "nuts"] = "hmc",
+        leapfrog: int = 60,
+        groups: Sequence[Any] | None = None,
+        scale: float = 0.2,
+        shape: float = 2.0,
+        ard_shape: float = 1.0,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            hidden,
+            draws=draws,
+            warmup=warmup,
+            chains=chains,
+            thin=thin,
+            sampler=sampler,
+            leapfrog=leapfrog,
+            groups=groups,
+            scale=scale,
+            shape=shape,
+            ard_shape=ard_shape,
+            random_state=random_state,
+        )
+
+    def _fit(self, X: Any, y: Any) -> None:
+        two = self.classes_.shape[0] == 2
+        self._sample(X, y.astype(np.float64) if two else y, "logistic" if two else "softmax", self._n_outputs)
+
+    @property
+    def _n_outputs(self) -> int:
+        return 1 if self.classes_.shape[0] == 2 else int(self.classes_.shape[0])
+
+    def _decision(self, X: Any) -> FloatArray:
+        two = self.classes_.shape[0] == 2
+        found = np.zeros((X.shape[0], self.classes_.shape[0]))
+        for rows, networks in self._outputs(X, "logistic" if two else "softmax", self._n_outputs):
+            for outputs in networks:
+                found[rows] += expit(np.hstack([-outputs, outputs])) if two else softmax(outputs, axis=1)
+        return found / self.weights_.shape[0]
