@@ -267,8 +267,10 @@ def test_the_catalog_has_found_every_part():
 def test_fit_shows_sample_weights_where_they_count():
     parts = [part for part in entries() if "sample_weight" in inspect.signature(part.make().fit).parameters]
     weighted = {part.name for part in parts if part.kind != "regressor"}
-    classifiers = "blasso c45 centroid convex_net esnb extra_trees logistic mdl_histogram mlp nb nrbf probit rlsc snb svm tree"
-    assert weighted == {*EXPECTED["score"], "rfe", "ssv_tree", "stepwise", *classifiers.split()}
+    classifiers = (
+        "blasso c45 centroid convex_net esnb extra_trees logistic mdl_histogram mlp nb nrbf probit rlsc snb svm"
+    )
+    assert weighted == {*EXPECTED["score"], "rfe", "ssv_tree", "stepwise", "tree", *classifiers.split()}
     weighted = {part.name for part in parts if part.kind == "regressor"}
     assert weighted == {"blasso", "elastic_net", "extra_trees", "lasso", "mlp", "ridge", "svr", "tree"}
 

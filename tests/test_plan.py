@@ -158,7 +158,16 @@ NUMBERS = {
 }
 
 #: Sums in another order: the only parts whose evidence may differ from that of a fit by itself, and by how much.
-ROUNDING = {"svm": 1e-6, "rlsc": 1e-8, "nrbf": 1e-9, "pca": 1e-9, "lsi": 1e-9, "ridge": 1e-9, "svr": 1e-6, "lasso": 1e-9}
+ROUNDING = {
+    "svm": 1e-6,
+    "rlsc": 1e-8,
+    "nrbf": 1e-9,
+    "pca": 1e-9,
+    "lsi": 1e-9,
+    "ridge": 1e-9,
+    "svr": 1e-6,
+    "lasso": 1e-9,
+}
 
 
 def test_every_part_of_the_catalog_is_tried() -> None:

@@ -1,4 +1,4 @@
-"""RLSC against scikit-learn's kernel ridge regression, explicit refits without a row, and single machines; bad input."""
+"""RLSC against scikit-learn's kernel ridge regression, refits without a row, and single machines; bad input."""
 
 import numpy as np
 import pytest
@@ -229,7 +229,7 @@ def test_what_it_refuses(monkeypatch):
     with pytest.raises(TamisError, match="no row of class 1 has a sample weight above zero"):
         RLSC().fit(X, y, sample_weight=1.0 * (y == 0))
     monkeypatch.setattr(module, "_MOST_ROWS", 15)
-    with pytest.raises(TamisError, match="a machine of 20 rows .* at most 15 rows are taken, so fit several machines"):
+    with pytest.raises(TamisError, match=r"a machine of 20 rows .* at most 15 rows are taken, so fit several machines"):
         RLSC().fit(X, y)
     assert RLSC(n_estimators=2, max_samples=0.5).fit(X, y).penalties_.shape == (2,)
 

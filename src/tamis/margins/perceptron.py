@@ -11,15 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.errors import TamisError
 from tamis.base.part import Arguments
-from tamis.base.search_range import choice, geom
+from tamis.base.search_range import Choice, Range, choice, geom
 from tamis.base.types import FloatArray, Matrix
-
 
 #: Most values of sparse rows that are made dense.
 _MOST = 400_000_000
 
 #: Search ranges of perceptrons.
-SEARCH = {"hidden_layer_sizes": choice(10, 5, 20), "alpha": geom(1e-2, 1e2, 9)}
+SEARCH: dict[str, Range | Choice] = {"hidden_layer_sizes": choice(10, 5, 20), "alpha": geom(1e-2, 1e2, 9)}
 
 
 def phrase(a: Arguments) -> str:
@@ -80,8 +79,8 @@ class Perceptron:
 
 def _dense(X: Matrix) -> FloatArray:
     if X.shape[0] * X.shape[1] > _MOST:
-        size = f"{8e-9 * X.shape[0] * X.shape[1]:.1f} GB"
-        raise TamisError(f"mlp makes sparse rows dense, and {X.shape[0]} x {X.shape[1]} take {size}; select columns first")
+        size = f"{X.shape[0]} x {X.shape[1]} take {8e-9 * X.shape[0] * X.shape[1]:.1f} GB"
+        raise TamisError(f"mlp makes sparse rows dense, and {size}; select columns first")
     return np.asarray(X.toarray())
 
 
