@@ -1,10 +1,9 @@
 """The study of two challenge entries: recipes that build, pieces run on small data, tables of what they find."""
 
-import numpy as np
 import pytest
 
+from planted import with_valid_rows
 from tamis.compose.recipe import parse
-from tamis.data.dataset import Dataset
 from tamis.reproduce.framework.study import Task
 from tamis.reproduce.importance import _MODELS, STUDY, _measure
 
@@ -12,26 +11,16 @@ SETS = ("arcene", "dexter", "dorothea", "gisette_surrogate", "madelon")
 
 
 @pytest.fixture(scope="module")
-def small() -> Dataset:
-    rng = np.random.default_rng(0)
-    y = np.arange(120) % 2
-    X = rng.normal(size=(120, 20))
-    X[:, :2] += 2 * y[:, None]
-    roles = np.where(np.arange(20) < 2, "informative", "probe")
-    names, split = np.array([f"f{j}" for j in range(20)]), np.repeat(["train", "valid"], [80, 40])
-    return Dataset(X, y, names, "small", split=split, roles=roles)
-
-
-@pytest.fixture(scope="module")
-def found(small) -> dict:
+def found() -> dict:
     """What a small model of each kind finds."""
+    data = with_valid_rows()
     network = "mlp(3, class_weight=balanced)"
     recipes = {
         "importance": f"standardize | f(10) | importance({network}, k=2, values=5, rows=20, step=0.5) | {network}",
         "ensemble": "standardize | from_model(forest(20), k=4) | rlsc(n_estimators=5, max_samples=0.5)",
         "single": "standardize | rlsc(sigma=auto)",
     }
-    return {kind: _measure(recipe, Task(small)) for kind, recipe in recipes.items()}
+    return {kind: _measure(recipe, Task(data)) for kind, recipe in recipes.items()}
 
 
 def test_pieces_are_recipes_on_the_five_sets_at_the_printed_share() -> None:
