@@ -57,6 +57,7 @@ def test_tables_have_a_line_for_each_set_the_mean_and_the_printed_lines(found) -
 def test_a_set_that_is_not_at_hand_leaves_no_line_and_no_mean(found) -> None:
     some = {(data, "importance"): found["importance"] for data in SETS if data != "dexter"}
     table, models = STUDY.tables(some)
-    assert [line[0] for line in models.lines] == ["arcene", "dorothea", "gisette_surrogate", "madelon"]
+    assert [line[1] for line in models.lines] == ["arcene", "dorothea", "gisette_surrogate", "madelon"]
     assert [line[0] for line in table.lines[:-1]] == ["arcene", "dorothea", "gisette_surrogate", "madelon"]
+    assert all(recipe.startswith("standardize | ") for recipe in models.recipes)
     assert STUDY.tables({}) == []

@@ -243,5 +243,14 @@ def test_it_learns_what_no_line_separates():
     assert validate("rlsc(linear)", X, y, folds=3, seed=0).estimates["ber"].mean > 0.3
 
 
+def test_the_model_keeps_rows_of_its_own():
+    X, y, _ = problem()
+    Z = problem(10, seed=1)[0]
+    model = RLSC().fit(X, y)
+    expected = model.decision_function(Z)
+    X[:] = 0.0
+    np.testing.assert_array_equal(model.decision_function(Z), expected)
+
+
 def test_the_recipe_names_it():
     assert tamis.recipe("rlsc(linear, 0.5)").get_params()["penalty"] == 0.5

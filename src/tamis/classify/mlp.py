@@ -56,8 +56,8 @@ class MLP(Perceptron, LibraryClassifier, WeightedClassifier):
     -----
     The columns should be standardised: weights begin small and of one size, and are penalised alike. The loss has many
     minima, so that another seed, or another order of the columns, gives another network; ``committee`` averages some.
-    A row of weight 2 counts like the row twice, as far as training at a tolerance can show. Sparse rows are made dense
-    in the fit.
+    A row of weight 2 counts like the row twice, as far as training up to a tolerance shows. So do sparse rows count like
+    dense ones; up to a million values they are trained as dense.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class MLP(Perceptron, LibraryClassifier, WeightedClassifier):
         search={**SEARCH, "class_weight": choice("balanced", None)},
         paper="Rumelhart, Hinton and Williams 1986",
         phrase=phrase,
-        limits=Limits(columns=2_000, values=10_000_000),
+        limits=Limits(rows=5_000),
         slow=True,
     )
     _network = MLPClassifier

@@ -52,7 +52,7 @@ class MLPRegressor(Perceptron, LibraryRegressor, WeightedRegressor):
     Notes
     -----
     As for :class:`~tamis.classify.mlp.MLP`: standardise the columns; another seed gives another network; a row of
-    weight 2 counts like the row twice; sparse rows are made dense in the fit.
+    weight 2 counts like the row twice, as far as training up to a tolerance shows.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class MLPRegressor(Perceptron, LibraryRegressor, WeightedRegressor):
         search=SEARCH,
         paper="Rumelhart, Hinton and Williams 1986",
         phrase=phrase,
-        limits=Limits(columns=2_000, values=10_000_000),
+        limits=Limits(rows=5_000),
         slow=True,
     )
     _network = Network

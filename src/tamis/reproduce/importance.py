@@ -106,8 +106,10 @@ def _tables(findings: Findings) -> list[Table]:
         if len(own) == sum(one.kind == kind for one in _MODELS):
             lines.append(_mean(own))
         tables.append(Table(f"{kind}: {title}", _COLUMNS, [*lines, *_PRINTED[kind]]))
-    recipes = [[one.data, one.kind, one.recipe] for one in _MODELS if (one.data, one.kind) in findings]
-    return [*tables, Table("The models", ("", "", "recipe"), recipes, words=3)] if tables else []
+    known = [one for one in _MODELS if (one.data, one.kind) in findings]
+    names = [[str(number), one.data, one.kind] for number, one in enumerate(known, 1)]
+    models = Table("The models", ("", "data", "kind"), names, words=3, recipes=[one.recipe for one in known])
+    return [*tables, models] if tables else []
 
 
 def _line(data: str, found: Mapping[str, Any]) -> list[str | None]:

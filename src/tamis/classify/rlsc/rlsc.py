@@ -158,8 +158,8 @@ class RLSC(SharedFit, WeightedClassifier):
     rows. More than 20,000 rows a machine are refused. Sparse rows stay sparse, and any number of columns enters by the
     products of the rows only.
 
-    Torkkola and Tuv rank the columns by a random forest and average machines with Gaussian kernels on random parts of
-    the rows. Their chapter's text was not at hand: the shares, and averages rather than weights, follow its abstract.
+    Torkkola and Tuv rank the columns by a random forest and combine machines with Gaussian kernels on random parts of
+    the rows. Their chapter was not at hand, only abstracts: that outputs are averaged and not weighted is our reading.
 
     A row of weight 2 counts like the row twice. Where all weights are whole numbers, copies of a row are drawn, and
     left out, one at a time.
@@ -279,7 +279,8 @@ class RLSC(SharedFit, WeightedClassifier):
         dual = np.zeros((len(widths), support.size, machines[0].coef.shape[1]))
         for one in machines:
             dual[widths.index(one.width or 1.0), np.searchsorted(support, one.rows)] += one.coef / len(machines)
-        rows = X if support.size == X.shape[0] else X[support]
+        # A copy: the model must not change with the caller's rows.
+        rows = X[support]
         if self.kernel == "linear":
             self.coef_ = np.ascontiguousarray((rows.T.astype(np.float64, copy=False) @ dual[0]).T)
             return
