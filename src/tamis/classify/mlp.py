@@ -56,8 +56,8 @@ class MLP(Perceptron, LibraryClassifier, WeightedClassifier):
     -----
     The columns should be standardised: weights begin small and of one size, and are penalised alike. The loss has many
     minima, so that another seed, or another order of the columns, gives another network; ``committee`` averages some.
-    A row of weight 2 counts like the row twice, as far as training up to a tolerance shows. So do sparse rows count like
-    dense ones; up to a million values they are trained as dense.
+    A row of weight 2 counts like the row twice, and sparse rows like dense ones, as far as training up to a tolerance
+    shows. Up to a million values sparse rows are trained as dense.
 
     Examples
     --------

@@ -108,8 +108,8 @@ def _tables(findings: Findings) -> list[Table]:
         tables.append(Table(f"{kind}: {title}", _COLUMNS, [*lines, *_PRINTED[kind]]))
     known = [one for one in _MODELS if (one.data, one.kind) in findings]
     names = [[str(number), one.data, one.kind] for number, one in enumerate(known, 1)]
-    models = Table("The models", ("", "data", "kind"), names, words=3, recipes=[one.recipe for one in known])
-    return [*tables, models] if tables else []
+    listed = Table("The models", ("", "data", "kind"), names, words=3, recipes=[one.recipe for one in known])
+    return [*tables, listed] if tables else []
 
 
 def _line(data: str, found: Mapping[str, Any]) -> list[str | None]:
