@@ -9,10 +9,11 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestCentroid
+from sklearn.neural_network import MLPClassifier
 
 from benchmarks.timing import compare
 from tamis.base.parallel import one_thread
-from tamis.classify import LDA, Boost, Centroid, ExtraTrees, Forest, Logistic
+from tamis.classify import LDA, MLP, Boost, Centroid, ExtraTrees, Forest, Logistic
 
 
 class _Run:
@@ -50,6 +51,8 @@ def main() -> None:
         _beside(f"forest, {what}", X, y, Forest(random_state=0), RandomForestClassifier(200, random_state=0))
         trees = ExtraTreesClassifier(200, random_state=0)
         _beside(f"extra_trees, {what}", X, y, ExtraTrees(random_state=0), trees)
+        network = MLPClassifier(10, activation="tanh", solver="lbfgs", alpha=1.0, max_iter=1_000, random_state=0)
+        _beside(f"mlp, {what}", X, y, MLP(random_state=0), network)
         light = LGBMClassifier(n_jobs=1, verbosity=-1, deterministic=True, force_col_wise=True)
         _beside(f"boost lightgbm, {what}", X, y, Boost(library="lightgbm"), light)
     y = _classes(dense)

@@ -28,3 +28,13 @@ def chain(k: int = 3, last: Any = None) -> Pipeline:
 def dataset(X: Any, y: np.ndarray, **known: Any) -> Dataset:
     """The same as a data set, with what else is known of it."""
     return Dataset(X, y, np.array([f"f{i}" for i in range(X.shape[1])]), name="planted", **known)
+
+
+def with_valid_rows() -> Dataset:
+    """Two informative columns and 18 probes; 80 train and 40 valid rows."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 20))
+    X[:, :2] += 2 * y[:, None]
+    roles = np.where(np.arange(20) < 2, "informative", "probe")
+    return dataset(X, y, split=np.repeat(["train", "valid"], [80, 40]), roles=roles)

@@ -100,9 +100,11 @@ EXPECTED = {
         "lda",
         "logistic",
         "mdl_histogram",
+        "mlp",
         "nb",
         "nrbf",
         "probit",
+        "rlsc",
         "snb",
         "svm",
         "tree",
@@ -118,6 +120,7 @@ EXPECTED = {
         "forest",
         "knn",
         "lasso",
+        "mlp",
         "ridge",
         "svr",
         "tree",
@@ -217,6 +220,11 @@ VARIANTS = [
     ("blasso", {"loss": "squared", "stop": "cv", "step": 0.02}),
     ("probit", {"prior": "laplace"}),
     ("probit", {"variance": 100.0, "class_weight": "balanced"}),
+    ("rlsc", {"kernel": "linear"}),
+    ("rlsc", {"sigma": "auto", "class_weight": "balanced"}),
+    ("rlsc", {"kernel": "polynomial", "degree": 2, "penalty": 0.01}),
+    ("rlsc", {"n_estimators": 5, "max_samples": 0.4}),
+    ("mlp", {"hidden_layer_sizes": [4, 3], "alpha": 3.0, "class_weight": "balanced"}),
     ("lda", {"shrinkage": 0.1}),
     ("lda", {"shrinkage": None}),
     ("centroid", {"shrink_threshold": 0.5, "class_weight": "balanced"}),
@@ -241,6 +249,7 @@ NUMERIC_VARIANTS = [
     ("knn", {"n_neighbors": "auto"}),
     ("knn", {"metric": "canberra"}),
     ("lasso", {"alpha": 0.1}),
+    ("mlp", {"hidden_layer_sizes": [4, 3], "activation": "relu"}),
     ("ridge", {"alpha": 1.0}),
     ("ridge", {"alpha": 0.0}),
     ("svr", {"kernel": "gaussian", "C": 10.0}),
@@ -260,10 +269,12 @@ def test_the_catalog_has_found_every_part():
 def test_fit_shows_sample_weights_where_they_count():
     parts = [part for part in entries() if "sample_weight" in inspect.signature(part.make().fit).parameters]
     weighted = {part.name for part in parts if part.kind != "regressor"}
-    classifiers = "blasso c45 centroid convex_net esnb extra_trees logistic mdl_histogram nb nrbf probit snb svm tree"
-    assert weighted == {*EXPECTED["score"], "rfe", "ssv_tree", "stepwise", *classifiers.split()}
+    classifiers = (
+        "blasso c45 centroid convex_net esnb extra_trees logistic mdl_histogram mlp nb nrbf probit rlsc snb svm"
+    )
+    assert weighted == {*EXPECTED["score"], "rfe", "ssv_tree", "stepwise", "tree", *classifiers.split()}
     weighted = {part.name for part in parts if part.kind == "regressor"}
-    assert weighted == {"blasso", "elastic_net", "extra_trees", "lasso", "ridge", "svr", "tree"}
+    assert weighted == {"blasso", "elastic_net", "extra_trees", "lasso", "mlp", "ridge", "svr", "tree"}
 
 
 #: Parts that take long to fit by default: they are checked with less of the same.
@@ -326,7 +337,7 @@ def test_the_class_is_called_what_the_recipe_calls_the_part():
 def test_one_recipe_serves_both_tasks():
     """A word for a classifier and a regressor takes the regressor's arguments for both, in the same places."""
     both = {name: part for (kind, name), part in FOUND.items() if kind == "classifier" and part.regressor is not None}
-    assert " ".join(sorted(both)) == "bayes_net blasso blend boost committee extra_trees forest knn tree"
+    assert sorted(both) == "bayes_net blasso blend boost committee extra_trees forest knn mlp tree".split()
     for part in both.values():
         assert set(part.regressor.parameters) <= set(part.parameters)
         assert part.regressor.card.positional in (part.card.positional, ())

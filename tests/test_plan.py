@@ -120,6 +120,9 @@ RECIPES = {
     "probit": "cc(4) | probit({gaussian, laplace}, variance={0.1, 10}, class_weight={balanced, none})",
     "bayes_net": "cc(4) | bayes_net({0, 2}, draws=10, warmup=10, chains=1, leapfrog=3)",
     "blasso": "{blasso({2, 4}) | knn(1), blasso(alpha={0.1, 0.4}), blasso(k=3, loss=hinge)}",
+    "rlsc": "cc(4) | {rlsc({gaussian, linear, polynomial}, penalty={0.01, 1.0, auto}, class_weight={balanced, none}),"
+    " rlsc(sigma={auto, 2.0}), rlsc(penalty={0.1, auto}, n_estimators=3, max_samples=0.5)}",
+    "mlp": "cc(4) | mlp({2, 3}, alpha={1.0, 10.0})",
     "lda": "cc({3, 6}) | lda({auto, 0.1, none})",
     "centroid": "cc(6) | centroid({0, 0.5, 2})",
     "forest": "cc(4) | forest(5, min_samples_leaf={1, 3})",
@@ -137,6 +140,7 @@ NUMBERS = {
     "bin_means": "bin_means({3, 8}, smooth={true, false}, cv=3) | ridge(1.0)",
     "discretize": "discretize({optimal, sigma}, min_rows={3, 8}) | ridge(1.0)",
     "ridge": "standardize | cc({3, 6}) | ridge({0.1, 1.0, 10.0})",
+    "mlp": "standardize | cc(4) | mlp({2, 3}, alpha={1.0, 10.0})",
     "lasso": "cc(6) | lasso({0.01, 0.1})",
     "elastic_net": "cc(6) | elastic_net({0.01, 0.1}, l1_ratio={0.1, 0.9})",
     "svr": "standardize | cc(4) | svr({linear, gaussian}, C={0.1, 1.0})",
@@ -156,7 +160,16 @@ NUMBERS = {
 }
 
 #: Sums in another order: the only parts whose evidence may differ from that of a fit by itself, and by how much.
-ROUNDING = {"svm": 1e-6, "nrbf": 1e-9, "pca": 1e-9, "lsi": 1e-9, "ridge": 1e-9, "svr": 1e-6, "lasso": 1e-9}
+ROUNDING = {
+    "svm": 1e-6,
+    "rlsc": 1e-8,
+    "nrbf": 1e-9,
+    "pca": 1e-9,
+    "lsi": 1e-9,
+    "ridge": 1e-9,
+    "svr": 1e-6,
+    "lasso": 1e-9,
+}
 
 
 def test_every_part_of_the_catalog_is_tried() -> None:

@@ -1,29 +1,18 @@
 """The study of selective naive Bayes: its pieces run on small data, and the tables made of what they find."""
 
-import numpy as np
 import pytest
 
+from planted import with_valid_rows
 from tamis.compose.recipe import parse
-from tamis.data.dataset import Dataset
 from tamis.reproduce.esnb import STUDY
 from tamis.reproduce.framework.study import Task
 
 
 @pytest.fixture(scope="module")
-def small() -> Dataset:
-    rng = np.random.default_rng(0)
-    y = np.arange(120) % 2
-    X = rng.normal(size=(120, 20))
-    X[:, :2] += 2 * y[:, None]
-    roles = np.where(np.arange(20) < 2, "informative", "probe")
-    names, split = np.array([f"f{j}" for j in range(20)]), np.repeat(["train", "valid"], [80, 40])
-    return Dataset(X, y, names, "small", split=split, roles=roles)
-
-
-@pytest.fixture(scope="module")
-def findings(small) -> dict:
+def findings() -> dict:
     """What each model finds; one data set stands for all."""
-    one = {p.name: p.run(Task(small)) for p in STUDY.pieces if p.data == "madelon"}
+    data = with_valid_rows()
+    one = {p.name: p.run(Task(data)) for p in STUDY.pieces if p.data == "madelon"}
     return {(piece.data, piece.name): one[piece.name] for piece in STUDY.pieces}
 
 

@@ -98,13 +98,26 @@ def weighted_folds(
     >>> np.sum([part.test for part in parts], axis=0), (parts[0].train + parts[0].test)
     (array([2., 1., 1., 2.]), array([2., 1., 1., 2.]))
     """
-    largest = float(key.max())
-    # Rounded, since a sum over the columns of a sparse matrix or of permuted ones differs in the last digits.
-    order = np.argsort(np.round(key / largest, 9) if largest > 0 else key, kind="stable")
-    counted = bool((weight == np.rint(weight)).all()) and weight.sum() <= _COPIES
-    counts = weight.astype(np.intp) if counted else np.ones(y.shape[0], dtype=np.intp)
-    copies, each = np.repeat(order, counts[order]), weight / counts
+    copies, each = row_copies(key, weight)
     return [
         Fold(*(each * np.bincount(copies[rows], minlength=y.shape[0]) for rows in fold))
         for fold in inner_folds(y[copies], folds, random_state, what)
     ]
+
+
+def row_copies(key: FloatArray, weight: FloatArray) -> tuple[np.ndarray, FloatArray]:
+    """Rows in the order of `key`, each as often as its weight, and what a copy of each weighs.
+
+    Weights (above zero) that are not all whole numbers leave one copy of each row, with its weight.
+
+    Examples
+    --------
+    >>> row_copies(np.array([2.0, 1.0]), np.array([1.0, 2.0])), row_copies(np.array([2.0, 1.0]), np.array([0.5, 2.0]))
+    ((array([1, 1, 0]), array([1., 1.])), (array([1, 0]), array([0.5, 2. ])))
+    """
+    largest = float(key.max())
+    # Rounded, since a sum over the columns of a sparse matrix or of permuted ones differs in the last digits.
+    order = np.argsort(np.round(key / largest, 9) if largest > 0 else key, kind="stable")
+    counted = bool((weight == np.rint(weight)).all()) and weight.sum() <= _COPIES
+    counts = weight.astype(np.intp) if counted else np.ones(weight.size, dtype=np.intp)
+    return np.repeat(order, counts[order]), weight / counts

@@ -16,9 +16,11 @@ from tamis.classify.knn import KNN as KNN
 from tamis.classify.lda import LDA as LDA
 from tamis.classify.logistic import Logistic as Logistic
 from tamis.classify.mdl_histogram.mdl_histogram import MDLHistogram as MDLHistogram
+from tamis.classify.mlp import MLP as MLP
 from tamis.classify.nb import NaiveBayes as NaiveBayes
 from tamis.classify.nrbf.nrbf import NRBF as NRBF
 from tamis.classify.probit.probit import Probit as Probit
+from tamis.classify.rlsc.rlsc import RLSC as RLSC
 from tamis.classify.snb import SNB as SNB
 from tamis.classify.svm.svm import SVM as SVM
 from tamis.classify.tree import SSVTree as SSVTree

@@ -10,6 +10,7 @@ from tamis.regress.extra_trees import ExtraTreesRegressor as ExtraTreesRegressor
 from tamis.regress.forest import ForestRegressor as ForestRegressor
 from tamis.regress.knn import KNNRegressor as KNNRegressor
 from tamis.regress.lasso import Lasso as Lasso
+from tamis.regress.mlp import MLPRegressor as MLPRegressor
 from tamis.regress.ridge.ridge import Ridge as Ridge
 from tamis.regress.svr import SVR as SVR
 from tamis.regress.tree import TreeRegressor as TreeRegressor

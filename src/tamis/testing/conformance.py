@@ -29,6 +29,10 @@ Check = Callable[[Any, Task], None]
 _NARROWER = {
     "class_weight": {"check_class_weight_classifiers": 'class_weight takes "balanced" alone'},
     "n_neighbors": {"check_regressors_train": "alpha, which it sets, is an exponent of 1 or more"},
+    "hidden_layer_sizes": {
+        f"check_sample_weight_equivalence_on_{kind}_data": "training ends early; see the check of weights below"
+        for kind in ("dense", "sparse")
+    },
     "cv": {
         f"check_sample_weight_equivalence_on_{kind}_data": "cv takes a number of folds; see the check of weights below"
         for kind in ("dense", "sparse")
