@@ -116,10 +116,11 @@ def test_the_columns_in_use_are_tracked():
     np.testing.assert_array_equal(used_features(model, 10), model[-1].used_)
 
 
-def test_a_solver_that_stops_early_is_reported(monkeypatch):
-    X, y, _ = problem(80, 10)
-    monkeypatch.setattr(descent, "_EXACT", 0)
-    monkeypatch.setattr(descent, "_dense_path", lambda *args: [descent.Solution(np.ones(10), 0.0, False)])
+@pytest.mark.parametrize("shape", [(80, 10), (10, 80)])
+def test_a_solver_that_stops_early_is_reported(monkeypatch, shape):
+    X, y, _ = problem(*shape)
+    monkeypatch.setattr(descent, "optima", lambda problem, penalties, *args, **options: [None] * len(penalties))
+    monkeypatch.setattr(descent, "_FINE", (1e-15, 1))
     with pytest.warns(ConvergenceWarning, match=r"lasso is not settled with alpha=0\.1"):
         Lasso(0.1).fit(X, y)
 

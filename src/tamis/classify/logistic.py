@@ -82,7 +82,8 @@ class Logistic(LibraryClassifier, WeightedClassifier):
 
     With l1 the solver is liblinear's coordinate descent, with a fixed seed; scikit-learn's solver for all classes
     together takes many times longer. liblinear penalises the intercept too; it is scaled so that this hardly counts.
-    Dense data with few zeros is centred for it. A warning reports when a solver did not reach the optimum.
+    Dense data with few zeros is centred for it. celer, which ``lasso`` uses, takes neither an intercept nor
+    weights of rows for this loss and is not used. A warning reports when a solver did not reach the optimum.
 
     Sample weights multiply C row by row: a row of weight 2 counts like the row twice, one of weight 0 not at all.
 

@@ -1,35 +1,25 @@
-"""Solutions of the elastic net along falling penalties, by scikit-learn's coordinate descent."""
+"""Solutions of the elastic net along falling penalties, by celer's or scikit-learn's coordinate descent."""
 
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet as Descent
 from sklearn.linear_model import enet_path
 
 from tamis.base.types import FloatArray, Matrix
-
-#: Most columns in use for which the optimum is computed to the last digit.
-_EXACT = 2_000
+from tamis.regress.elastic_net.optimum import optima
+from tamis.regress.elastic_net.problem import Problem, Solution
+from tamis.regress.elastic_net.working_sets import celer_weights
 
 #: Most columns whose products are computed beforehand, where there are more rows.
 _GRAM = 2_000
 
-#: Largest violation of the optimality conditions, in units of the penalty.
-_VIOLATION = 1e-3
-
-
-class Solution(NamedTuple):
-    """Weights of the columns, the intercept, and whether they are optimal."""
-
-    weights: FloatArray
-    intercept: float
-    settled: bool
+#: Tolerance and most passes of the descent, where it may be rough and where it must not.
+_ROUGH, _FINE = (1e-4, 1_000), (1e-7, 20_000)
 
 
 def highest_penalty(X: Matrix, y: FloatArray, weight: FloatArray, l1_ratio: float) -> float:
@@ -54,89 +44,67 @@ def descend(
     """Solutions for penalties that fall, each started from the one before.
 
     They minimise ``sum_i w_i (y_i - x_i.w - b)^2 / (2 sum_i w_i) + a (r |w|_1 + (1 - r) |w|^2 / 2)`` for the penalty a
-    and the `l1_ratio` r. With `exact` the columns in use and the signs of their weights are taken from coordinate
-    descent and the weights from the linear equations that then hold, so that they do not depend on the order of the
-    columns or on where the descent started.
+    and the `l1_ratio` r. Coordinate descent finds the columns in use and the signs of their weights, and the linear
+    equations that then hold the weights, so that these do not depend on the order of the columns, on where the descent
+    started or on whose it was. Without `exact` the weights are those of the descent where columns are few.
+
+    celer descends where columns outnumber rows. Where its columns are not the only optimal ones scikit-learn, which
+    prefers the first of equal columns, starts anew.
     """
-    X = X.astype(np.float64, copy=False)
-    options = {"tol": 1e-7, "max_iter": 20_000} if exact else {"tol": 1e-4, "max_iter": 1_000}
-    solve = _sparse_path if sp.issparse(X) else _dense_path
+    problem = Problem(X.astype(np.float64, copy=False), y, weight)
+    wide = X.shape[0] < X.shape[1]
+    if wide:
+        near = celer_weights(problem, penalties, l1_ratio)
+        if near is not None:
+            found = optima(problem, penalties, l1_ratio, near, unique=True)
+            settled = [one for one in found if one is not None]
+            if len(settled) == len(found):
+                return settled
+    rough = _descent(problem, penalties, l1_ratio, *_ROUGH)
+    if not exact and not wide:
+        return rough
+    found = optima(problem, penalties, l1_ratio, [one.weights for one in rough], unique=False)
+    missing = [place for place, one in enumerate(found) if one is None]
+    if missing:
+        rest = [penalties[place] for place in missing]
+        fine = _descent(problem, rest, l1_ratio, *_FINE)
+        better = optima(problem, rest, l1_ratio, [one.weights for one in fine], unique=False)
+        for place, optimum, solution in zip(missing, better, fine, strict=True):
+            found[place] = optimum or solution
+    return [one for one in found if one is not None]
+
+
+def _descent(
+    problem: Problem, penalties: Sequence[float], l1_ratio: float, tol: float, max_iter: int
+) -> list[Solution]:
+    """What scikit-learn's coordinate descent finds."""
+    solve = _sparse_path if sp.issparse(problem.X) else _dense_path
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = solve(X, y, weight, penalties, l1_ratio, options)
-    if not exact:
-        return found
-    return [_refined(X, y, weight, a, l1_ratio, near) for a, near in zip(penalties, found, strict=True)]
+        return solve(problem, penalties, l1_ratio, tol, max_iter)
 
 
 def _dense_path(
-    X: FloatArray,
-    y: FloatArray,
-    weight: FloatArray,
-    penalties: Sequence[float],
-    l1_ratio: float,
-    options: dict[str, Any],
+    problem: Problem, penalties: Sequence[float], l1_ratio: float, tol: float, max_iter: int
 ) -> list[Solution]:
-    share = weight / weight.sum()
-    means, mean = share @ X, float(share @ y)
-    # scikit-learn divides the loss by the number of rows.
-    root = np.sqrt(share * y.size)
-    rows = np.asfortranarray((X - means) * root[:, None])
-    target = (y - mean) * root
+    rows, target = problem.rows, problem.target
     gram = rows.shape[1] < rows.shape[0] and rows.shape[1] <= _GRAM
     falling = np.asarray(penalties, dtype=np.float64)
-    _, weights, gaps = enet_path(rows, target, l1_ratio=l1_ratio, alphas=falling, precompute=gram, **options)
-    settled = gaps <= options["tol"] * (target @ target)
+    _, weights, gaps = enet_path(
+        rows, target, l1_ratio=l1_ratio, alphas=falling, precompute=gram, copy_X=False, tol=tol, max_iter=max_iter
+    )
+    settled = gaps <= tol * (target @ target)
     return [
-        Solution(one, mean - float(means @ one), bool(good))
-        for one, good in zip(np.ascontiguousarray(weights.T), settled, strict=True)
+        problem.solution(one, bool(good)) for one, good in zip(np.ascontiguousarray(weights.T), settled, strict=True)
     ]
 
 
 def _sparse_path(
-    X: Matrix,
-    y: FloatArray,
-    weight: FloatArray,
-    penalties: Sequence[float],
-    l1_ratio: float,
-    options: dict[str, Any],
+    problem: Problem, penalties: Sequence[float], l1_ratio: float, tol: float, max_iter: int
 ) -> list[Solution]:
-    X = sp.csc_matrix(X)
-    X.indices, X.indptr = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False)
-    model = Descent(l1_ratio=l1_ratio, warm_start=True, **options)
+    model = Descent(l1_ratio=l1_ratio, warm_start=True, tol=tol, max_iter=max_iter)
     found = []
     for penalty in penalties:
-        model.set_params(alpha=penalty).fit(X, y, sample_weight=weight)
-        settled = model.n_iter_ < options["max_iter"]
-        found.append(Solution(model.coef_.copy(), float(model.intercept_), bool(settled)))
+        model.set_params(alpha=penalty).fit(problem.sparse_columns, problem.y, sample_weight=problem.weight)
+        found.append(problem.solution(model.coef_.copy(), settled=bool(model.n_iter_ < max_iter)))
     return found
-
-
-def _refined(X: Matrix, y: FloatArray, weight: FloatArray, penalty: float, l1_ratio: float, near: Solution) -> Solution:
-    """The optimum with the columns and signs of a solution near it; that solution if they are not the optimum's."""
-    used = np.flatnonzero(near.weights)
-    most = _EXACT if l1_ratio < 1 else min(_EXACT, y.size)
-    if not 0 < used.size <= most:
-        return near
-    share = weight / weight.sum()
-    rows = X[:, used].toarray() if sp.issparse(X) else X[:, used]
-    means, mean = share @ rows, float(share @ y)
-    rows = rows - means
-    system = (rows * share[:, None]).T @ rows
-    system.flat[:: used.size + 1] += penalty * (1 - l1_ratio)
-    signs = np.sign(near.weights[used])
-    right = rows.T @ (share * (y - mean)) - penalty * l1_ratio * signs
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            values = scipy.linalg.solve(system, right, assume_a="pos")
-    except (scipy.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
-        return near
-    weights = np.zeros(X.shape[1])
-    weights[used] = values
-    residual = share * (y - mean - rows @ values)
-    pull = np.abs(np.asarray(X.T @ residual) - residual.sum() * np.asarray(X.T @ share))
-    pull[used] = 0.0
-    if (np.sign(values) != signs).any() or pull.max() > penalty * l1_ratio * (1 + _VIOLATION):
-        return near
-    return Solution(weights, mean - float(means @ values), settled=True)

@@ -17,7 +17,8 @@ from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import centre_and_scale, weighted_numbers
 from tamis.margins.kernel import inner_products, squared_norms
 from tamis.margins.linear import LinearPredictions
-from tamis.regress.elastic_net.descent import Solution, descend, highest_penalty
+from tamis.regress.elastic_net.descent import descend, highest_penalty
+from tamis.regress.elastic_net.problem import Solution
 
 #: Penalties that "auto" tries, and the smallest of them with more columns than rows, and with fewer.
 _PENALTIES, _WIDE, _TALL = 40, 1e-2, 1e-3
@@ -79,15 +80,20 @@ class ElasticNet(LinearPredictions, SharedFit, WeightedRegressor):
     Notes
     -----
     A share means the same for targets of any scale. The scale of the columns matters: standardise them first unless
-    they are measured alike. The solver is scikit-learn's coordinate descent; with up to 2,000 columns in use the
-    equations that hold at its solution then give the optimum to rounding. A warning reports when it is not reached.
+    they are measured alike. Coordinate descent finds the columns in use: celer's (the extra ``tamis[celer]``) if it is
+    installed and there are more columns than rows, and no weights where these are sparse; otherwise scikit-learn's.
+    With up to 2,000 columns in use the equations that hold at the optimum then give it to rounding, so that the result
+    does not depend on which of the two is installed. Of equal columns the lasso uses one. A warning reports when the
+    optimum is not reached.
     Penalties that are fitted together are solved from the largest to the smallest, each from the solution before it.
     A row of weight 2 counts like the row twice.
 
     References
     ----------
     Zou and Hastie (2005), "Regularization and variable selection via the elastic net"; Friedman, Hastie and Tibshirani
-    (2010), "Regularization paths for generalized linear models via coordinate descent".
+    (2010), "Regularization paths for generalized linear models via coordinate descent"; Massias, Gramfort and Salmon
+    (2018), "Celer: a fast solver for the lasso with dual extrapolation"; Lee, Battle, Raina and Ng (2006), "Efficient
+    sparse coding algorithms".
 
     Examples
     --------
