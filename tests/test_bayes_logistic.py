@@ -1,4 +1,4 @@
-"""Bayesian logistic regression against explicit formulas, integrals and general optimisers; planted inputs; bad input."""
+"""Bayesian logistic regression against explicit formulas, integrals and optimisers; planted inputs; bad input."""
 
 import warnings
 
@@ -18,7 +18,7 @@ from tamis.base.errors import TamisError
 from tamis.classify import BayesLogistic, bayes_logistic
 from tamis.classify.bayes_logistic.design import Design
 from tamis.classify.bayes_logistic.likelihood import Problem
-from tamis.classify.bayes_logistic.marginal_likelihood import Posterior, Prior, _Climb
+from tamis.classify.bayes_logistic.marginal_likelihood import LARGEST, Posterior, Prior, _Climb
 from tamis.kernels.quadratic_forms import csc_quadratic_forms
 from tamis.kernels.sparse import stored_arrays
 from tamis.select import FromModel
@@ -127,27 +127,35 @@ def test_the_slope_of_the_evidence_is_its_derivative(shape, n_classes, grouped, 
         assert abs(slope[number] - expected) < 1e-4 * max(1, abs(expected))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [(60, 5), (40, 60)])
 def test_the_precisions_are_best_for_a_general_optimiser_too(shape) -> None:
     X, y = problem(*shape)
     model = BayesLogistic(tol=1e-6).fit(X, y)
     used = np.flatnonzero(model.used_)
-    signs = np.where(y == 1, 1.0, -1.0)
+    signs, cost, variances = np.where(y == 1, 1.0, -1.0), np.ones(len(y)), model.scale_[used] ** 2
+    largest = LARGEST / X[:, used].var(axis=0)
+    free = variances < 0.999 * largest
+    assert free.any()
+    assert (variances <= 1.001 * largest).all()
 
     def value(logs):
-        return -approximated(X[:, used], signs, np.ones(len(y)), np.exp(logs))[0]
+        moved = variances.copy()
+        moved[free] = np.exp(logs)
+        return -approximated(X[:, used], signs, cost, moved)[0]
 
-    here = np.log(model.scale_[used] ** 2)
-    assert abs(-value(here) - model.log_marginal_likelihood_) < 1e-8
+    here = np.log(variances[free])
+    assert abs(-value(here) - model.log_marginal_likelihood_) < 1e-7
+    for step in 1e-3 * np.eye(here.size):
+        assert abs(value(here + step) - value(here - step)) / 2e-3 < 1e-4
     # The maximum is a local one: the other optimiser starts nearby.
-    found = minimize(value, here + 0.05, method="BFGS", options={"gtol": 1e-5})
-    assert abs(found.fun + model.log_marginal_likelihood_) < 1e-6
-    np.testing.assert_allclose(found.x, here, atol=0.01)
+    found = minimize(value, here + 0.05, method="L-BFGS-B")
+    assert -found.fun < model.log_marginal_likelihood_ + 1e-6
+    assert -found.fun > model.log_marginal_likelihood_ - 0.01
     # No unused column would raise it, by any precision.
     for column in np.flatnonzero(~model.used_):
-        for variance in (0.01, 0.1, 1.0):
-            more = approximated(X[:, [*used, column]], signs, np.ones(len(y)), np.append(model.scale_[used] ** 2, variance))
-            assert more[0] < model.log_marginal_likelihood_ + 1e-5
+        for variance in (0.01, 1.0):
+            more = approximated(X[:, [*used, column]], signs, cost, np.append(variances, variance))[0]
+            assert more < model.log_marginal_likelihood_ + 1e-5
 
 
 @settings(max_examples=15, deadline=None)
@@ -239,8 +247,8 @@ def test_probabilities_are_those_of_the_simulated_model() -> None:
     truth = np.array([1.5, -1.0, 0.5] + [0.0] * 17)
     gap, plain, moderated, bins = [], 0.0, 0.0, [[], [], [], []]
     for _ in range(20):
-        X, new = rng.normal(size=(100, 20)), rng.normal(size=(1000, 20))
-        model = BayesLogistic().fit(X, rng.random(100) < expit(X @ truth))
+        X, new = rng.normal(size=(200, 20)), rng.normal(size=(1000, 20))
+        model = BayesLogistic().fit(X, rng.random(200) < expit(X @ truth))
         right, found = expit(new @ truth), model.predict_proba(new)[:, 1]
         gap.append(((found - right) ** 2).mean())
         direct = new @ model.coef_[0] + model.intercept_[0]
@@ -252,7 +260,7 @@ def test_probabilities_are_those_of_the_simulated_model() -> None:
             inside = (found >= number / 4) & (found < (number + 1) / 4)
             some.extend((found - right)[inside])
     # The Brier score exceeds that of the truth by the mean squared gap; the shares alone leave one of 0.1.
-    assert np.mean(gap) < 0.03
+    assert np.mean(gap) < 0.015
     assert moderated < plain
     assert all(abs(np.mean(some)) < 0.05 for some in bins)
 
@@ -260,7 +268,8 @@ def test_probabilities_are_those_of_the_simulated_model() -> None:
 def test_separable_rows_have_finite_weights_and_unsure_probabilities() -> None:
     X = np.linspace(-1, 1, 12)[:, None]
     model = BayesLogistic().fit(X, X[:, 0] > 0)
-    assert model.used_.all()
+    # The likelihood grows with the scale without end: it stops at the largest.
+    np.testing.assert_allclose(model.scale_, 10 / X.std())
     assert np.isfinite(model.coef_).all()
     assert 0.5 < model.predict_proba([[0.05]])[0, 1] < 0.9
     assert model.score(X, X[:, 0] > 0) == 1.0
@@ -268,12 +277,12 @@ def test_separable_rows_have_finite_weights_and_unsure_probabilities() -> None:
 
 def test_one_informative_column_among_many() -> None:
     rng = np.random.default_rng(4)
-    X, y = rng.normal(size=(60, 2000)), np.arange(60) % 2
-    X[:, 77] += 4 * y
+    X, y = rng.normal(size=(200, 1000)), np.arange(200) % 2
+    X[:, 77] += 3 * y
     model = BayesLogistic().fit(X, y)
     assert model.scale_.argmax() == 77
-    assert model.used_.sum() <= 20
-    assert model.scale_[77] == model.feature_importances_[77] > 3 * np.sort(model.scale_)[-2]
+    assert model.used_.sum() <= 60
+    np.testing.assert_array_equal(model.feature_importances_, model.scale_)
 
 
 def test_data_without_information_give_the_shares() -> None:
@@ -346,9 +355,10 @@ def test_what_is_not_settled_is_told() -> None:
 
 def test_bad_input(monkeypatch) -> None:
     X, y = problem()
-    for bad in ({"method": "hmm"}, {"prior_shape": -1.0}, {"prior_precision": 0.0}, {"class_weight": "yes"}, {"tol": 0.0}):
+    bad = {"method": "hmm", "prior_shape": -1.0, "prior_precision": 0.0, "class_weight": "yes", "tol": 0.0}
+    for name, value in bad.items():
         with pytest.raises(InvalidParameterError):
-            BayesLogistic(**bad).fit(X, y)
+            BayesLogistic(**{name: value}).fit(X, y)
     with pytest.raises(TamisError, match="groups must have a label for each of 5 columns; got 3"):
         BayesLogistic(groups=[1, 2, 3]).fit(X, y)
     with pytest.raises(TamisError, match="no row of class 1 has a sample weight above zero"):

@@ -36,4 +36,3 @@ class Problem(NamedTuple):
         curvature = self.cost * share * rest
         pull = self.cost * self.signs * np.where(self.signs > 0, rest, share)
         return Slopes(pull, curvature, curvature * (rest - share))
-

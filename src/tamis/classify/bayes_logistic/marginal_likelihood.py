@@ -44,8 +44,8 @@ _HARDLY = 1e-2
 #: Most groups that come back at a time.
 _WIDENED = 10
 
-#: Largest variance of the evidence of a row by a group of columns: beyond, rounding would hide the prior.
-_LARGEST = 1e8
+#: Largest variance, in units of a column's own: on rows that few columns separate, the likelihood grows without end.
+LARGEST = 100.0
 
 #: Numbers in a block of columns.
 _BLOCK = 4_000_000
@@ -211,8 +211,8 @@ class _Climb:
     ) -> None:
         self.design, self.problems, self.groups, self.prior = design, problems, groups, prior
         self.variances = variances
-        squares = np.bincount(groups, design.squares(design.shares), variances.size)
-        self.most = _LARGEST / np.maximum(squares, np.finfo(np.float64).tiny)
+        squares = np.bincount(groups, design.squares(design.shares)) / np.bincount(groups)
+        self.most = LARGEST / np.maximum(squares, np.finfo(np.float64).tiny)
         self.length = 1.0
         self.steps = 0
         self.posterior, value = self._evaluate(variances, None)
@@ -264,7 +264,7 @@ class _Climb:
         least = 0.0 if self.prior.shape == 0 else _LEAST
         bounds = [(least, most) for most in self.most[active] / start]
         options = {"maxiter": min(max_iter, _ROUND), "ftol": _SMALLEST, "gtol": 0.0, "maxcor": _MEMORY}
-        found = scipy.optimize.minimize(
+        scipy.optimize.minimize(
             negative, np.ones(active.size), jac=True, method="L-BFGS-B", bounds=bounds, callback=record, options=options
         )
         _, self.variances, self.posterior = best
@@ -275,7 +275,7 @@ class _Climb:
 
         The slope has more digits than the value, so that the result forgets the way that led to it.
         """
-        active = np.flatnonzero(self.variances)
+        active = np.flatnonzero((self.variances > 0) & (self.variances < self.most))
         if not 0 < active.size <= _REFINED:
             return
         start = self.variances
