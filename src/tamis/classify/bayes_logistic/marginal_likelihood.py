@@ -1,7 +1,7 @@
 """The precisions of largest marginal likelihood: automatic relevance determination."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.optimize
@@ -120,12 +120,13 @@ class Posterior:
         The second is the number of weights that the data determine, MacKay's gamma, between 0 and 1 for each problem.
         The first is ``w (w - u) / variance``; u brings in the curvature, which changes with the mode.
         """
+        losses: Any
         gains = sum(self._pulls(mode, self.design) for mode in self.modes) * self.variances
         if self.dual:
             losses = sum(self.design.forms(self.data_precision(mode)) for mode in self.modes) * self.variances
         else:
             losses = sum(1 - np.diagonal(mode.covariance)[:-1] for mode in self.modes)
-        return gains, np.maximum(losses, np.finfo(np.float64).tiny)
+        return np.asarray(gains), np.maximum(losses, np.finfo(np.float64).tiny)
 
     def terms_of_others(self, others: Design) -> tuple[FloatArray, FloatArray]:
         """The same for columns that are not in use, divided by their variance."""
@@ -338,7 +339,7 @@ class _Climb:
     def _terms(self, posterior: Posterior, active: Codes) -> tuple[FloatArray, FloatArray]:
         """Twice what the log evidence gains, and what it loses, by a relative growth of the variances in use."""
         used = self.groups[posterior.columns]
-        gains, losses = (np.bincount(used, one, self.variances.size)[active] for one in posterior.terms())
+        gains, losses = (self._by_group(used, one)[active] for one in posterior.terms())
         variances = np.bincount(used, posterior.variances)[active] / np.bincount(used)[active]
         share = self.prior.shape / (self.prior.mean * variances) if self.prior.shape else 0.0
         return gains + share, losses + self.prior.shape
@@ -347,8 +348,12 @@ class _Climb:
         """The same for groups that are not in use, divided by their variance."""
         columns = np.flatnonzero(np.isin(self.groups, out))
         found = posterior.terms_of_others(self.design.take(columns))
-        gains, losses = (np.bincount(self.groups[columns], one, self.variances.size)[out] for one in found)
+        gains, losses = (self._by_group(self.groups[columns], one)[out] for one in found)
         return gains, losses
+
+    def _by_group(self, groups: Codes, values: FloatArray) -> FloatArray:
+        """The sum of the values of columns, by the groups of the columns."""
+        return np.bincount(groups, values, self.variances.size).astype(np.float64, copy=False)
 
     def _slope(self, posterior: Posterior, variances: FloatArray, wanted: Codes) -> FloatArray:
         """Derivatives of the log marginal likelihood by some of the variances."""
