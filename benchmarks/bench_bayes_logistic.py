@@ -1,8 +1,8 @@
 """Bayesian logistic regression: time and error on five real sets, beside l1 logistic regression and ARDRegression.
 
-Each model is refitted in every fold, with all that goes before it. Seconds are of the processor, so that other work on the
-machine counts little; errors are balanced errors in percent. The ratio is to the line of tamis before. Single sets are
-named as options: ``python -m benchmarks bayes_logistic --colon``.
+Each model is refitted in every fold, with all that goes before it. Seconds are of the processor, so that other work on
+the machine counts little; errors are balanced errors in percent. The ratio is to the line of tamis before. Single sets
+are named as options: ``python -m benchmarks bayes_logistic --colon``.
 """
 
 import time
