@@ -84,6 +84,7 @@ EXPECTED = {
         "words",
     ],
     "classifier": [
+        "bayes_logistic",
         "bayes_net",
         "blasso",
         "blend",
@@ -215,6 +216,8 @@ VARIANTS = [
     ("blend", {"estimators": [KNN(3), SVM()], "weights": [2, 1]}),
     ("logistic", {"penalty": "l1"}),
     ("logistic", {"C": 100.0, "class_weight": "balanced"}),
+    ("bayes_logistic", {"prior_shape": 1.0, "prior_precision": 2.0}),
+    ("bayes_logistic", {"class_weight": "balanced"}),
     ("blasso", {"k": 3}),
     ("blasso", {"loss": "hinge", "alpha": 0.1}),
     ("blasso", {"loss": "squared", "stop": "cv", "step": 0.02}),
@@ -270,7 +273,8 @@ def test_fit_shows_sample_weights_where_they_count():
     parts = [part for part in entries() if "sample_weight" in inspect.signature(part.make().fit).parameters]
     weighted = {part.name for part in parts if part.kind != "regressor"}
     classifiers = (
-        "blasso c45 centroid convex_net esnb extra_trees logistic mdl_histogram mlp nb nrbf probit rlsc snb svm"
+        "bayes_logistic blasso c45 centroid convex_net esnb extra_trees logistic mdl_histogram mlp nb nrbf probit rlsc "
+        "snb svm"
     )
     assert weighted == {*EXPECTED["score"], "rfe", "ssv_tree", "stepwise", "tree", *classifiers.split()}
     weighted = {part.name for part in parts if part.kind == "regressor"}

@@ -118,6 +118,7 @@ RECIPES = {
     "blend": "blend(cc({2, 4}) | knn(1), svm, weights={[1, 1], [2, 1]})",
     "logistic": "cc(4) | logistic({l2, l1}, C={0.1, 10}, class_weight={balanced, none})",
     "probit": "cc(4) | probit({gaussian, laplace}, variance={0.1, 10}, class_weight={balanced, none})",
+    "bayes_logistic": "cc({3, 6}) | bayes_logistic(class_weight={balanced, none})",
     "bayes_net": "cc(4) | bayes_net({0, 2}, draws=10, warmup=10, chains=1, leapfrog=3)",
     "blasso": "{blasso({2, 4}) | knn(1), blasso(alpha={0.1, 0.4}), blasso(k=3, loss=hinge)}",
     "rlsc": "cc(4) | {rlsc({gaussian, linear, polynomial}, penalty={0.01, 1.0, auto}, class_weight={balanced, none}),"

@@ -1,5 +1,6 @@
 # Written by `make docs` from what is found in the room.
 
+from tamis.classify.bayes_logistic.bayes_logistic import BayesLogistic as BayesLogistic
 from tamis.classify.bayes_net import BayesNet as BayesNet
 from tamis.classify.blasso import BLasso as BLasso
 from tamis.classify.blend import Blend as Blend

@@ -5,20 +5,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtri
 
-from tamis.base.types import FloatArray, Mask
+from tamis.base.types import FloatArray
+from tamis.margins.signed_rows import SignedRows
 
 _ROOT_2PI = float(np.sqrt(2 * np.pi))
 
 
-class Problem(NamedTuple):
-    """Signs of the rows, +1 and -1, and the cost of each."""
-
-    signs: FloatArray
-    cost: FloatArray
-
-    @classmethod
-    def of(cls, positive: Mask, cost: FloatArray) -> "Problem":
-        return cls(np.where(positive, 1.0, -1.0), cost)
+class Problem(SignedRows):
+    """The likelihood of rows of two classes."""
 
     def loss(self, evidence: FloatArray) -> float:
         """``sum_i cost_i -log Phi(s_i f_i)`` for the evidence f."""
