@@ -341,7 +341,18 @@ def test_the_class_is_called_what_the_recipe_calls_the_part():
 def test_one_recipe_serves_both_tasks():
     """A word for a classifier and a regressor takes the regressor's arguments for both, in the same places."""
     both = {name: part for (kind, name), part in FOUND.items() if kind == "classifier" and part.regressor is not None}
-    assert sorted(both) == "bayes_net blasso blend boost committee extra_trees forest knn mlp tree".split()
+    assert sorted(both) == [
+        "bayes_net",
+        "blasso",
+        "blend",
+        "boost",
+        "committee",
+        "extra_trees",
+        "forest",
+        "knn",
+        "mlp",
+        "tree",
+    ]
     for part in both.values():
         assert set(part.regressor.parameters) <= set(part.parameters)
         assert part.regressor.card.positional in (part.card.positional, ())
