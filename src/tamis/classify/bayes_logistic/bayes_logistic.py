@@ -90,6 +90,7 @@ class BayesLogistic(WeightedClassifier):
     See Also
     --------
     Logistic : One penalty for all weights.
+    BayesNet : ``bayes_net(0)`` draws the weights and precisions of such a model by Hamiltonian Monte Carlo.
     tamis.select.FromModel : Selects the columns of the largest `scale_`, ``from_model(bayes_logistic, k=20)``.
 
     Notes
@@ -246,8 +247,8 @@ class BayesLogistic(WeightedClassifier):
         offset = np.asarray(X @ middle)
         shared = inner_products(scaled, self.rows_) - offset[:, None] - np.asarray(self.rows_ @ middle) + shift
         squares = np.asarray((X.power(2) if sp.issparse(X) else X**2) @ variances) - 2 * offset + shift
-        told = [np.einsum("ij,ij->i", shared @ one, shared) for one in self.row_precision_]
-        return np.maximum(squares[:, None] - np.column_stack(told), 0.0)
+        known = [np.einsum("ij,ij->i", shared @ one, shared) for one in self.row_precision_]
+        return np.maximum(squares[:, None] - np.column_stack(known), 0.0)
 
     def _groups(self, n_features: int) -> Codes:
         """The number of the group of each column."""
