@@ -14,14 +14,17 @@ Metric = Literal["correlation", "euclidean"]
 
 METRICS: tuple[Metric, ...] = ("correlation", "euclidean")
 
+#: Distances of equal genes are not above this share of the largest.
+_ROUNDING = 1e-12
+
 
 def hierarchical_clusters(profiles: FloatArray, *, level: int = 3, metric: Metric = "correlation") -> Codes:
     """Cluster genes by average linkage, and cut the tree so many levels below its root.
 
     Raman and Domeniconi (2005) cut three levels below the root. There are at most 2 ** level clusters: a gene or branch
-    that ends higher stays a cluster of its own. They do not say which distance they use; one minus the correlation is
-    that of Eisen et al. (1998), whom they follow, and like equal percentages it does not depend on a gene's level. No
-    labels are used. Memory grows with the square of the number of genes: 8 bytes a pair, twice.
+    that ends higher stays a cluster of its own, as do equal genes. They do not say which distance they use; one minus
+    the correlation is that of Eisen et al. (1998), whom they follow, and like equal percentages it does not depend on
+    a gene's level. No labels are used. Memory grows with the square of the number of genes: 8 bytes a pair, twice.
 
     Parameters
     ----------
@@ -74,10 +77,12 @@ def _distances(profiles: FloatArray, metric: Metric) -> FloatArray:
 
 
 def _branches(tree: FloatArray, n: int, level: int) -> list[list[int]]:
-    """The leaves below each node that is `level` steps below the root, and each leaf above."""
-    nodes = [2 * n - 2]
+    """The leaves below each node that is `level` steps below the root, and below each that ends above."""
+    nodes, equal = [2 * n - 2], _ROUNDING * tree[-1, 2]
     for _ in range(level):
-        nodes = [child for node in nodes for child in (_children(tree, node, n) or [node])]
+        # Equal genes are one branch that ends.
+        ends = {node for node in nodes if node < n or tree[node - n, 2] <= equal}
+        nodes = [child for node in nodes for child in ([node] if node in ends else _children(tree, node, n))]
     return [_leaves(tree, node, n) for node in nodes]
 
 

@@ -25,6 +25,9 @@ from tamis.genes.sample_sheet import CONDITION_NAMES, TIME_NAMES, SampleSheet, p
 #: No annotation has this name.
 _NOTHING = "\x00"
 
+#: Ways of reading that change how the values are read, not which columns are features.
+_TAKES = frozenset({"decimal", "na", "encoding", "delimiter", "transpose"})
+
 #: Names that a note lists.
 _LISTED = 5
 
@@ -83,6 +86,9 @@ def read_expression(
     reading = reading or Reading()
     if reading.labels is not None:
         raise DataError("--labels is not for expression over time; --samples names the sheet of times and conditions")
+    others = [name for name in reading.given() if name not in _TAKES]
+    if others:
+        raise DataError(f"--{others[0]} is not for expression over time")
     if samples is None:
         return _annotated(data, time, condition, reading)
     if isinstance(data, Dataset):

@@ -1,7 +1,10 @@
 """Marker genes: from intensities over time under two conditions to a table of genes, through the paper's steps."""
 
+import os
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +13,7 @@ import polars as pl
 from tamis.base.errors import TamisError, quoted
 from tamis.base.types import Codes, FloatArray, Mask
 from tamis.base.validation import check_number, check_whole
+from tamis.data.write import write_text
 from tamis.genes.clustering import METRICS, hierarchical_clusters
 from tamis.genes.expression import Expression
 from tamis.genes.filters import Removed, clean
@@ -85,10 +89,9 @@ class MarkerSearch:
 
     @property
     def marker_groups(self) -> list[int]:
-        """The groups that hold markers, those with most of them first."""
-        groups = self.groups[self.is_marker & (self.groups >= 0)]
-        numbers, counts = np.unique(groups, return_counts=True)
-        return [int(numbers[place]) for place in np.argsort(-counts, kind="stable")]
+        """The groups that hold markers: those with most of them first, of equals that of the strongest marker."""
+        groups = Counter(group for group in self.groups[self._order].tolist() if group >= 0)
+        return [group for group, _ in groups.most_common()]
 
     @property
     def _order(self) -> np.ndarray:
@@ -112,6 +115,10 @@ class MarkerSearch:
         times = [f"fold {point:g}{f' {unit}' if unit else ''}" for point in self.expression.time_points]
         columns |= {name: self.fold[order, place] for place, name in enumerate(times)}
         return pl.DataFrame(columns, nan_to_null=True)
+
+    def write_table(self, path: str | os.PathLike[str]) -> None:
+        """Write the table of all markers to a CSV file."""
+        write_text(Path(path), self.table().write_csv())
 
     @property
     def _last(self) -> int:
@@ -175,15 +182,16 @@ def find_markers(
 ) -> MarkerSearch:
     """Find genes that mark a treatment, as Raman and Domeniconi (2005) find markers of an infection.
 
-    Samples are normalised by their totals and replicates averaged; four filters clean the genes; those left are clustered
-    by average linkage on their profiles in the treated samples, and within clusters grouped by equal percentage changes.
+    Samples are normalised by their totals and replicates averaged. Four filters clean the genes. Those left are
+    clustered by average linkage on their profiles in the treated samples, and within clusters grouped by equal changes.
     A marker is a gene that passed the filters and is regulated at least `min_fold` in one direction at each of the last
     `n_late` time points that have both conditions. The paper looks "between 48 hours and 72 hours", its last two, for a
     log2 ratio of 1.5 or more.
 
-    Cleaning, clusters and groups learn nothing from the conditions but which samples are averaged. **Markers are chosen by
-    the conditions**, so that a classifier of the condition on these genes and samples would be validated on rows that chose
-    its features. Use a selector within a recipe, ``tamis.validate("t(50) | svm", X, y)``, or new samples.
+    Cleaning and groups do not compare the conditions: from the sample sheet they learn which samples are averaged.
+    **Markers are chosen by the conditions.** A classifier of the condition on these genes and the same samples would be
+    validated on rows that chose its features. Use a selector within a recipe, ``tamis.validate("t(50) | svm", X, y)``,
+    which is fitted inside each fold, or new samples.
 
     Parameters
     ----------
@@ -208,7 +216,7 @@ def find_markers(
     n_late : int, default=2
         With fewer time points, all of them.
     delta : float, optional
-        Look for maximal pClusters too (:func:`tamis.genes.pattern_clusters.pclusters`), among the markers: in log2 of their
+        Look for maximal pClusters of the markers too (:func:`tamis.genes.pattern_clusters.pclusters`), in log2 of their
         treated profiles.
     min_genes, min_times : int, default=3
         The least size of pClusters; with fewer time points, all of them.
@@ -230,8 +238,9 @@ def find_markers(
     >>> from tamis.genes import Expression, find_markers
     >>> ill = [[400, 900, 5000, 7000], [300, 320, 280, 310], [900, 850, 920, 880]]
     >>> well = [[410, 390, 400, 420], [310, 300, 290, 300], [880, 900, 910, 860]]
-    >>> data = Expression.of(np.hstack([ill, well]), genes=["IFIT1", "ACTB", "GAPDH"], times=[0, 8, 24, 48] * 2, unit="h",
-    ...     conditions=["infected"] * 4 + ["mock"] * 4)
+    >>> conditions = ["infected"] * 4 + ["mock"] * 4
+    >>> data = Expression.of(np.hstack([ill, well]), times=[0, 8, 24, 48] * 2, conditions=conditions,
+    ...     genes=["IFIT1", "ACTB", "GAPDH"])
     >>> found = find_markers(data, normalize=False)
     >>> found.markers.tolist(), found.fold[0].round(1).tolist()
     (['IFIT1'], [-0.0, 1.2, 3.6, 4.1])
@@ -303,9 +312,7 @@ def _conditions(expression: Expression, control: str | None, treated: str | None
     if treated is None:
         others = [name for name in known if name != control]
         if len(others) != 1:
-            raise TamisError(
-                f"{expression.name}: name the treated condition with --treated; the conditions are {shown}"
-            )
+            raise TamisError(f"{expression.name}: name the other condition with --treated; the conditions are {shown}")
         treated = others[0]
     if treated == control:
         raise TamisError(f"{expression.name}: treated and control are both {quoted(control)}; there must be two")
@@ -329,25 +336,14 @@ def _intensities(
         )
     if normalize:
         values = normalized(values, expression.samples[used])
-    return Expression(
-        values,
-        expression.genes,
-        expression.samples[used],
-        expression.times[used],
-        expression.conditions[used],
-        expression.name,
-        expression.unit,
-        expression.notes,
-    ), notes
+    columns = {name: getattr(expression, name)[used] for name in ("samples", "times", "conditions")}
+    return replace(expression, values=values, **columns), notes
 
 
 def _only(expression: Expression, genes: Mask) -> Expression:
     """The expression of some genes; of all when there are none, since a matrix must have some."""
     genes = genes if genes.any() else np.ones_like(genes)
-    own = expression
-    return Expression(
-        own.values[genes], own.genes[genes], own.samples, own.times, own.conditions, own.name, own.unit, own.notes
-    )
+    return replace(expression, values=expression.values[genes], genes=expression.genes[genes])
 
 
 def _spread(values: FloatArray, kept: Mask) -> FloatArray:

@@ -10,9 +10,9 @@ def normalized(values: FloatArray, samples: np.ndarray) -> FloatArray:
     """Intensities as shares of their sample's total, scaled so that the totals keep their mean.
 
     ``v_ij' = v_ij / sum_k v_kj * mean_j sum_k v_kj``. Raman and Domeniconi (2005) divide each intensity by the sum of
-    all; their "scaling" is not described, and without one no intensity would pass their filters. Only genes with a value
-    in every sample count in the totals, so that a missing value does not change the scale of its sample. No labels are
-    used.
+    all. They do not describe their "scaling"; without one no intensity would pass their filters. Only genes with a
+    value in every sample count in the totals, so that a missing value does not change the scale of its sample. No
+    labels are used.
 
     Parameters
     ----------

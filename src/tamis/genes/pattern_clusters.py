@@ -31,10 +31,10 @@ def pclusters(
 ) -> list[PCluster]:
     """Find all maximal delta-pClusters of some size.
 
-    Genes R and time points D are a delta-pCluster when ``|(x_u - y_u) - (x_v - y_v)| <= delta`` for all x, y in R and u,
-    v in D (Jiang et al. 2003, as cited by Raman and Domeniconi 2005); it is maximal when no gene and no time point can be
-    added. On logarithms of intensities a shift is a factor. The enumeration is exact. A set of genes fits D when, for
-    each pair of time points, the values of ``g_u - g_v`` lie within an interval of length `delta`. So the search goes
+    Genes R and time points D are a delta-pCluster when ``|(x_u - y_u) - (x_v - y_v)| <= delta`` for all x, y in R and
+    u, v in D (Jiang et al. 2003, as cited by Raman and Domeniconi 2005). It is maximal when no gene and no time point
+    can be added. On logarithms of intensities a shift is a factor. The enumeration is exact. Genes fit D when, for each
+    pair of time points, their values of ``g_u - g_v`` lie within an interval of length `delta`. So the search goes
     through the first gene of each cluster and, depth first, through the sets of time points; with each time point
     the genes shrink that can go with the first one, and a branch ends where they or the time points become too few. No
     labels are used.
@@ -72,14 +72,10 @@ def pclusters(
     for first in range(n_genes - min_genes + 1):
         near = {pair: np.abs(shift - shift[first]) <= delta for pair, shift in shifts.items()}
         for times, others in _with_time_points(near, first, n_times, min_genes, min_times):
-            for cluster in _boxes(shifts, others[others >= first], first, times, delta, min_genes):
+            for cluster in _boxes(shifts, others[others >= first], first, times, delta, min_genes, max_clusters):
                 if _is_maximal(shifts, cluster, others, times, n_times, delta):
                     found.append(PCluster(tuple(cluster.tolist()), times))
-        if len(found) > max_clusters:
-            raise TamisError(
-                f"there are more than max_clusters={max_clusters} maximal clusters at delta={delta:g}: lower delta, or "
-                "raise min_genes or min_times"
-            )
+        _check_count(len(found), max_clusters, delta)
     return sorted(found)
 
 
@@ -88,6 +84,7 @@ def _with_time_points(
 ) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
     """Sets of time points, with all genes that are within delta of the first one at all pairs of them."""
     size = next(iter(near.values())).size if near else 0
+    open_sets: list[tuple[tuple[int, ...], np.ndarray]]
     open_sets = [((start,), np.arange(size)) for start in reversed(range(n_times))]
     while open_sets:
         times, genes = open_sets.pop()
@@ -103,8 +100,22 @@ def _with_time_points(
                 open_sets.append(((*times, new), left))
 
 
+def _check_count(count: int, max_clusters: int, delta: float) -> None:
+    if count > max_clusters:
+        raise TamisError(
+            f"there are more than max_clusters={max_clusters} clusters at delta={delta:g}: lower delta, or "
+            "raise min_genes or min_times"
+        )
+
+
 def _boxes(
-    shifts: _Shifts, genes: np.ndarray, first: int, times: tuple[int, ...], delta: float, min_genes: int
+    shifts: _Shifts,
+    genes: np.ndarray,
+    first: int,
+    times: tuple[int, ...],
+    delta: float,
+    min_genes: int,
+    max_clusters: int,
 ) -> list[np.ndarray]:
     """Sets of these genes, with the first, whose shifts lie within delta at all pairs of the time points.
 
@@ -118,6 +129,7 @@ def _boxes(
                 if window.size >= min_genes:
                     smaller[window.tobytes()] = window
         found = smaller
+        _check_count(len(found), max_clusters, delta)
     return list(found.values())
 
 

@@ -82,11 +82,12 @@ def parse_times(texts: Sequence[str], where: str) -> tuple[FloatArray, str]:
     >>> times.tolist(), unit
     ([0.5, 2.0, 72.0], 'h')
     """
-    times, units = [], {}
+    times: list[float] = []
+    units: dict[str, str] = {}
     for text in texts:
         match = _TIME.fullmatch(text.replace(",", ".").strip())
         words = {word.lower() for word in match.group(1, 3)} - set(_UNITS[""]) if match else set()
-        unit = next((one for one, known in _UNITS.items() if words <= set(known)), None)
+        unit = next((one for one, known in _UNITS.items() if words & set(known)), None) if words else ""
         if match is None or unit is None or len(words) > 1:
             raise DataError(f"{where}: {quoted(text)} is no time; times are numbers such as 0.5, 2h or day 3")
         times.append(float(match[2]))

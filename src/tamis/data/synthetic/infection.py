@@ -27,12 +27,12 @@ def infection(
 ) -> Dataset:
     """Make a time course of gene expression after an infection and a mock infection, with planted markers.
 
-    It stands in for the data of Raman and Domeniconi (2005), which are not public: eight hours, two conditions, two chips
-    of each by default. Rows are chips, dealt in turn to the 16 pairs of hour and condition. A marker rises or falls between
-    4 and 36 hours, by 2.2 to 4 in log2 at 72 hours and at least 0.9 times as much at 48. Of the other genes some respond as
-    strongly but only before 24 hours, some late but by 0.3 to 0.9, some drift by up to 2 in both conditions, some are not
-    expressed (intensities around 1), and the rest stay level. Intensities are multiplied by the brightness of the chip
-    and by ``exp(noise * N(0, 1))``.
+    It stands in for the data of Raman and Domeniconi (2005), which are not public: eight hours, two conditions, two
+    chips of each by default. Rows are chips, in turn for the 16 pairs of hour and condition. A marker rises or falls
+    between 4 and 36 hours, by 2.2 to 4 in log2 at 72 hours and at least 0.9 times as much at 48. Of the other genes
+    some respond as strongly but only before 24 hours, some late but by 0.3 to 0.9, some drift by up to 2 in both
+    conditions, some are not expressed (intensities around 1), and the rest stay level. Intensities are multiplied by
+    the brightness of the chip and by ``exp(noise * N(0, 1))``.
 
     Parameters
     ----------
