@@ -191,8 +191,13 @@ def test_a_table_that_tells_of_its_samples_itself(tmp_path):
     found = read_expression(path, reading=Reading(transpose=True))
     assert found.values.tolist() == [[1, 3], [2, 4]]
     path.write_text("g1,condition,g2\n1,mock,2\n3,flu,4\n")
-    with pytest.raises(TamisError, match="no column is called"):
+    with pytest.raises(TamisError, match="no column is called 'time'; the columns are"):
         read_expression(path)
+    path.write_text(GENES)
+    with pytest.raises(DataError, match="nothing tells the conditions of its samples: --samples names a sample sheet"):
+        read_expression(path)
+    with pytest.raises(DataError, match="no column is called 'state'"):
+        read_expression(path, condition="state")
 
 
 def test_a_generated_infection_by_name_and_through_files(tmp_path):

@@ -11,7 +11,7 @@ from tamis.reproduce.genes import MARKERS, NOISES, STUDY
 
 @pytest.fixture
 def findings(monkeypatch):
-    monkeypatch.setattr(genes, "_N_GENES", 400)
+    monkeypatch.setattr(genes, "_N_GENES", 2000)
     monkeypatch.setattr(genes, "_DRAWS", 2)
     found = {}
     for piece in STUDY.pieces:

@@ -68,12 +68,13 @@ def _distances(profiles: FloatArray, metric: Metric) -> FloatArray:
     flat = length <= 1e-12 * np.abs(profiles).max(axis=1, keepdims=True)
     unit = np.divide(centred, length, out=np.zeros_like(centred), where=~flat)
     # |u - v|^2 / 2 = 1 - u.v of unit vectors; a constant gene, a zero here, would be at one half.
-    distance = pdist(unit, "sqeuclidean") / 2
+    distance: FloatArray = pdist(unit, "sqeuclidean")
+    distance *= 0.5
     if flat.any():
         constant = np.flatnonzero(flat)
         i, j = np.triu_indices(flat.size, 1)
         distance[np.isin(i, constant) | np.isin(j, constant)] = 1.0
-    return np.asarray(distance)
+    return distance
 
 
 def _branches(tree: FloatArray, n: int, level: int) -> list[list[int]]:

@@ -202,7 +202,10 @@ def _annotated(
     usual = (Sought(name) for name in CONDITION_NAMES)
     found = loaded(condition) if condition is not None else next((d for t in usual if (d := loaded(t)).n_rows), None)
     if found is None:
-        found = loaded(None)
+        raise DataError(
+            f"{data}: nothing tells the conditions of its samples: --samples names a sample sheet, or --condition a "
+            "column"
+        )
     column = _time_column(found, time)
     if column is None and is_file:
         annotation = time or TIME_NAMES[0]

@@ -75,24 +75,30 @@ def pattern_groups(
 
 def _grouped(changes: FloatArray, genes: np.ndarray, tolerance: float) -> list[np.ndarray]:
     """Groups of the genes with the given numbers, in the order of their first ones."""
-    groups, rest = [], genes
-    while rest.size:
-        near = _near(changes[rest], tolerance)
-        groups.append(rest[near])
-        rest = rest[~near]
+    own, groups = changes[genes], []
+    # Only genes that are near at the step that tells most genes apart are compared at all steps.
+    step = own[:, own.std(axis=0).argmax()] if own.shape[1] else np.zeros(genes.size)
+    order = np.argsort(step, kind="stable")
+    values, is_open = step[order], np.ones(genes.size, dtype=bool)
+    for first in range(genes.size):
+        if is_open[first]:
+            # A little more, for rounding.
+            reach = tolerance + 1e-9 * (tolerance + abs(step[first]))
+            low = np.searchsorted(values, step[first] - reach)
+            high = np.searchsorted(values, step[first] + reach, "right")
+            some = order[low:high]
+            some = some[is_open[some]]
+            near = np.sort(some[_near(own[some], own[first], tolerance)])
+            is_open[near] = False
+            groups.append(genes[near])
     return groups
 
 
-def _near(changes: FloatArray, tolerance: float) -> Mask:
-    """Which genes differ from the first one by at most the tolerance at all steps."""
-    near = np.ones(len(changes), dtype=bool)
-    for step in changes.T:
-        # Step by step: most genes drop out at the first.
-        left = np.flatnonzero(near)
-        near[left] = np.abs(step[left] - step[0]) <= tolerance
-    return near
+def _near(changes: FloatArray, first: FloatArray, limit: float) -> Mask:
+    """Which genes differ from the first one by at most a limit at all steps."""
+    return np.all(np.abs(changes - first) <= limit, axis=1)
 
 
 def _is_rough(changes: FloatArray, limit: float) -> bool:
     """Whether more than half of the genes differ from the first one by more than the limit at some step."""
-    return bool(2 * (~_near(changes, limit)).sum() > len(changes) - 1)
+    return bool(2 * (~_near(changes, changes[0], limit)).sum() > len(changes) - 1)

@@ -6,7 +6,7 @@ import numpy as np
 
 from tamis.compose.plural import counted
 from tamis.genes.markers import MarkerSearch
-from tamis.reporting.figure_description import Axis, Figure, Panel, Series
+from tamis.reporting.figure_description import Axis, Colour, Figure, Panel, Series
 
 #: Groups that are drawn; genes of a group, and markers, that have a line of their own.
 GROUPS, _LINES, _MARKERS = 12, 8, 60
@@ -59,11 +59,11 @@ def fold_figure(found: MarkerSearch) -> Figure | None:
     return Figure("fold", "Fold regulation over time", about, (4.0, 2.6), [Panel(_time_axis(found), axis, marks)])
 
 
-def _line(found: MarkerSearch, y: np.ndarray, colour: int | str, label: str | None, *, dotted: bool = False) -> Series:
+def _line(found: MarkerSearch, y: np.ndarray, colour: Colour, label: str | None, *, dotted: bool = False) -> Series:
     known = [float(value) if np.isfinite(value) else None for value in y]
     points = not dotted and colour != "faint" and label is not None
     places = list(range(found.expression.time_points.size))
-    return Series(places, known, line=True, points=points, size=5.0, dotted=dotted, colour=colour, label=label)  # type: ignore[arg-type]
+    return Series(places, known, line=True, points=points, size=5.0, dotted=dotted, colour=colour, label=label)
 
 
 def _mean(logs: np.ndarray) -> np.ndarray:
