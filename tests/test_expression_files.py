@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse as sp
 
 from expression_files import GCT2, GCT3, GEO
 from tamis.base.errors import DataError, TamisError
@@ -229,3 +230,12 @@ def test_data_sets_that_are_no_expression(tmp_path):
     (tmp_path / "sheet.csv").write_text(SHEET)
     with pytest.raises(DataError, match=r"genes\.npz: the samples of npz files have no names"):
         read_expression(tmp_path / "genes.npz", tmp_path / "sheet.csv")
+
+
+def test_sparse_counts_are_filled(tmp_path):
+    made = infection(n_genes=12, n_markers=1)
+    sparse = Dataset(sp.csr_array(made.X), made.y, made.feature_names, target="condition")
+    with pytest.raises(TamisError, match="is sparse, and expression is numbers in a table"):
+        Expression.of_dataset(sparse)
+    write(sparse, tmp_path / "t.npz")
+    np.testing.assert_allclose(read_expression(tmp_path / "t.npz").values, Expression.of_dataset(made).values)

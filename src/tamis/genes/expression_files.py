@@ -197,7 +197,8 @@ def _annotated(
 
     def loaded(target: str | None) -> Dataset:
         # A file is read as it is: genes that are equal, or constant, are genes.
-        return read(Path(data), target, reading) if is_file else load(data, target, reading=reading)
+        own = read(Path(data), target, reading) if is_file else load(data, target, reading=reading)
+        return replace(own, X=own.X.toarray()) if own.is_sparse else own
 
     usual = (Sought(name) for name in CONDITION_NAMES)
     found = loaded(condition) if condition is not None else next((d for t in usual if (d := loaded(t)).n_rows), None)

@@ -81,7 +81,7 @@ class MarkerSearch:
     @property
     def markers(self) -> np.ndarray:
         """The names of the markers, the most regulated first."""
-        return self.expression.genes[self._order]
+        return self.expression.genes[self.order]
 
     @property
     def n_groups(self) -> int:
@@ -90,11 +90,12 @@ class MarkerSearch:
     @property
     def marker_groups(self) -> list[int]:
         """The groups that hold markers: those with most of them first, of equals that of the strongest marker."""
-        groups = Counter(group for group in self.groups[self._order].tolist() if group >= 0)
+        groups = Counter(group for group in self.groups[self.order].tolist() if group >= 0)
         return [group for group, _ in groups.most_common()]
 
     @property
-    def _order(self) -> np.ndarray:
+    def order(self) -> np.ndarray:
+        """The numbers of the markers among the genes, the most regulated first."""
         markers = np.flatnonzero(self.is_marker)
         late = np.isin(self.expression.time_points, self.late)
         return markers[np.argsort(-np.abs(self.fold[markers][:, late]).min(axis=1), kind="stable")]
@@ -104,7 +105,7 @@ class MarkerSearch:
 
         The order is that of the smallest absolute fold over the late time points.
         """
-        order, unit = self._order, self.expression.unit
+        order, unit = self.order, self.expression.unit
         group = pl.Series(self.groups[order] + 1)
         columns = {
             "gene": self.expression.genes[order].astype(str),
@@ -276,13 +277,10 @@ def find_markers(
     late = points[both][-n_late:]
     place = np.isin(points, late)
     regulated = (fold[:, place] >= min_fold).all(axis=1) | (fold[:, place] <= -min_fold).all(axis=1)
-    if min_fold == 0:
-        # Zero is at both ends: without a threshold a known fold is enough.
-        regulated = ~np.isnan(fold[:, place]).any(axis=1)
     step(2, 4)
     clusters, groups = _patterns(ill[:, _sampled(expression, treated)], kept, level, metric, tolerance, fine, notes)
     step(3, 4)
-    # Both are corrected for the genes that were tested: those that the filters left.
+    # The false discovery rate is that among the genes that the filters left.
     tested = fold_test(_only(expression, kept), treated, control, late)
     p, q = (None, None) if tested is None else (_spread(tested.p, kept), _spread(tested.q, kept))
     is_marker = kept & regulated
@@ -291,9 +289,22 @@ def find_markers(
         found = _p_clusters(ill, np.flatnonzero(is_marker), delta, min_genes, min(min_times, max(2, points.size)))
     step(4, 4)
     return MarkerSearch(
-        expression, control, treated, filters, kept, clusters, groups, fold, p, q, is_marker, late, min_fold, found,
-        (*expression.notes, *notes),
-    )  # fmt: skip
+        expression=expression,
+        control=control,
+        treated=treated,
+        filters=filters,
+        kept=kept,
+        clusters=clusters,
+        groups=groups,
+        fold=fold,
+        p=p,
+        q=q,
+        is_marker=is_marker,
+        late=late,
+        min_fold=min_fold,
+        p_clusters=found,
+        notes=(*expression.notes, *notes),
+    )
 
 
 def _conditions(expression: Expression, control: str | None, treated: str | None) -> tuple[str, str]:

@@ -39,8 +39,8 @@ def group_figures(found: MarkerSearch, most: int = GROUPS) -> list[Figure]:
 
 def fold_figure(found: MarkerSearch) -> Figure | None:
     """log2 fold of every marker over time, those up and those down; None without markers."""
-    order = [found.expression.genes.tolist().index(name) for name in found.markers[:_MARKERS]]
-    if not order:
+    order = found.order[:_MARKERS]
+    if not order.size:
         return None
     up = found.table()["direction"].to_list()
     marks, seen = [], set()
