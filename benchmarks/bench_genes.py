@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 
 from benchmarks.timing import compare, seconds
 from tamis.base.types import FloatArray
-from tamis.data.synthetic import infection
+from tamis.data.synthetic.infection import infection
 from tamis.genes import Expression, find_markers, pclusters
 from tamis.genes.clustering import hierarchical_clusters
 from tamis.genes.pattern_groups import pattern_groups, percent_changes

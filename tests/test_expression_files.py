@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from expression_files import GCT2, GCT3, GEO
 from tamis.base.errors import DataError, TamisError
 from tamis.data import Dataset, Reading
-from tamis.data.synthetic import infection
+from tamis.data.synthetic.infection import infection
 from tamis.data.write import write
 from tamis.genes import Expression, read_expression
 from tamis.genes.sample_sheet import parse_times

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from tamis.base.errors import TamisError
-from tamis.data.synthetic import infection
+from tamis.data.synthetic.infection import infection
 from tamis.genes import Expression, find_markers
 from tamis.genes.fold_regulation import fold_test, log2_fold
 from tamis.genes.pattern_groups import pattern_groups

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.data.synthetic import infection
+from tamis.data.synthetic.infection import infection
 from tamis.genes import Expression, find_markers
 from tamis.reporting.figures_genes import fold_figure, group_figures
 from tamis.reporting.genes_page import genes_page

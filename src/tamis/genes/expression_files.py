@@ -81,7 +81,7 @@ def read_expression(
     >>> _ = (folder / "samples.csv").write_text("sample,time,condition\\ns2,24h,infected\\ns1,24h,mock\\n")
     >>> data = read_expression(folder / "genes.csv", folder / "samples.csv")
     >>> data.genes.tolist(), data.conditions.tolist(), data.times.tolist(), data.unit
-    (['IFIT1', 'ACTB'], ['infected', 'mock'], [24.0, 24.0], 'h')
+    (['IFIT1', 'ACTB'], ['mock', 'infected'], [24.0, 24.0], 'h')
     """
     reading = reading or Reading()
     if reading.labels is not None:
