@@ -12,7 +12,7 @@ from tamis.base.errors import DataError
 from tamis.data import load, named
 
 CSV = b"a,b,class\n1,2,u\n3,4,v\n"
-GENERATED = {"madelon-like", "madelon-fresh", "friedman", "xor"}
+GENERATED = {"madelon-like", "madelon-fresh", "friedman", "xor", "infection"}
 
 
 def test_home_that_is_no_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tamis.cli import data, mine, predict, rank, select, validate
+from tamis.cli import data, genes, mine, predict, rank, select, validate
 
 COMMANDS = {
     "describe": data.describe,
+    "genes": genes.genes,
     "mine": mine.mine,
     "predict": predict.predict,
     "rank": rank.rank,

@@ -45,7 +45,7 @@ def ber(model, data: Dataset, columns: np.ndarray, n_train: int) -> float:
 
 
 def test_generators_by_name():
-    assert set(GENERATORS) == {"madelon-like", "madelon-fresh", "friedman", "xor"}
+    assert set(GENERATORS) == {"madelon-like", "madelon-fresh", "friedman", "xor", "infection"}
     assert {"messy": messy} == TEXT_GENERATORS
 
 
@@ -56,8 +56,11 @@ def test_what_every_generator_promises(name):
     assert data.n_rows == 64
     assert data.X.dtype == np.float64
     assert np.isfinite(data.X).all()
-    assert data.classes.tolist() == [-1, 1]
-    assert data.feature_names.tolist() == [f"f{i + 1}" for i in range(data.n_features)]
+    classes, names = [-1, 1], [f"f{i + 1}" for i in range(data.n_features)]
+    if name == "infection":
+        classes, names = ["infected", "mock"], ["time", *(f"g{i}" for i in range(1, data.n_features))]
+    assert data.classes.tolist() == classes
+    assert data.feature_names.tolist() == names
     assert set(data.roles) <= {"informative", "redundant", "repeated", "probe"}
     again, other = GENERATORS[name](n_rows=64, seed=3), GENERATORS[name](n_rows=64, seed=4)
     np.testing.assert_array_equal(data.X, again.X)
@@ -95,6 +98,9 @@ def test_columns_are_shuffled(name):
         ("xor", {"n_interacting": 1}, "n_interacting must be a whole number of 2 or more; got 1"),
         ("xor", {"noise": 0.5}, "noise must be a finite number of 0 or more and below 0.5; got 0.5"),
         ("xor", {"n_rows": 1}, "n_rows"),
+        ("infection", {"n_rows": 15}, "n_rows must be a whole number of 16 or more; got 15"),
+        ("infection", {"n_genes": 100, "n_markers": 51}, "n_markers must be at most half of n_genes=100; got 51"),
+        ("infection", {"noise": 1.0}, "noise must be a finite number of 0 or more and below 1; got 1.0"),
     ],
 )
 def test_bad_sizes(name, parameters, message):

@@ -37,6 +37,7 @@ _ROOMS = (
     "compose",
     "data",
     "discretize",
+    "genes",
     "mining",
     "regress",
     "reporting",

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tamis import __version__
-from tamis.cli import challenge, data, list_, mine, predict, rank, report, reproduce, select, validate, warm
+from tamis.cli import challenge, data, genes, list_, mine, predict, rank, report, reproduce, select, validate, warm
 
 app = typer.Typer(
     name="tamis",
@@ -22,6 +22,7 @@ app = typer.Typer(
 )
 app.add_typer(challenge.app, name="challenge")
 app.add_typer(data.app, name="data")
+app.command("genes")(genes.genes)
 app.command("list")(list_.list_parts)
 app.command("mine")(mine.mine)
 app.command("predict")(predict.predict)

@@ -13,7 +13,7 @@ from tamis.data.load import Sought, reader_of
 from tamis.data.parsing.cells import Cells
 from tamis.data.parsing.number_text import WORD_MARKS
 from tamis.data.parsing.reader import Reader, Source
-from tamis.data.parsing.table import CLASS_NAMES, labelled, nearest
+from tamis.data.parsing.table import CLASS_NAMES, check_names, labelled, nearest
 from tamis.data.parsing.text_table import ROW_NAME, named_columns
 from tamis.data.reading import Reading
 
@@ -64,13 +64,32 @@ def _table(second: Source, n_rows: int, target: str | None) -> tuple[list[str], 
         names, texts = ([words[0]], words[1:]) if header else (["class"], words)
         cells = Cells(pl.Series("cell", texts, dtype=pl.String), 1, lambda row: f"row {row + 1}")
     else:
-        reader = reader_of(second)
-        if reader.cells is None:
-            raise DataError(f"{second.path}: is a {reader.name} file; labels are read from text or .xlsx")
-        found, cells = named_columns(second, reader.cells(second), target)
-        names = [name or f"x{number}" for number, name in enumerate(found, start=1)]
+        names, cells = _text_columns(second, target)
+    return names, _frame(cells)
+
+
+def read_sheet(sheet: Source) -> pl.DataFrame:
+    """A table beside the data, such as one of samples, as texts under the names of its columns; null where missing."""
+    if not sheet.path.is_file():
+        raise DataError(f"{sheet.path}: no such file")
+    names, cells = _text_columns(sheet, None)
+    check_names(sheet, names)
+    return _frame(cells).rename(dict(zip(map(str, range(cells.width)), names, strict=True)))
+
+
+def _text_columns(second: Source, target: str | None) -> tuple[list[str], Cells]:
+    """Names and cells of a second file, which is a table of text."""
+    reader = reader_of(second)
+    if reader.cells is None:
+        raise DataError(f"{second.path}: is a {reader.name} file; labels are read from text or .xlsx")
+    found, cells = named_columns(second, reader.cells(second), target)
+    return [name or f"x{number}" for number, name in enumerate(found, start=1)], cells
+
+
+def _frame(cells: Cells) -> pl.DataFrame:
+    """The texts as columns named by their positions, null where missing."""
     frame = pl.DataFrame([cells.texts.gather_every(cells.width, j).alias(str(j)) for j in range(cells.width)])
-    return names, frame.select(pl.when(~pl.all().is_in(WORD_MARKS)).then(pl.all()))
+    return frame.select(pl.when(~pl.all().is_in(WORD_MARKS)).then(pl.all()))
 
 
 def _one_column(second: Source) -> list[str] | None:

@@ -53,10 +53,10 @@ def page(facts: dict[str, Any]) -> str:
     >>> "<title>&lt;b&gt;" in page({**facts, "version": 2, "kind": "data", "title": "<b>", "made": made})
     True
     """
-    scripts = {"page": _source("page.js"), "plotly": _plotly()}
+    scripts = {"page": source("page.js"), "plotly": _plotly()}
     drawings, metric = _figures(facts), _metric(facts)
     drawn = (
-        _environment()
+        environment()
         .get_template("page.html")
         .render(
             facts=facts,
@@ -72,9 +72,9 @@ def page(facts: dict[str, Any]) -> str:
             task=words_of(facts),
             metric_name=metric,
             in_units=in_units(metric),
-            policy=_policy([str(script) for script in scripts.values()]),
+            policy=policy([str(script) for script in scripts.values()]),
             colours=" ".join(COLOURS),
-            css=_source("page.css"),
+            css=source("page.css"),
             json={"facts": _json(_packed(facts)), "figures": _json(drawings)},
             scripts=scripts,
         )
@@ -90,7 +90,8 @@ def write_page(facts: dict[str, Any], path: Path) -> Path:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates, which escape all text of the data."""
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -104,7 +105,8 @@ def _environment() -> Environment:
 
 
 @cache
-def _source(name: str) -> Markup:
+def source(name: str) -> Markup:
+    """A style sheet or script of the pages."""
     return Markup((_TEMPLATES / name).read_text(encoding="utf-8"))
 
 
@@ -116,7 +118,7 @@ def _plotly() -> Markup:
     return Markup(get_plotlyjs())
 
 
-def _policy(scripts: Sequence[str]) -> str:
+def policy(scripts: Sequence[str]) -> str:
     """What the page may do: run these scripts, style itself and show pictures that it holds.
 
     Styles have no hashes, as plotly writes style elements whose text is not known beforehand.

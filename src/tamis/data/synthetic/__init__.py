@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from tamis.data.dataset import Dataset
 from tamis.data.synthetic.friedman import friedman, friedman_participation
+from tamis.data.synthetic.infection import infection
 from tamis.data.synthetic.madelon import madelon, madelon_fresh
 from tamis.data.synthetic.messy import messy
 from tamis.data.synthetic.xor import xor
@@ -13,6 +14,7 @@ __all__ = [
     "TEXT_GENERATORS",
     "friedman",
     "friedman_participation",
+    "infection",
     "madelon",
     "madelon_fresh",
     "messy",
@@ -25,7 +27,11 @@ GENERATORS: dict[str, Callable[..., Dataset]] = {
     "madelon-fresh": madelon_fresh,
     "friedman": friedman,
     "xor": xor,
+    "infection": infection,
 }
 
 #: Generators of tables whose values are text, to be written to a file and read from it.
 TEXT_GENERATORS: dict[str, Callable[..., Dataset]] = {"messy": messy}
+
+#: Rows of a file that is made without a wish for its size; 2000 of those that are not named.
+USUAL_ROWS = {"messy": 300, "infection": 32}
