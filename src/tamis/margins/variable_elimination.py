@@ -1,0 +1,65 @@
+"""Weights of variables that have several columns each, or whose pairs are the columns, for recursive elimination."""
+
+from typing import Literal, Protocol
+
+import numpy as np
+
+from tamis.base.types import FloatArray, Mask
+from tamis.margins.elimination import Fit
+from tamis.margins.solve import Solution
+
+#: What becomes of the weights of a variable's columns.
+Aggregate = Literal["max", "mean"]
+
+
+class RemainingColumns(Protocol):
+    """The columns that an elimination has left, and machines on them."""
+
+    def machine_weights(self) -> tuple[FloatArray, list[Solution]]:
+        """Weight of each remaining column in each machine, and the solutions."""
+        ...
+
+    def keep(self, kept: Mask) -> None:
+        """Drop the remaining columns outside the mask `kept`."""
+        ...
+
+
+class VariableWeights:
+    """Weights of variables for :func:`tamis.incremental.elimination.eliminate`; `fits` describes each round.
+
+    The weight of a column is the mean of ``|w|`` over the machines, that of a variable the largest or the mean one of
+    its columns. A column leaves with the first of its variables.
+
+    Parameters
+    ----------
+    remaining : RemainingColumns
+    members : int array of shape (n_columns, 1) or (n_columns, 2)
+        The variables of each column.
+    aggregate : {"max", "mean"}
+    """
+
+    def __init__(self, remaining: RemainingColumns, members: np.ndarray, aggregate: Aggregate) -> None:
+        self._remaining, self._members, self._aggregate = remaining, members, aggregate
+        self._n_variables = int(members.max()) + 1
+        self.fits: list[Fit] = []
+
+    def __call__(self, variables: np.ndarray) -> FloatArray:
+        """Weight of each of the variables, which must be among those of the last call."""
+        stays = np.isin(self._members, variables).all(axis=1)
+        if not stays.all():
+            self._remaining.keep(stays)
+            self._members = self._members[stays]
+        weights, machines = self._remaining.machine_weights()
+        settled = all(one.settled for one in machines)
+        self.fits.append(Fit(None, settled, settled and not any(one.bounded for one in machines)))
+        return self._of_variables(np.abs(weights).mean(axis=1))[variables]
+
+    def _of_variables(self, columns: FloatArray) -> FloatArray:
+        found, count = np.zeros(self._n_variables), np.zeros(self._n_variables)
+        for member in self._members.T:
+            if self._aggregate == "max":
+                np.maximum.at(found, member, columns)
+            else:
+                found += np.bincount(member, columns, minlength=self._n_variables)
+                count += np.bincount(member, minlength=self._n_variables)
+        return found / np.maximum(count, 1.0)
