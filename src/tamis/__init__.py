@@ -43,6 +43,7 @@ _ROOMS = (
     "reproduce",
     "scores",
     "select",
+    "series",
     "testing",
     "transform",
     "validation",

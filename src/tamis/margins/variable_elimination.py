@@ -28,7 +28,9 @@ class VariableWeights:
     """Weights of variables for :func:`tamis.incremental.elimination.eliminate`; `fits` describes each round.
 
     The weight of a column is the mean of ``|w|`` over the machines, that of a variable the largest or the mean one of
-    its columns. A column leaves with the first of its variables.
+    its columns. Two variables have the same largest weight whenever it is that of their own pair: their mean weights
+    decide then, so that the numbering of the variables does not. Only the order of the returned weights matters. A
+    column leaves with the first of its variables.
 
     Parameters
     ----------
@@ -52,14 +54,28 @@ class VariableWeights:
         weights, machines = self._remaining.machine_weights()
         settled = all(one.settled for one in machines)
         self.fits.append(Fit(None, settled, settled and not any(one.bounded for one in machines)))
-        return self._of_variables(np.abs(weights).mean(axis=1))[variables]
+        columns = np.abs(weights).mean(axis=1)
+        mean = self._mean(columns)[variables]
+        if self._aggregate == "mean":
+            return mean
+        largest = np.zeros(self._n_variables)
+        for member in self._members.T:
+            np.maximum.at(largest, member, columns)
+        return _by_first(largest[variables], mean)
 
-    def _of_variables(self, columns: FloatArray) -> FloatArray:
+    def _mean(self, columns: FloatArray) -> FloatArray:
         found, count = np.zeros(self._n_variables), np.zeros(self._n_variables)
         for member in self._members.T:
-            if self._aggregate == "max":
-                np.maximum.at(found, member, columns)
-            else:
-                found += np.bincount(member, columns, minlength=self._n_variables)
-                count += np.bincount(member, minlength=self._n_variables)
+            found += np.bincount(member, columns, minlength=self._n_variables)
+            count += np.bincount(member, minlength=self._n_variables)
         return found / np.maximum(count, 1.0)
+
+
+def _by_first(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Places in the order of the first values, and where they differ by rounding alone, of the second.
+
+    >>> _by_first(np.array([2.0, 1.0, 2.0]), np.array([1.0, 5.0, 0.5]))
+    array([2., 0., 1.])
+    """
+    rounded = [(values / (values.max() or 1.0)).astype(np.float32) for values in (first, second)]
+    return np.unique(np.column_stack(rounded), axis=0, return_inverse=True)[1].reshape(-1).astype(np.float64)

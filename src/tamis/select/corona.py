@@ -37,8 +37,10 @@ class Corona(SharedFit, WeightedSelector):
 
         weight(a) = max_b weight(a, b).
 
-    The variable of the smallest weight is dropped with all its columns; of equal variables the last. The paper's 1 on
-    the diagonal of the weights is left out: it would make all variables with weights below 1 equal.
+    The variable of the smallest weight is dropped with all its columns. Two variables are equal when their own pair is
+    the largest of both: the paper leaves open which goes then; here it is the one with the smaller mean weight, and of
+    quite equal ones the last. The paper's 1 on the diagonal of the weights is left out: it would make all variables
+    with weights below 1 equal.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def autoregression_rows(items: Sequence[FloatArray], order: int) -> Table:
     --------
     >>> waves = np.cos(np.outer(np.arange(40), [0.3, 0.7]))
     >>> autoregression_rows([waves - waves.mean(axis=0)], 2).rows.round(2)
-    array([[ 1.9 , -1.  ,  1.53, -1.  ]])
+    array([[ 1.91, -1.  ,  1.53, -1.  ]])
     """
     rows = np.zeros((len(items), items[0].shape[1], order))
     undefined = np.zeros(len(items), dtype=np.int64)

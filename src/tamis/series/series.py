@@ -221,6 +221,6 @@ def _item(item: Any, number: int, layout: Layout, name: str) -> FloatArray:
     values = np.ascontiguousarray(values.T) if layout == "variables-time" else values
     if 0 in values.shape:
         raise DataError(f"{name}: item {number} has {values.shape[0]} time points and {values.shape[1]} variables")
-    if not (np.isnan(values) | (np.abs(values) < _LARGEST)).all():
+    if not (np.isnan(values) | (np.abs(values.astype(np.float64, copy=False)) < _LARGEST)).all():
         raise DataError(f"{name}: item {number} contains infinity or values too large to square")
     return values
