@@ -28,7 +28,9 @@ def algorithms_2_to_4(correlations, y, k, C=1.0, aggregate=np.max):
     while len(remaining) > k:
         n = len(remaining)
         # Algorithm 2: the upper triangle, row by row.
-        T = np.array([np.concatenate([R[i, i + 1 :] for i in range(n)]) for R in correlations[:, remaining][:, :, remaining]])
+        T = np.array(
+            [np.concatenate([R[i, i + 1 :] for i in range(n)]) for R in correlations[:, remaining][:, :, remaining]]
+        )
         machine = SVC(kernel="linear", C=C, tol=EXACT).fit(T, y)
         weights = np.abs(machine.coef_).mean(axis=0)
         # Algorithm 4: the symmetric matrix of weights, aggregated by column, without the diagonal.
@@ -43,7 +45,7 @@ def algorithms_2_to_4(correlations, y, k, C=1.0, aggregate=np.max):
 
 
 def lightest(weights, means):
-    """The lightest variable; of several whose largest weight is the same, the one with the smallest mean, then the last."""
+    """The lightest variable; of equal ones that of the smallest mean, then the last."""
     near = np.flatnonzero(np.isclose(weights, np.min(weights), rtol=1e-6))
     means = np.array(means)[near]
     return int(near[np.isclose(means, means.min(), rtol=1e-6)][-1])
@@ -79,9 +81,7 @@ def test_one_path_serves_every_number_of_variables():
         np.testing.assert_array_equal(found.variable_order_, Corona(k).fit(X, y).variable_order_)
 
 
-@given(
-    st.integers(0, 1000), st.integers(2, 3), st.integers(4, 8), st.sampled_from([0.05, 1.0, 100.0]), st.booleans()
-)
+@given(st.integers(0, 1000), st.integers(2, 3), st.integers(4, 8), st.sampled_from([0.05, 1.0, 100.0]), st.booleans())
 @settings(max_examples=25, deadline=None)
 def test_a_machine_started_from_the_round_before_is_the_machine_fitted_alone(seed, n_classes, n_variables, C, mean):
     matrices, X, y = problem(n_classes, 36, n_variables, seed)

@@ -44,7 +44,9 @@ def series(
     ] = None,
     by: Annotated[
         Literal["correlations", "autoregression"],
-        typer.Option("--by", help="What an item becomes: correlations of variables, or coefficients of each by itself."),
+        typer.Option(
+            "--by", help="What an item becomes: correlations of variables, or coefficients of each by itself."
+        ),
     ] = "correlations",
     sizes: Annotated[
         list[int] | None, typer.Option("--size", min=2, help="A number of variables to try; may be repeated.")

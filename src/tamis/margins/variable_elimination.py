@@ -47,7 +47,7 @@ class VariableWeights:
 
     def __call__(self, variables: np.ndarray) -> FloatArray:
         """Weight of each of the variables, which must be among those of the last call."""
-        stays = np.isin(self._members, variables).all(axis=1)
+        stays: Mask = np.asarray(np.isin(self._members, variables).all(axis=1))
         if not stays.all():
             self._remaining.keep(stays)
             self._members = self._members[stays]

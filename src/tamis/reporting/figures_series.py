@@ -1,5 +1,7 @@
 """Figures of a choice among the variables of time series."""
 
+from typing import Any
+
 from tamis.reporting.figure_description import Axis, Bars, Figure, Panel, Series
 from tamis.reporting.metric_text import hover_format
 from tamis.series.choice import VariableChoice
@@ -21,7 +23,7 @@ def error_variables(choice: VariableChoice) -> Figure:
     for number, (name, curve) in enumerate({choice.by: choice.curve, **choice.beside}.items()):
         reach = [one.se if one.se == one.se else 0.0 for one in curve.values()]
         error = [one.mean for one in curve.values()]
-        look = {"colour": number, "label": f"by {name}", "hover": hover}
+        look: dict[str, Any] = {"colour": number, "label": f"by {name}", "hover": hover}
         marks.append(Series([*curve], error, line=True, points=True, size=5.0, reach=reach, **look))
     ring = [choice.curve[chosen].mean]
     marks.append(

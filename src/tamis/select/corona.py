@@ -31,9 +31,9 @@ def _phrase(a: Arguments) -> str:
 class Corona(SharedFit, WeightedSelector):
     """Eliminate variables whose pairs are the columns, such as the correlations of the sensors of a time series.
 
-    Yang, Yoon and Shahabi's method. A row holds the upper triangle of a correlation matrix of V variables, V (V - 1) / 2
-    columns (:meth:`tamis.series.Series.correlations`). A round fits a linear SVM for each pair of classes; the weight of
-    a column is the mean of its ``|w|`` over these machines, and that of a variable is
+    Yang, Yoon and Shahabi's method. A row holds the upper triangle of the correlation matrix of V variables, which
+    has V (V - 1) / 2 columns (:meth:`tamis.series.Series.correlations`). A round fits a linear SVM for each pair of
+    classes; the weight of a column is the mean of its ``|w|`` over these machines, and that of a variable is
 
         weight(a) = max_b weight(a, b).
 
@@ -164,7 +164,9 @@ class Corona(SharedFit, WeightedSelector):
         """The number of variables to select."""
         n_variables, least = int(members.max()) + 1, members.shape[1]
         if self.k is not None and self.k < least:
-            raise TamisError(f"corona: k must be at least {least}, since a column belongs to a pair of variables; got 1")
+            raise TamisError(
+                f"corona: k must be at least {least}, since a column belongs to a pair of variables; got 1"
+            )
         return max(least, size_to_keep(self.k, self.fraction, n_variables))
 
 

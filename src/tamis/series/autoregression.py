@@ -31,7 +31,7 @@ def autoregression_rows(items: Sequence[FloatArray], order: int) -> Table:
     rows = np.zeros((len(items), items[0].shape[1], order))
     undefined = np.zeros(len(items), dtype=np.int64)
     for number, item in enumerate(items):
-        values = np.asarray(item, dtype=np.float64).T
+        values = np.asarray(item, dtype=np.float64, order="C").T
         known = ~np.isnan(values)
         count = known.sum(axis=1)
         mean = np.where(known, values, 0.0).sum(axis=1) / np.maximum(count, 1)

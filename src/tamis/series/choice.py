@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -179,15 +178,14 @@ def choose_variables(
     wanted = _sizes(sizes, series.n_variables, least=2)
     shared: Any = {"split": split, "folds": folds, "repeats": repeats, "metrics": metric, "seed": seed}
     shared |= {"n_jobs": n_jobs, "engine": engine, "progress": progress}
-    own = partial(validate_many, **shared)
-    found = own(_recipes(by, wanted, classifier), table)
+    found = validate_many(_recipes(by, wanted, classifier), table, **shared)
     if found.failed:
         raise TamisError(next(iter(found.failed.values())))
-    others = [one for one in get_args(By) if one != by and compare]
-    beside = {
-        one: dict(zip(wanted, map(_estimate, own(_recipes(one, wanted, classifier), _table(series, one))), strict=True))
-        for one in others
-    }
+    beside = {}
+    for other in get_args(By) if compare else ():
+        if other != by:
+            curve = validate_many(_recipes(other, wanted, classifier), _table(series, other), **shared)
+            beside[other] = dict(zip(wanted, map(_estimate, curve), strict=True))
     nested = validate_nested(_recipes(by, wanted, classifier), table, rule=rule, inner_folds=inner_folds, **shared)
     place = nested.final.chosen
     model = recipe(nested.choice).fit(table.X, table.y)

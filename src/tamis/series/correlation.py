@@ -31,7 +31,7 @@ def correlation_rows(items: Sequence[FloatArray]) -> Table:
     upper = np.triu_indices(n_variables, 1)
     rows, undefined = np.empty((len(items), upper[0].size)), np.empty(len(items), dtype=np.int64)
     for number, item in enumerate(items):
-        values = np.asarray(item, dtype=np.float64)
+        values = np.asarray(item, dtype=np.float64, order="C")
         if np.isnan(values).any():
             stream = RunningCorrelations(n_variables).update(values)
             rows[number], undefined[number] = stream.pairs(), stream.undefined

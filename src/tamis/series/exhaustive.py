@@ -67,7 +67,10 @@ def every_subset(
     place = np.zeros((n, n), dtype=int)
     place[np.triu_indices(n, 1)] = np.arange(table.n_features)
     X = np.asarray(table.X)
-    columns = [place[np.array([*combinations(subset, 2)]).T[0], np.array([*combinations(subset, 2)]).T[1]] for subset in subsets]
+    columns = [
+        place[np.array([*combinations(subset, 2)]).T[0], np.array([*combinations(subset, 2)]).T[1]]
+        for subset in subsets
+    ]
     errors = np.zeros(len(subsets))
     for split in StratifiedFolds(folds).splits(series.y, groups=series.groups, seed=seed):
         mean, scale = X[split.train].mean(axis=0), X[split.train].std(axis=0)

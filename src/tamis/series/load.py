@@ -64,7 +64,7 @@ def load(
     --------
     >>> from tamis.series import load
     >>> path = getfixture("tmp_path") / "walks.csv"
-    >>> _ = path.write_text("item,time,foot,hand,class\\n1,0,0.5,1,walk\\n1,1,1.5,3,walk\\n2,0,0,2,rest\\n2,1,1,0,rest\\n")
+    >>> _ = path.write_text("item,time,foot,hand,class\\n1,0,5,1,walk\\n1,1,6,3,walk\\n2,0,0,2,rest\\n2,1,1,0,rest\\n")
     >>> walks = load(path)
     >>> walks.n_items, walks.variables.tolist(), walks.y.tolist()
     (2, ['foot', 'hand'], ['walk', 'rest'])
@@ -77,16 +77,21 @@ def load(
     if path.is_file():
         files = {"": path}
     elif path.is_dir():
-        raise DataError(f"{path}: is a folder; name a file in it, or {path / 'NAME'} for NAME_TRAIN.ts and NAME_TEST.ts")
-    else:
-        files = _files(path)
-        if not files and data == NAME:
+        raise DataError(
+            f"{path}: is a folder; name a file in it, or {path / 'NAME'} for NAME_TRAIN.ts and NAME_TEST.ts"
+        )
+    elif not (files := _files(path)):
+        if data == NAME:
             return planted()
-        if not files:
-            raise DataError(f"{data}: is no file, and no NAME_TRAIN.ts or NAME.npz begins so, here or in TAMIS_DATA")
+        raise DataError(f"{data}: is no file, and no NAME_TRAIN.ts or NAME.npz begins so, here or in TAMIS_DATA")
     table: dict[str, Any] = {"target": target, "item": item, "time": time}
     found = {part: _read(file, layout, reading or Reading(), table) for part, file in files.items()}
     return found[""] if "" in found else _joined(found, path.name)
+
+
+def find(name: str) -> Series | None:
+    """The series of that name, or None where there is none."""
+    return load(name) if name == NAME or _files(Path(name)) else None
 
 
 def _read(path: Path, layout: Layout | None, reading: Reading, table: dict[str, Any]) -> Series:
@@ -112,7 +117,7 @@ def _read(path: Path, layout: Layout | None, reading: Reading, table: dict[str, 
 def _files(path: Path) -> dict[str, Path]:
     """The files of a name, by official part or one under ""; none where nothing fits."""
     for base in _bases(path):
-        parts = {}
+        parts: dict[str, Path] = {}
         for mark in _MARKS:
             for suffix in (".ts", ".ts.gz"):
                 for word in (mark.upper(), mark):
@@ -148,7 +153,7 @@ def _joined(parts: dict[str, Series], name: str) -> Series:
     return replace(
         first,
         items=tuple(item for own in parts.values() for item in own.items),
-        y=np.concatenate([own.y for own in parts.values()]),  # type: ignore[misc]
+        y=np.concatenate([own.y for own in parts.values()]),
         split=np.repeat([*parts], [own.n_items for own in parts.values()]),
         name=name,
         notes=tuple(dict.fromkeys(note for own in parts.values() for note in own.notes)),

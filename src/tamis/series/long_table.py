@@ -1,4 +1,4 @@
-"""Long tables: a row for each time point of each item, with columns for the item, the time, the variables, the class."""
+"""Long tables: a row for each time point of each item; columns for item, time, variables and class."""
 
 import numpy as np
 import polars as pl
@@ -25,11 +25,15 @@ def from_rows(table: Dataset, item: str | None, time: str | None) -> Series:
     variables = [name for name in names if name not in (item, time)]
     X = table.X if table.n_rows else next(iter(table.unlabelled.values()))
     if not variables:
-        raise DataError(f"{table.name}: has no columns of variables beside {item!r}" + (f" and {time!r}" if time else ""))
+        raise DataError(
+            f"{table.name}: has no columns of variables beside {item!r}" + (f" and {time!r}" if time else "")
+        )
     frame = X if isinstance(X, pl.DataFrame) else pl.DataFrame(np.asarray(X), schema=names)
     words = [name for name in variables if not frame[name].dtype.is_numeric()]
     if words:
-        raise DataError(f"{table.name}, column {words[0]!r}: holds words, and a variable of a time series holds numbers")
+        raise DataError(
+            f"{table.name}, column {words[0]!r}: holds words, and a variable of a time series holds numbers"
+        )
     if (lost := frame[item].is_null() | (frame[item] != frame[item])).any():
         raise DataError(f"{table.name}, column {item!r}: row {int(lost.arg_true()[0]) + 1} names no item")
     order = np.arange(frame.height)
@@ -42,8 +46,8 @@ def from_rows(table: Dataset, item: str | None, time: str | None) -> Series:
         if twice.any():
             row = int(twice.arg_true()[0])
             raise DataError(
-                f"{table.name}: item {frame[item][row]!s} has two rows of the same time, {frame[time][row]!s}, in column "
-                f"{time!r}"
+                f"{table.name}: item {frame[item][row]!s} has two rows of the same time, {frame[time][row]!s}, in "
+                f"column {time!r}"
             )
     order = order[np.argsort(codes[order], kind="stable")]
     values = frame.select(pl.col(variables).cast(pl.Float64)).to_numpy()[order]

@@ -1,8 +1,8 @@
 """numpy archives of items of equal length: ``X`` of three dimensions with ``y``, whole or in parts.
 
 The arrays are ``X`` and ``y``, or ``X_train``, ``y_train``, ``X_test`` and so on; ``n_train`` is the number of first
-items that are the official training set, and ``channels``, ``variables`` or ``channel_names`` hold names. Axes are items,
-variables and time unless the layout says otherwise, or the number of names fits the last axis alone.
+items that are the official training set, and ``channels``, ``variables`` or ``channel_names`` hold names. Axes are
+items, variables and time unless the layout says otherwise, or the number of names fits the last axis alone.
 """
 
 import zipfile
@@ -22,25 +22,26 @@ _NAMES = ("variables", "channels", "channel_names")
 def read_npz(source: Source, layout: Layout | None) -> Series:
     """The items of an archive, with their official parts."""
     arrays = _arrays(source)
-    parts = {part: arrays[f"X_{part}"] for part in PARTS if f"X_{part}" in arrays} or {"": arrays.get("X")}
-    for part, X in parts.items():
+    parts = {part: f"X_{part}" for part in PARTS if f"X_{part}" in arrays} or {"": "X"}
+    for name in parts.values():
+        X = arrays.get(name)
         if X is None or X.ndim != 3 or X.dtype.kind not in "biuf":
-            raise DataError(f"{source.path}: has no array X{'_' * bool(part)}{part} of numbers in three dimensions")
+            raise DataError(f"{source.path}: has no array {name} of numbers in three dimensions")
     labels = [arrays.get(f"y_{part}" if part else "y") for part in parts]
     names = next((arrays[name].astype(str).tolist() for name in _NAMES if name in arrays), None)
-    X = [item for each in parts.values() for item in each]  # type: ignore[union-attr]
+    items = [item for name in parts.values() for item in arrays[name]]
     if layout is None:
-        fits_last = names is not None and X[0].shape[1] == len(names) != X[0].shape[0]
+        fits_last = names is not None and items[0].shape[1] == len(names) != items[0].shape[0]
         layout = "time-variables" if fits_last else "variables-time"
     split = None
     if "" not in parts:
-        split = np.repeat([*parts], [len(each) for each in parts.values()])  # type: ignore[arg-type]
+        split = np.repeat([*parts], [len(arrays[name]) for name in parts.values()])
     elif "n_train" in arrays:
-        split = np.where(np.arange(len(X)) < int(arrays["n_train"]), "train", "test")
+        split = np.where(np.arange(len(items)) < int(arrays["n_train"]), "train", "test")
     if any(label is None for label in labels) and not all(label is None for label in labels):
         raise DataError(f"{source.path}: some parts have labels y and others have none")
     y = None if labels[0] is None else np.concatenate([np.asarray(label).reshape(-1) for label in labels])
-    return Series.of(X, y, variables=names, layout=layout, split=split, name=source.stem)
+    return Series.of(items, y, variables=names, layout=layout, split=split, name=source.stem)
 
 
 def _arrays(source: Source) -> dict[str, np.ndarray]:

@@ -21,8 +21,8 @@ def planted(
 ) -> Series:
     """Items of two classes; the relevant variables share a hidden course, with a sign that differs between the classes.
 
-    Every variable is an autoregression of order 1 with the same law in both classes, so that no variable by itself tells
-    them apart. In class "b" the first relevant variable follows the hidden course with the opposite sign. Names of
+    Every variable is an autoregression of order 1 with the same law in both classes, so that none by itself tells them
+    apart. In class "b" the first relevant variable follows the hidden course with the opposite sign. Names of
     relevant variables are r1, r2, ..., those of others n1, n2, ...; their order is shuffled.
 
     Parameters

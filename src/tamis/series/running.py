@@ -83,7 +83,7 @@ class RunningCorrelations:
         return self
 
     def correlations(self) -> FloatArray:
-        """The correlation matrix: 1 on the diagonal, 0 where a variable is constant or fewer than 2 points are known."""
+        """The matrix: 1 on the diagonal, 0 where a variable is constant or fewer than 2 points are known."""
         length = np.sqrt(self._scatter)
         found = np.clip(divide(self._product, np.where(self._flat(), 0.0, length * length.T)), -1.0, 1.0)
         np.fill_diagonal(found, 1.0)

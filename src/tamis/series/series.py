@@ -108,7 +108,7 @@ class Series:
         if (odd := next((i for i, width in enumerate(widths) if width != widths[0]), None)) is not None:
             raise DataError(
                 f"{name}: item 1 has {widths[0]} variables and item {odd + 1} has {widths[odd]}; an item has "
-                f'{"a row for each variable" if layout == "variables-time" else "a row for each time point"} with '
+                f"{'a row for each variable' if layout == 'variables-time' else 'a row for each time point'} with "
                 f"layout={layout!r}"
             )
         names = [f"v{number}" for number in range(1, widths[0] + 1)] if variables is None else [*map(str, variables)]
@@ -171,7 +171,7 @@ class Series:
     def rows(self, index: Any) -> "Series":
         """Some of the items, by mask or by number."""
         chosen = np.arange(self.n_items)[index]
-        of_items = {
+        of_items: Any = {
             what: None if (array := getattr(self, what)) is None else array[chosen] for what in ("y", "split", "groups")
         }
         return replace(self, items=tuple(self.items[i] for i in chosen), **of_items)

@@ -1,11 +1,13 @@
-"""Files of the UEA and UCR archive, ``.ts``: a header of lines with @, then an item a line, its variables between colons.
+"""Files of the UEA and UCR archive, ``.ts``: a header of lines with @, then a line for each item.
 
+Its variables stand between colons, the class behind the last one.
 A value that is ``?`` or ``NaN`` is missing. Files with a time stamp for each value are not read.
 """
 
 import numpy as np
 
 from tamis.base.errors import DataError, quoted
+from tamis.base.task import WantedTask
 from tamis.base.types import FloatArray
 from tamis.data.parsing.reader import Source
 from tamis.series.series import Series
@@ -41,9 +43,9 @@ def read_ts(source: Source) -> Series:
     y = None
     if known["labelled"]:
         y = _numbers(labels, source) if known["numeric"] else _classes(labels)
-    task = "regress" if known["numeric"] else "classify"
+    task: WantedTask = "auto" if y is None else "regress" if known["numeric"] else "classify"
     stacked = [np.column_stack(item) for item in items]
-    return Series.of(stacked, y, name=source.stem, task=task if y is not None else "auto")
+    return Series.of(stacked, y, name=source.stem, task=task)
 
 
 def _header(lines: list[str], source: Source) -> tuple[dict[str, bool], int]:
