@@ -316,7 +316,7 @@ def test_a_study_is_added_in_one_file(tmp_path):
 
 def test_the_studies_that_are_found():
     assert list(studies()) == [
-        *("binning", "blasso", "cluster-tree", "contrasts", "convex-networks", "esnb", "fortal", "fr-svm", "fs-svm"),
-        *("ghostminer", "mdl-histogram", "mrmr", "nested-partitions", "parallel-fortal", "pip", "rckl"),
+        *("binning", "blasso", "cluster-tree", "contrasts", "convex-networks", "corona", "esnb", "fortal", "fr-svm"),
+        *("fs-svm", "ghostminer", "mdl-histogram", "mrmr", "nested-partitions", "parallel-fortal", "pip", "rckl"),
         "text-clustering",
     ]

@@ -54,6 +54,9 @@ def series(
     classifier: Annotated[
         str, typer.Option("--classifier", metavar="RECIPE", help="What follows the elimination.")
     ] = "svm(linear)",
+    scale: Annotated[
+        bool, typer.Option("--scale/--no-scale", help="Standardise the columns first; without is faster.")
+    ] = True,
     compare: Annotated[bool, typer.Option("--compare", help="Also show the curve of the other value of --by.")] = False,
     split: Annotated[
         Literal["folds", "pooled", "official", "leave-one-out"],
@@ -99,6 +102,7 @@ def series(
             by=by,
             sizes=sizes,
             classifier=classifier,
+            scale=scale,
             compare=compare,
             rule=rule,
             split=split,

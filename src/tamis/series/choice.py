@@ -11,6 +11,7 @@ from tamis.base.validation import check_whole
 from tamis.compose.recipe import recipe
 from tamis.data.dataset import Dataset
 from tamis.engines.progress import Wanted
+from tamis.select.corona import Corona
 from tamis.series.series import Series
 from tamis.validation.display import Reported
 from tamis.validation.json_values import plain
@@ -120,6 +121,7 @@ def choose_variables(
     by: By = "correlations",
     sizes: Sequence[int] | None = None,
     classifier: str = "svm(linear)",
+    scale: bool = True,
     compare: bool = False,
     rule: Rule = "simplest",
     metric: str | Metric | None = None,
@@ -151,6 +153,9 @@ def choose_variables(
         Numbers of variables to try; by default all from 2 on, or about 30 of them.
     classifier : str, default="svm(linear)"
         The recipe that follows the elimination.
+    scale : bool, default=True
+        Standardise the columns first. On some thousands of items of many variables the machines are solved ten times
+        faster without; correlations have a common scale anyway.
     compare : bool, default=False
         Also estimate the curve of the other value of `by`.
     rule : {"best", "cautious", "simplest"}, default="simplest"
@@ -178,18 +183,21 @@ def choose_variables(
     wanted = _sizes(sizes, series.n_variables, least=2)
     shared: Any = {"split": split, "folds": folds, "repeats": repeats, "metrics": metric, "seed": seed}
     shared |= {"n_jobs": n_jobs, "engine": engine, "progress": progress}
-    found = validate_many(_recipes(by, wanted, classifier), table, **shared)
+    found = validate_many(_recipes(by, wanted, classifier, scale), table, **shared)
     if found.failed:
         raise TamisError(next(iter(found.failed.values())))
     beside = {}
     for other in get_args(By) if compare else ():
         if other != by:
-            curve = validate_many(_recipes(other, wanted, classifier), _table(series, other), **shared)
+            curve = validate_many(_recipes(other, wanted, classifier, scale), _table(series, other), **shared)
             beside[other] = dict(zip(wanted, map(_estimate, curve), strict=True))
-    nested = validate_nested(_recipes(by, wanted, classifier), table, rule=rule, inner_folds=inner_folds, **shared)
+    nested = validate_nested(
+        _recipes(by, wanted, classifier, scale), table, rule=rule, inner_folds=inner_folds, **shared
+    )
     place = nested.final.chosen
     model = recipe(nested.choice).fit(table.X, table.y)
-    order = series.variables[model[:-1].steps[-1][1].variable_order_].tolist()
+    elimination = next(step for _, step in model.steps if isinstance(step, Corona))
+    order = series.variables[elimination.variable_order_].tolist()
     return VariableChoice(
         name=series.name,
         n_items=series.n_items,
@@ -219,9 +227,10 @@ def _instead(series: Series) -> str:
     return "none" if series.y is None else "numbers"
 
 
-def _recipes(by: By, sizes: Sequence[int], classifier: str) -> list[str]:
+def _recipes(by: By, sizes: Sequence[int], classifier: str, scale: bool) -> list[str]:
+    first = "standardize | " if scale else ""
     options = "" if by == "correlations" else f", columns={ORDER}, aggregate=mean"
-    return [f"standardize | corona({size}{options}) | {classifier}" for size in sizes]
+    return [f"{first}corona({size}{options}) | {classifier}" for size in sizes]
 
 
 def _sizes(sizes: Sequence[int] | None, n_variables: int, *, least: int) -> list[int]:
