@@ -83,7 +83,7 @@ def test_one_path_serves_every_number_of_variables():
 
 @given(st.integers(0, 1000), st.integers(2, 3), st.integers(4, 8), st.sampled_from([0.05, 1.0, 100.0]), st.booleans())
 @settings(max_examples=25, deadline=None)
-def test_a_machine_started_from_the_round_before_is_the_machine_fitted_alone(seed, n_classes, n_variables, C, mean):
+def test_machines_on_the_remaining_products_are_those_fitted_alone(seed, n_classes, n_variables, C, mean):
     matrices, X, y = problem(n_classes, 36, n_variables, seed)
     aggregate = np.mean if mean else np.max
     remaining, gone = algorithms_2_to_4(matrices, y, 2, C, aggregate)

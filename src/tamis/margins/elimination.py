@@ -6,7 +6,7 @@ Gaussian ones on their kernel matrix (:class:`ByDistances`).
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -102,7 +102,6 @@ class ByRows:
 
     def __init__(self, X: Matrix, y: Codes, cost: FloatArray) -> None:
         self._y, self._cost = y, cost
-        self._pairs: list[Solution] | None = None
         self._store = X.T.tocsr() if sp.issparse(X) else np.ascontiguousarray(X.T, dtype=np.float64)
         self._alive = np.ones(X.shape[1], dtype=bool)
         self._compute()
@@ -116,8 +115,7 @@ class ByRows:
         """Weight of each remaining column in the machine of each pair of classes, and the solutions."""
         steps = None if np.isfinite(self._cost[0]) else _HARD_STEPS
         no_ridge = np.zeros(self._y.shape[0])
-        options: Any = {"tol": _TOL, "max_iter": steps, "start": self._pairs}
-        self._pairs = pairs = gram_path(self._gram.copy(), self._y, [self._cost], no_ridge, **options)[0]
+        pairs = gram_path(self._gram.copy(), self._y, [self._cost], no_ridge, tol=_TOL, max_iter=steps)[0]
         dual = np.column_stack([pair.weights for pair in pairs])
         weights = np.asarray(self._store @ dual)
         weights[np.linalg.norm(weights, axis=1) <= _NOISE * np.linalg.norm(dual) * self._norms] = 0.0

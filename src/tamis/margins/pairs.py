@@ -59,7 +59,6 @@ def gram_path(
     max_iter: int | None,
     work: float = WORK,
     multiclass: Multiclass = "ovo",
-    start: Sequence[Solution] | None = None,
 ) -> list[list[Solution]]:
     """Solve every two-class problem on a Gram matrix for costs that grow; `gram` is used up.
 
@@ -67,8 +66,7 @@ def gram_path(
     a larger cost changes nothing, and while the cost is small all weights are proportional to it.
 
     Each of `costs` is a multiple, above 1, of the one before; a single one may be infinite (hard margin). `ridge` is
-    added to the diagonal. `start` holds the solutions of the same problems on a Gram matrix that is nearly the same, at
-    the same first cost. Returns for each cost the solutions of the problems, f = gram @ weights + intercept, with the
+    added to the diagonal. Returns for each cost the solutions of the problems, f = gram @ weights + intercept, with the
     Gram matrix as it was passed and a weight for every row. The keywords are those of
     :func:`~tamis.margins.solve.solve_gram`.
     """
@@ -82,17 +80,15 @@ def gram_path(
     scale = mean_diagonal if mean_diagonal > 0 else 1.0
     gram /= scale
     path: list[list[Solution]] = [[] for _ in costs]
-    for number, (rows, positive) in enumerate(two_class_problems(y, multiclass)):
+    for rows, positive in two_class_problems(y, multiclass):
         part = gram if rows.size == y.size else gram[np.ix_(rows, rows)]
-        near = None if start is None else start[number].weights[rows] * scale
         found: Solution | None = None
         for place, cost in enumerate(costs):
             scaled = np.where(np.isinf(cost[rows]), _HARD, cost[rows] * scale)
             if found is not None:
                 found = _next(part, positive, scaled, found, float(cost[0] / costs[place - 1][0]))
             if found is None:
-                found = solve_gram(part, positive, scaled, tol=tol, max_iter=max_iter, work=work, start=near)
-                near = None
+                found = solve_gram(part, positive, scaled, tol=tol, max_iter=max_iter, work=work)
             weights = np.zeros(gram.shape[0])
             weights[rows] = found.weights / scale
             path[place].append(replace(found, weights=weights, intercept=found.intercept - float(mean @ weights)))

@@ -21,9 +21,6 @@ from tamis.margins.kernel import squared_norms
 #: Multiplications that refining may take by default.
 WORK = 1e10
 
-#: Multiplications for a value of the Gram matrix that refining a given start may take: libsvm takes about as many.
-_STEPS = 500
-
 #: Share of the objective that liblinear's penalty on the intercept may have.
 _INTERCEPT = 1e-3
 
@@ -44,14 +41,7 @@ class Solution:
 
 
 def solve_gram(
-    gram: FloatArray,
-    positive: Mask,
-    cost: FloatArray,
-    *,
-    tol: float,
-    max_iter: int | None,
-    work: float = WORK,
-    start: FloatArray | None = None,
+    gram: FloatArray, positive: Mask, cost: FloatArray, *, tol: float, max_iter: int | None, work: float = WORK
 ) -> Solution:
     """Solve on a Gram matrix with a mean diagonal near 1: libsvm to `tol`, then on to the optimum itself.
 
@@ -59,15 +49,8 @@ def solve_gram(
     rows, on repeated rows and on rounding. :func:`~tamis.margins.active_set.refine` removes that, with `work`
     multiplications at most. Rows in `positive` have the sign +1, and `cost` holds c_i > 0. libsvm takes `max_iter`
     steps at most, by default as many as take a few seconds. The weights of the solution are signed: f = gram @ weights
-    + intercept. `start` holds signed weights of a problem that is nearly the same, whose optimum may be a few refining
-    steps away; libsvm solves the problem when it is not.
+    + intercept.
     """
-    signs = np.where(positive, 1.0, -1.0)
-    if start is not None:
-        alpha = within(np.clip(signs * start, 0.0, cost), cost)
-        intercept, violation = refine(gram, signs, signs, cost, alpha, _STEPS * gram.size)
-        if violation <= exactness(alpha):
-            return Solution(signs * alpha, intercept, 0, True, bool((alpha >= cost).any()))
     steps = int(np.clip(1e9 / gram.shape[0], 1e5, 1e6)) if max_iter is None else max_iter
     # Outputs shrink with the cost, and the tolerance with them, so that little is left to refining.
     solver = SVC(kernel="precomputed", C=1.0, tol=tol * min(1.0, cost.max()), max_iter=steps)
@@ -78,6 +61,7 @@ def solve_gram(
     alpha = np.zeros(gram.shape[0])
     alpha[solver.support_] = np.abs(solver.dual_coef_[0])
     alpha = within(alpha, cost)
+    signs = np.where(positive, 1.0, -1.0)
     intercept, violation = refine(gram, signs, signs, cost, alpha, work)
     settled = bool(solver.fit_status_ == 0 or violation <= tol)
     return Solution(signs * alpha, intercept, int(solver.n_iter_[0]), settled, bool((alpha >= cost).any()))

@@ -38,9 +38,10 @@ def correlation_rows(items: Sequence[FloatArray]) -> Table:
             continue
         mean = values.mean(axis=0)
         deviations = values - mean
-        scatter = np.einsum("tv,tv->v", deviations, deviations)
+        products = deviations.T @ deviations
+        scatter = products.diagonal()
         constant = is_constant(scatter, mean, float(len(values)))
-        deviations /= np.sqrt(np.where(constant, np.inf, scatter))
-        rows[number] = np.clip(deviations.T @ deviations, -1.0, 1.0)[upper]
+        length = np.sqrt(np.where(constant, np.inf, scatter))
+        rows[number] = np.clip(products / length / length[:, None], -1.0, 1.0)[upper]
         undefined[number] = (constant[upper[0]] | constant[upper[1]]).sum()
     return Table(rows, undefined)
