@@ -121,6 +121,7 @@ def test_pieces_have_names_of_their_own_and_known_data(study):
     files = {"iris", "balance.scale", "glass", "ionosphere", "vote", "audiology", "lymph", "kr.vs.kp"}
     files |= {"heart.statlog", "hepatitis", "credit.a", "labor", "primary.tumor", "mushroom", "colic"}
     files |= {"soybean", "sonar"}
+    files |= {"bci2_datasetIV_finger", "BasicMotions", "JapaneseVowels", "ERing", "Libras"}
     assert set(study.data) <= {*ENTRIES, *files}
     names = [piece.data for piece in study.pieces]
     assert len([a for a, b in zip(names, [None, *names], strict=False) if a != b]) == len(set(names))

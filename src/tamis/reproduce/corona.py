@@ -215,8 +215,8 @@ STUDY = Study(
     _tables,
     remarks=(
         "HumanGait, BCAR and BCI MPI are not public, so that no printed figure can stand beside one of ours.",
-        "Accuracy: the mean over stratified 10 folds of all items; variables are selected within each fold, where the",
-        "  paper seems to select on all items first. The best size of a curve is optimistic for all ways alike.",
+        "Accuracy: the mean over 10 stratified folds of all items, with variables selected within each fold.",
+        "The paper seems to select on all items first. The best size of a curve is optimistic for all ways alike.",
         "Every subset is evaluated on one draw of the folds; the best of them was chosen by those folds.",
         "Table: seconds to turn items into rows. Path: one elimination of all numbers of variables, on all items.",
     ),
