@@ -43,6 +43,7 @@ EXPECTED = {
         "best_first",
         "cluster_tree",
         "contrasts",
+        "corona",
         "focus",
         "fortal",
         "from_model",
@@ -210,6 +211,7 @@ VARIANTS = [
     ("with_probes", {"estimator": RFE(2), "fdr": 0.4, "n_repeats": 2}),
     ("stability_selection", {"estimator": SSVTreeSelector(2), "times": 3, "max_false": 3.0, "bound": "unimodal"}),
     ("rfe", {"k": 3, "step": 1, "class_weight": "balanced"}),
+    ("corona", {"k": 3, "columns": 1, "aggregate": "mean", "step": 0.3, "class_weight": "balanced"}),
     ("sfs", {"k": 3, "estimator": KNN(3)}),
     ("sbs", {"k": 3, "cv": 3}),
     ("from_model", {"estimator": SVM(), "k": 3}),
@@ -276,17 +278,18 @@ def test_fit_shows_sample_weights_where_they_count():
         "bayes_logistic blasso c45 centroid convex_net esnb extra_trees logistic mdl_histogram mlp nb nrbf probit rlsc "
         "snb svm"
     )
-    assert weighted == {*EXPECTED["score"], "rfe", "ssv_tree", "stepwise", "tree", *classifiers.split()}
+    assert weighted == {*EXPECTED["score"], "corona", "rfe", "ssv_tree", "stepwise", "tree", *classifiers.split()}
     weighted = {part.name for part in parts if part.kind == "regressor"}
     assert weighted == {"blasso", "elastic_net", "extra_trees", "lasso", "mlp", "ridge", "svr", "tree"}
 
 
-#: Parts that take long to fit by default: they are checked with less of the same.
+#: Parts that take long to fit by default, or want columns that are pairs: they are checked with less of the same.
 LIGHTER = {
     "bayes_net": {"hidden": 3, "draws": 60, "warmup": 60, "chains": 1, "leapfrog": 10},
     "boost": {"n_estimators": 20},
     "committee": {"cv": 3},
     "contrasts": {"n_estimators": 5},
+    "corona": {"columns": 1},
     "extra_trees": {"n_estimators": 10},
     "forest": {"n_estimators": 10},
     "from_model": {"estimator": ExtraTrees(10)},

@@ -95,6 +95,7 @@ RECIPES = {
     "fortal": "fortal(knn(1), n_iter=10) | knn(1)",
     "nested_partitions": "nested_partitions(max_evaluations=200) | knn(1)",
     "rfe": "rfe({1, 4, 9}) | svm",
+    "corona": "corona({1, 4, 9}, columns=1, aggregate={max, mean}) | svm",
     "bin_means": "bin_means({3, 8}, smooth={true, false}, cv=3) | knn(1)",
     "standardize": "standardize | {knn(1), svm, cc(3) | knn(1)}",
     "normalize": "normalize | {knn(1), svm}",

@@ -44,6 +44,7 @@ _ROOMS = (
     "reproduce",
     "scores",
     "select",
+    "series",
     "testing",
     "transform",
     "validation",

@@ -9,7 +9,21 @@ from typing import Annotated, Any
 import typer
 
 from tamis import __version__
-from tamis.cli import challenge, data, genes, list_, mine, predict, rank, report, reproduce, select, validate, warm
+from tamis.cli import (
+    challenge,
+    data,
+    genes,
+    list_,
+    mine,
+    predict,
+    rank,
+    report,
+    reproduce,
+    select,
+    series,
+    validate,
+    warm,
+)
 
 app = typer.Typer(
     name="tamis",
@@ -30,6 +44,7 @@ app.command("rank")(rank.rank)
 app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)
 app.command("select")(select.select)
+app.command("series")(series.series)
 app.command("validate")(validate.validate)
 app.command("warm")(warm.warm)
 

@@ -106,7 +106,7 @@ def names() -> dict[str, str]:
     from tamis.data.synthetic import GENERATORS
 
     made = {name: (make.__doc__ or "").split("\n")[0].rstrip(".") for name, make in GENERATORS.items()}
-    folder = _folder()
+    folder = data_folder()
     return {name: entry.about for name, entry in sorted(_entries(folder).items() if folder else ())} | made
 
 
@@ -119,7 +119,7 @@ def find(name: str, target: str | None = None, reading: Reading | None = None) -
             raise DataError(f"{name}: is generated with its classes, so no target {target!r} can be chosen")
         check_heeds(name, "generated data", reading or Reading())
         return GENERATORS[name]()
-    folder = _folder()
+    folder = data_folder()
     entry = _entries(folder).get(name) if folder else None
     if entry is None or folder is None:
         return None
@@ -128,7 +128,8 @@ def find(name: str, target: str | None = None, reading: Reading | None = None) -
     return replace(data.without(*entry.drop) if entry.drop else data, name=name, texts=entry.texts or data.texts)
 
 
-def _folder() -> Path | None:
+def data_folder() -> Path | None:
+    """The folder of named data sets, or None where there is none."""
     given = os.environ.get("TAMIS_DATA")
     if given and not os.path.isdir(given):
         raise DataError(f"TAMIS_DATA names {given}, which is not a folder")

@@ -4,10 +4,13 @@ Linear machines are solved on the Gram matrix of the rows (:class:`ByRows`) or o
 Gaussian ones on their kernel matrix (:class:`ByDistances`).
 """
 
+import warnings
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from tamis.base.errors import TamisError
@@ -38,6 +41,19 @@ class Fit(NamedTuple):
     n_support: int | None
     settled: bool
     free: bool
+
+
+def warn_unsettled(who: str, what: str, fits: Sequence[Fit], sizes: np.ndarray, cost: float) -> None:
+    """Warn of rounds whose machines did not converge, or of a hard margin that was not found; `what` has the sizes."""
+    ended = np.array([one.settled if np.isfinite(cost) else one.free for one in fits])
+    if ended.all():
+        return
+    if np.isfinite(cost):
+        message = f"{(~ended).sum()} of {len(fits)} machines are not settled; scale the columns or lower C"
+    else:
+        largest = sizes[~ended].max()
+        message = f"no hard margin found on {largest} {what} and fewer: classes overlap; give a finite C"
+    warnings.warn(f"{who}: {message}", ConvergenceWarning, stacklevel=3)
 
 
 class Remaining(Protocol):
@@ -92,13 +108,18 @@ class ByRows:
         self._norms = np.sqrt(squared_norms(self._store))
 
     def weigh(self) -> tuple[FloatArray, list[Solution]]:
+        weights, pairs = self.machine_weights()
+        return np.linalg.norm(weights, axis=1), pairs
+
+    def machine_weights(self) -> tuple[FloatArray, list[Solution]]:
+        """Weight of each remaining column in the machine of each pair of classes, and the solutions."""
         steps = None if np.isfinite(self._cost[0]) else _HARD_STEPS
         no_ridge = np.zeros(self._y.shape[0])
         pairs = gram_path(self._gram.copy(), self._y, [self._cost], no_ridge, tol=_TOL, max_iter=steps)[0]
         dual = np.column_stack([pair.weights for pair in pairs])
-        lengths = np.linalg.norm(self._store @ dual, axis=1)
-        lengths[lengths <= _NOISE * np.linalg.norm(dual) * self._norms] = 0.0
-        return lengths[self._alive], pairs
+        weights = np.asarray(self._store @ dual)
+        weights[np.linalg.norm(weights, axis=1) <= _NOISE * np.linalg.norm(dual) * self._norms] = 0.0
+        return weights[self._alive], pairs
 
     def keep(self, kept: Mask) -> None:
         leaving = np.flatnonzero(self._alive)[~kept]
@@ -137,10 +158,16 @@ class ByColumns:
         self._constant = low == high
 
     def weigh(self) -> tuple[FloatArray, list[Solution]]:
+        weights, pairs = self.machine_weights()
+        return np.linalg.norm(weights, axis=1), pairs
+
+    def machine_weights(self) -> tuple[FloatArray, list[Solution]]:
+        """Weight of each remaining column in the machine of each pair of classes, and the solutions."""
         pairs = column_path(self._X, self._y, [self._cost], tol=_TOL, max_iter=None)[0]
-        lengths = np.linalg.norm([pair.weights for pair in pairs], axis=0)
+        weights = np.column_stack([pair.weights for pair in pairs])
         # Constant columns may get a small weight, since liblinear penalises the intercept.
-        return np.where(self._constant, 0.0, lengths), pairs
+        weights[self._constant] = 0.0
+        return weights, pairs
 
     def keep(self, kept: Mask) -> None:
         self._X, self._constant = self._X[:, kept], self._constant[kept]

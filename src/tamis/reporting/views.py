@@ -12,17 +12,21 @@ from tamis.mining.mined import Mined
 from tamis.reporting.facts import validated_facts
 from tamis.reporting.figure_description import Figure
 from tamis.reporting.figures import figures
+from tamis.reporting.figures_series import choice_figures
 from tamis.reporting.note_facts import as_named
 from tamis.reporting.result_facts import result_facts
 from tamis.reporting.run_report import facts_in
+from tamis.reporting.series_page import write_choice
 from tamis.reporting.snippet import snippet
+from tamis.series.choice import VariableChoice
 from tamis.validation.result import Validation
 
 #: Figures of a search that need its data or its run, and those of them that numbers have besides.
 _OF_SEARCH, _OF_NUMBERS = ("projection", "redundancy", "selectors", "stages"), ("target", "effects")
 
 #: The figures by how much they tell of a result, the most useful first.
-_FIRST = ("error_features", "learning", "permutation", "roc", "predicted", "confusion", "features")
+_FIRST: tuple[str, ...] = ("error_variables",)
+_FIRST += ("error_features", "learning", "permutation", "roc", "predicted", "confusion", "features")
 
 
 def html(result: Any) -> str:
@@ -50,7 +54,7 @@ def plot(result: Any, kind: str | None = None, *, backend: str = "plotly") -> An
 
 
 def _figure(result: Any, kind: str | None) -> Figure:
-    found = figures(result_facts(result))
+    found = choice_figures(result) if isinstance(result, VariableChoice) else figures(result_facts(result))
     more: list[str] = []
     if isinstance(result, Mined):
         more += [*_OF_SEARCH, *(_OF_NUMBERS if result.validation_.task == "regress" else ())]
@@ -69,6 +73,8 @@ def write_report(result: Any, path: Path, *, progress: bool | None = None) -> Pa
     """Write the page of a result (:meth:`tamis.validation.display.Reported.report`)."""
     from tamis.reporting.html import write_page
 
+    if isinstance(result, VariableChoice):
+        return write_choice(result, path)
     if isinstance(result, Mined):
         check_is_fitted(result)
     with progress_bar("writing the report", progress) as step:

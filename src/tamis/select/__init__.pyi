@@ -3,6 +3,7 @@
 from tamis.select.best_first import BestFirst as BestFirst
 from tamis.select.cluster_tree.cluster_tree import ClusterTree as ClusterTree
 from tamis.select.contrasts.contrasts import Contrasts as Contrasts
+from tamis.select.corona import Corona as Corona
 from tamis.select.focus import Focus as Focus
 from tamis.select.fortal import Fortal as Fortal
 from tamis.select.from_model import FromModel as FromModel

@@ -1,11 +1,9 @@
 """RFE: fit a linear model, drop the columns with the smallest weights, and refit, until few are left."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.errors import TamisError
@@ -17,7 +15,7 @@ from tamis.base.task import BOTH, Task, WantedTask, is_numeric, task_of
 from tamis.base.types import FloatArray
 from tamis.base.validation import bearing_rows, row_terms, weighted_numbers
 from tamis.incremental.elimination import Path, eliminate, size_to_keep
-from tamis.margins.elimination import ByColumns, ByRows, Fit, Machines
+from tamis.margins.elimination import ByColumns, ByRows, Fit, Machines, warn_unsettled
 from tamis.margins.pairs import suits_columns
 from tamis.margins.ridge_elimination import RidgeWeights
 
@@ -155,7 +153,7 @@ class RFE(SharedFit, WeightedSelector):
         self.sizes_ = np.array([one.size for one in rounds])
         fits = fits[: len(rounds)]
         if fits:
-            self._warn_unsettled(fits)
+            warn_unsettled("RFE", "columns", fits, self.sizes_, self.C)
         support = [one.n_support for one in fits if one.n_support is not None]
         if support:
             self.n_support_ = np.array(support)
@@ -171,14 +169,3 @@ class RFE(SharedFit, WeightedSelector):
 
     def _size(self, n_features: int) -> int:
         return size_to_keep(self.k, self.fraction, n_features)
-
-    def _warn_unsettled(self, fits: Sequence[Fit]) -> None:
-        ended = np.array([one.settled if np.isfinite(self.C) else one.free for one in fits])
-        sizes = self.sizes_[~ended]
-        if not sizes.size:
-            return
-        if np.isfinite(self.C):
-            message = f"{sizes.size} of {len(fits)} machines are not settled; scale the columns or lower C"
-        else:
-            message = f"no hard margin found on {sizes.max()} columns and fewer: classes overlap; give a finite C"
-        warnings.warn(f"RFE: {message}", ConvergenceWarning, stacklevel=2)

@@ -19,6 +19,8 @@ from tamis.data.dataset import Dataset
 from tamis.data.fingerprint import fingerprint
 from tamis.reproduce.framework.results import Results
 from tamis.reproduce.framework.study import Piece, Progress, Task
+from tamis.series.load import find as find_series
+from tamis.series.series import Series
 
 #: Called with a title: a context around long work, which gives the function to report progress to.
 Watch = Callable[[str], AbstractContextManager[Progress]]
@@ -56,7 +58,7 @@ def run_pieces(
     total, done = sum(piece.size for piece in pieces), 0
     for name, members in groupby(pieces, key=lambda piece: piece.data):
         data = dataset(name) if name else None
-        state = {"fingerprint": "" if data is None else fingerprint(data), "version": __version__}
+        state = {"fingerprint": "" if data is None else _fingerprint(data), "version": __version__}
         for piece in members:
             if name and data is None:
                 yield Outcome(piece, None)
@@ -74,12 +76,14 @@ def run_pieces(
             done += piece.size
 
 
-def dataset(name: str) -> Dataset | None:
-    """Return the data set of that name, with its known probes and the words of texts, or None when it is not there."""
+def dataset(name: str) -> Dataset | Series | None:
+    """Return the data set or the series of that name, with known probes and words of texts, or None if it is absent."""
     data = named.find(name)
-    if data is not None and data.texts:
+    if data is None:
+        return find_series(name)
+    if data.texts:
         data = sense(data)
-    if data is None or name not in REAL_FEATURES:
+    if name not in REAL_FEATURES:
         return data
     roles = np.full(data.n_features, "probe", dtype="<U11")
     real = np.array(REAL_FEATURES[name]) - 1
@@ -87,6 +91,13 @@ def dataset(name: str) -> Dataset | None:
         raise DataError(f"{name}: has {data.n_features} columns; column {real.max() + 1} is known to be real")
     roles[real] = "informative"
     return replace(data, roles=roles)
+
+
+def _fingerprint(data: Dataset | Series) -> str:
+    if isinstance(data, Dataset):
+        return fingerprint(data)
+    # The coefficients tell items apart whatever the number of variables.
+    return fingerprint(data.autoregression())
 
 
 def watched(progress: Watch | None, title: str) -> AbstractContextManager[Progress]:
