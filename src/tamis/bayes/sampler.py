@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from tamis.base.errors import TamisError
+from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
 from tamis.bayes.density import Data, Precisions, log_density, log_likelihood
 from tamis.bayes.network import Network
@@ -116,7 +117,7 @@ def sample(network: Network, priors: Priors, data: Data, settings: Settings, see
         begin, advance = _compiled(network, settings.sampler)
         priors = Priors(*(kind(value) for value in priors))  # type: ignore[arg-type]
         state = begin(jax.random.split(jax.random.key(seed), settings.chains), priors)
-        lengths = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
+        lengths = generator(seed, 1)
         shortest = max(1, settings.leapfrog // 2)
 
         def block(state: Any, learn: bool, adapt: bool) -> tuple[Any, Any]:
