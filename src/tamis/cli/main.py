@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tamis import __version__
-from tamis.cli import challenge, data, list_, mine, predict, rank, report, reproduce, select, validate, warm
+from tamis.cli import challenge, data, list_, mine, outliers, predict, rank, report, reproduce, select, validate, warm
 
 app = typer.Typer(
     name="tamis",
@@ -24,6 +24,7 @@ app.add_typer(challenge.app, name="challenge")
 app.add_typer(data.app, name="data")
 app.command("list")(list_.list_parts)
 app.command("mine")(mine.mine)
+app.command("outliers")(outliers.outliers)
 app.command("predict")(predict.predict)
 app.command("rank")(rank.rank)
 app.command("report")(report.report)

@@ -1,0 +1,1 @@
+"""Outlying subspaces: the columns in which given rows are unlike their neighbours."""

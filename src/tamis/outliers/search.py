@@ -1,0 +1,196 @@
+"""The search for the outlying subspaces of a row: orders in which sizes of subspaces are evaluated, with pruning."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from tamis.base.types import FloatArray, Mask
+from tamis.outliers.lattice import Lattice
+
+#: The orders in which the sizes of subspaces are searched.
+SEARCHES = ("dynamic", "saving", "saving_flat", "top_down", "bottom_up", "random")
+
+#: What is known of a subspace.
+_UNKNOWN, _OUTLYING, _NOT = 0, 1, 2
+
+#: Outlying degrees of subspaces of one size; those below the threshold may be any number below it.
+Evaluate = Callable[[np.ndarray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search has found.
+
+    Attributes
+    ----------
+    outlying : dict of int to bool array
+        By size: which subspaces of the lattice are outlying.
+    n_evaluated : int
+        Subspaces whose degree was computed.
+    """
+
+    outlying: dict[int, Mask]
+    n_evaluated: int
+
+    def minimal(self, lattice: Lattice) -> dict[int, np.ndarray]:
+        """By size: the columns of the outlying subspaces without a smaller one inside."""
+        found = {}
+        for m, outlying in self.outlying.items():
+            least = outlying.copy()
+            if m > 1:
+                least[outlying] = ~self.outlying[m - 1][lattice.below[m][outlying]].any(axis=1)
+            found[m] = lattice.members[m][least]
+        return found
+
+    def shares(self) -> FloatArray:
+        """The share of outlying subspaces of each size, from the smallest on."""
+        return np.array([outlying.mean() for outlying in self.outlying.values()])
+
+
+def search(
+    lattice: Lattice,
+    evaluate: Evaluate,
+    threshold: float,
+    *,
+    order: str,
+    shares: FloatArray,
+    outlying_shares: FloatArray,
+    rng: np.random.Generator,
+    progress: Callable[[float], None] = lambda share: None,
+) -> Found:
+    """Decide of all subspaces whether they are outlying.
+
+    Parameters
+    ----------
+    lattice : Lattice
+    evaluate : callable
+    threshold : float
+        Degrees from here on are outlying.
+    order : str
+        One of :data:`SEARCHES`. All subspaces of a size that are not decided yet are evaluated together. "top_down"
+        begins with the largest and prunes the subsets of subspaces that are not outlying; "bottom_up" begins with the
+        smallest and prunes the supersets of outlying ones. The others prune both: "random" takes sizes at random,
+        "saving" and "saving_flat" that with the highest total saving factor, and "dynamic" that which is expected to
+        decide most subspaces for each that is evaluated. Where the largest subspaces lack columns, all columns together
+        are known to be outlying.
+    shares, outlying_shares : array
+        The probability that a subspace of size 1, 2, ... is outlying: at first, and once all columns together are known
+        to be.
+    rng : Generator
+        Of the random order.
+    progress : callable, optional
+        Called with the share of the subspaces that is decided.
+    """
+    state = {m: np.zeros(len(members), dtype=np.uint8) for m, members in lattice.members.items()}
+    n_evaluated = 0
+    left = list(state)
+    if order == "random":
+        left = rng.permutation(left).tolist()
+    elif order == "top_down":
+        left.reverse()
+    while left:
+        unknown = {m: int(np.count_nonzero(state[m] == _UNKNOWN)) for m in state}
+        progress(1.0 - sum(unknown.values()) / lattice.size)
+        if order in _VALUES:
+            known = lattice.largest < lattice.n_columns or state[lattice.largest][0] == _OUTLYING
+            up = outlying_shares if known else shares
+            left.sort(key=partial(_VALUES[order], lattice=lattice, unknown=unknown, up=up), reverse=True)
+        m = left.pop(0)
+        places = np.flatnonzero(state[m] == _UNKNOWN)
+        if places.size == 0:
+            continue
+        outlying = evaluate(lattice.members[m][places]) >= threshold
+        n_evaluated += places.size
+        state[m][places] = np.where(outlying, _OUTLYING, _NOT)
+        if order != "top_down":
+            _prune_up(lattice, state, m)
+        if order != "bottom_up":
+            _prune_down(lattice, state, m, places[~outlying])
+    return Found({m: found == _OUTLYING for m, found in state.items()}, n_evaluated)
+
+
+def downward_saving(m: int) -> float:
+    """DSF: the columns of all subsets of a subspace of size m, ``sum_{i<m} C(m, i) i``.
+
+    >>> downward_saving(3)
+    9.0
+    """
+    return float(sum(math.comb(m, i) * i for i in range(1, m)))
+
+
+def upward_saving(m: int, n_columns: int, largest: int) -> float:
+    """USF: the columns of all supersets of a subspace of size m, ``sum_{i>=1} C(d - m, i) (m + i)``.
+
+    >>> upward_saving(1, 3, 3)
+    7.0
+    """
+    return float(sum(math.comb(n_columns - m, i) * (m + i) for i in range(1, largest - m + 1)))
+
+
+def total_saving(m: int, lattice: Lattice, unknown: dict[int, int], up: FloatArray) -> float:
+    """TSF: what subspaces of size m are expected to save; less than any other where none is unknown.
+
+    ``pr_down f_down DSF + pr_up f_up USF``, where pr_up is the probability that one of them is outlying, pr_down = 1 -
+    pr_up, and f_down and f_up are the shares of the smaller and the larger subspaces that are unknown, weighted by
+    their sizes. The smallest save only upwards, the largest only downwards.
+    """
+    if unknown[m] == 0:
+        return -1.0
+    n, d, largest = {i: len(members) for i, members in lattice.members.items()}, lattice.n_columns, lattice.largest
+
+    def left(sizes: range) -> float:
+        return sum(unknown[i] * i for i in sizes) / sum(n[i] * i for i in sizes)
+
+    saved = 0.0
+    if m > 1:
+        saved += (1.0 - up[m - 1]) * left(range(1, m)) * downward_saving(m)
+    if m < largest:
+        saved += up[m - 1] * left(range(m + 1, largest + 1)) * upward_saving(m, d, largest)
+    return saved
+
+
+def expected_decided(m: int, lattice: Lattice, unknown: dict[int, int], up: FloatArray) -> float:
+    """Subspaces that are expected to be decided for each of size m that is evaluated; 0 where none is unknown.
+
+    With a share p of outlying subspaces of size m, a larger one of size t is pruned if it is outlying and so is one of
+    its C(t, m) subsets of size m: with a probability of ``min(up_t, 1 - (1 - p)^C(t, m))``, as if these were
+    independent. Smaller ones are pruned likewise if they are not outlying. Unlike the total saving factor this counts a
+    subspace once that many others would prune, and it weighs what is saved against what is evaluated.
+    """
+    if unknown[m] == 0:
+        return 0.0
+    p, d = float(up[m - 1]), lattice.n_columns
+    decided = float(unknown[m])
+    for t, n in unknown.items():
+        if t > m:
+            decided += n * min(up[t - 1], 1.0 - (1.0 - p) ** math.comb(t, m))
+        elif t < m:
+            decided += n * min(1.0 - up[t - 1], 1.0 - p ** math.comb(d - t, m - t))
+    return decided / unknown[m]
+
+
+#: What sizes are ordered by, where that depends on what is decided.
+_VALUES: dict[str, Callable[..., float]] = {
+    "dynamic": expected_decided,
+    "saving": total_saving,
+    "saving_flat": total_saving,
+}
+
+
+def _prune_up(lattice: Lattice, state: dict[int, np.ndarray], m: int) -> None:
+    """Mark the supersets of the outlying subspaces of size m."""
+    for size in range(m + 1, lattice.largest + 1):
+        unknown = np.flatnonzero(state[size] == _UNKNOWN)
+        above = (state[size - 1][lattice.below[size][unknown]] == _OUTLYING).any(axis=1)
+        state[size][unknown[above]] = _OUTLYING
+
+
+def _prune_down(lattice: Lattice, state: dict[int, np.ndarray], m: int, places: np.ndarray) -> None:
+    """Mark the subsets of some subspaces of size m."""
+    for size in range(m, 1, -1):
+        below = np.unique(lattice.below[size][places])
+        places = below[state[size - 1][below] == _UNKNOWN]
+        state[size - 1][places] = _NOT
