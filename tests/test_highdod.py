@@ -17,7 +17,15 @@ from tamis.kernels.outlying_degree import full_degree, outlying_degrees
 from tamis.outliers.highdod import HighDOD
 from tamis.outliers.lattice import MOST, count, largest_size, lattice
 from tamis.outliers.reference import Reference, degrees
-from tamis.outliers.search import SEARCHES, downward_saving, expected_decided, search, total_saving, upward_saving
+from tamis.outliers.search import (
+    SEARCHES,
+    Sample,
+    downward_saving,
+    expected_decided,
+    search,
+    total_saving,
+    upward_saving,
+)
 
 
 def mixed_table(seed, least=3):
@@ -255,8 +263,7 @@ def test_top_down_prunes_subsets_only_and_bottom_up_supersets_only():
             asked.extend(tuple(one) for one in subspaces.tolist())
             return np.array([float(outlying(set(one))) for one in subspaces.tolist()])
 
-        even = np.full(5, 0.5)
-        found = search(spaces, evaluate, 1.0, order=order, shares=even, outlying_shares=even, rng=generator(0))
+        found = search(spaces, evaluate, 1.0, order=order, sample=Sample.even(5), rng=generator(0))
         assert found.n_evaluated == len(asked) == len(set(asked))
         return found.n_evaluated
 

@@ -77,7 +77,7 @@ def outlying_degrees(gaps, subspaces, k, squared, threshold, sums, out):
 
 @kernel("float64(float64[:, ::1], boolean[::1], float64[::1], intp, intp, boolean, float64)", reads=3)
 def full_degree(values, nominal, missing, row, k, squared, threshold):
-    """Sum of the distances of a row to its `k` nearest rows in all columns, or a number below `threshold` if it is below.
+    """Sum of the distances of a row to its `k` nearest rows in all columns, or if below `threshold` a number below it.
 
     `values` are divided by the ranges of their columns. Nominal values differ by 0 or 1, and ``missing[j]`` is what
     column j adds where the other row has no value. Columns without a value in the row itself are left out.

@@ -23,7 +23,7 @@ from tamis.kernels.outlying_degree import full_degree
 from tamis.outliers.lattice import largest_size, lattice
 from tamis.outliers.outlying_row import OutlyingRow, Subspace
 from tamis.outliers.reference import Reference, degrees
-from tamis.outliers.search import SEARCHES, Found, search
+from tamis.outliers.search import SEARCHES, Found, Sample, search
 from tamis.outliers.threshold import level_threshold, peak, share_threshold
 
 #: Rows whose degrees set the threshold.
@@ -101,9 +101,8 @@ class HighDOD(TakesNominal, _Rows):
     ----------
     threshold_ : float
     max_features_ : int
-    shares_, outlying_shares_ : array of shape (max_features_,)
-        The assumed probabilities that a subspace of size 1, 2, ... is outlying: of any row, and of one that is outlying
-        in all columns together.
+    shares_ : array of shape (max_features_,)
+        The assumed probabilities that a subspace of size 1, 2, ... of any row is outlying.
     n_samples_needed_ : int
         With "dynamic" and "saving": the sample by which each share is known within 0.1 with a confidence of 95 %, by
         the paper's section 3.5.
@@ -197,14 +196,14 @@ class HighDOD(TakesNominal, _Rows):
         self.max_features_ = largest_size(self.max_features, n_columns)
         # One seed for all that is random, so that a Generator is used once.
         self._seed = int(generator(self.random_state).integers(2**32))
-        rows = generator(self._seed, 0).permutation(n_rows)
-        even = np.full(self.max_features_, 0.5)
-        even[-1], even[0] = 0.0, 1.0
+        rows = generator(self._seed, 0).permutation(n_rows)[:_SAMPLE]
         with progress_bar("sampling rows", progress) as step:
-            self.threshold_ = self._threshold(rows[:_SAMPLE], step)
-            self.shares_ = self.outlying_shares_ = even
+            self.threshold_, whole = self._threshold(rows, step)
+            self._sample = Sample.even(self.max_features_)
             if self.search in ("dynamic", "saving") and self.max_features_ > 1:
-                self._learn_shares(rows[:_SAMPLE], step)
+                outlying = whole >= self.threshold_
+                self._learn_shares(rows[outlying][: self.n_samples], float(outlying.mean()), step)
+        self.shares_ = self._sample.mean
         return self
 
     def outlying_degree(self, rows: Any, columns: Sequence[int | str] | None = None) -> FloatArray:
@@ -324,39 +323,40 @@ class HighDOD(TakesNominal, _Rows):
         """The places among the columns known in a row of the wanted ones."""
         return [place for place, j in enumerate(known.tolist()) if wanted is None or j in wanted]
 
-    def _threshold(self, rows: np.ndarray, step: Step | None) -> float:
-        if not isinstance(self.threshold, str):
-            return float(self.threshold)
+    def _threshold(self, rows: np.ndarray, step: Step | None) -> tuple[float, FloatArray]:
+        """The threshold, and the degrees of the sampled rows in all columns."""
         reference, k = self._reference, self.n_neighbors
-        by_level = self.threshold == "level"
-        found = np.zeros((rows.size, reference.columns.shape[0] if by_level else 1))
+        whole = np.zeros(rows.size)
+        peaks = np.zeros(rows.size)
+        single = np.full((rows.size, len(reference.columns)), np.nan)
         for place, row in enumerate(rows.tolist()):
             gaps, known, _ = reference.gaps(reference.columns[:, row], row)
-            if by_level:
-                single = np.arange(known.size, dtype=np.int32)[:, None]
-                found[place] = np.nan
-                found[place, known] = degrees(gaps, single, k, squared=reference.squared)
-            elif known.size:
-                found[place] = peak(gaps, self.max_features_, k, squared=reference.squared)
+            whole[place] = peak(gaps, known.size, k, squared=reference.squared)
+            if self.threshold == "level":
+                columns = np.arange(known.size, dtype=np.int32)[:, None]
+                single[place, known] = degrees(gaps, columns, k, squared=reference.squared)
+            elif self.threshold == "auto":
+                peaks[place] = peak(gaps, self.max_features_, k, squared=reference.squared)
             if step is not None:
                 step(place + 1, rows.size)
-        if by_level:
-            known_rows = np.maximum((~np.isnan(found)).sum(axis=0), 1)
-            return level_threshold(np.nansum(found, axis=0) / known_rows, self.factor, squared=reference.squared)
-        return share_threshold(found[:, 0], self.contamination)
+        if self.threshold == "level":
+            n_known = np.maximum((~np.isnan(single)).sum(axis=0), 1)
+            means = np.nansum(single, axis=0) / n_known
+            return level_threshold(means, self.factor, squared=reference.squared), whole
+        if self.threshold == "auto":
+            return share_threshold(peaks, self.contamination), whole
+        return float(self.threshold), whole
 
-    def _learn_shares(self, rows: np.ndarray, step: Step | None) -> None:
-        """The mean shares of outlying subspaces by size, and the sample that they would need."""
-        outlying = rows[[self._degree(x, row, None) >= self.threshold_ for x, row in self._rows(rows)]]
+    def _learn_shares(self, outlying: np.ndarray, rate: float, step: Step | None) -> None:
+        """The shares of outlying subspaces by size of sampled rows, and the sample that they would need."""
         shares = []
-        for place, row in enumerate(outlying[: self.n_samples].tolist()):
+        for place, row in enumerate(outlying.tolist()):
             gaps, _, _ = self._reference.gaps(self._reference.columns[:, row], row)
-            found = self._search(gaps, place, _within(step, place, min(outlying.size, self.n_samples)))
+            found = self._search(gaps, place, _within(step, place, outlying.size))
             shares.append(np.append(found.shares(), np.ones(self.max_features_))[: self.max_features_])
         if not shares:
             return
-        self.outlying_shares_ = np.mean(shares, axis=0)
-        self.shares_ = outlying.size / rows.size * self.outlying_shares_
+        self._sample = Sample(np.array(shares), rate)
         if len(shares) > 1:
             spread = float(np.std(shares, axis=0, ddof=1).max())
             quantile = float(student.ppf(0.5 + _CONFIDENCE / 2, len(shares) - 1))
@@ -378,8 +378,7 @@ class HighDOD(TakesNominal, _Rows):
             evaluate,
             self.threshold_,
             order=self.search,
-            shares=self.shares_[: spaces.largest],
-            outlying_shares=self.outlying_shares_[: spaces.largest],
+            sample=self._sample.up_to(spaces.largest),
             rng=generator(spawn(self._seed, 2, task)),
             progress=report,
         )

@@ -1,6 +1,7 @@
 """The rows that others are compared with, and what each column adds to the distances from a row."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -11,6 +12,9 @@ from tamis.neighbours.ranged_rows import column_ranges
 
 #: Values that one call of the kernel reads at most, so that an interrupt and the progress wait for less than a second.
 _VALUES = 2**26
+
+#: The nearest rows in all columns, which are compared first.
+_FIRST = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,11 @@ class Reference:
         missing = np.array([_mean_gap(column[~np.isnan(column)], code, squared) for column, code in pairs])
         return cls(columns, nominal, missing, shift, size, squared)
 
+    @cached_property
+    def has_missing(self) -> bool:
+        """Whether a value is missing in any row."""
+        return bool(np.isnan(self.columns).any())
+
     @property
     def n_rows(self) -> int:
         return int(self.columns.shape[1])
@@ -53,24 +62,34 @@ class Reference:
         return found
 
     def gaps(self, x: FloatArray, row: int | None = None) -> tuple[FloatArray, np.ndarray, np.ndarray]:
-        """What each column known in a scaled row adds to its distances, the columns, and the rows, the nearest first.
+        """What each column known in a scaled row adds to its distances, the columns, and the rows, the nearest
+        in all columns first.
 
         `row` is the place of the row itself among the reference, which is not its own neighbour.
         """
         known = np.flatnonzero(~np.isnan(x))
-        others = np.arange(self.n_rows)
-        if row is not None:
-            others = np.delete(others, row)
-        values = self.columns[known]
         with np.errstate(over="ignore"):
-            gaps = np.abs(values - x[known, None])
-            codes = self.nominal[known]
-            gaps[codes] = np.where(np.isnan(gaps[codes]), np.nan, gaps[codes] > 0)
+            gaps = self.columns[known]
+            gaps -= x[known, None]
+            np.abs(gaps, out=gaps)
+            for j in np.flatnonzero(self.nominal[known]).tolist():
+                np.sign(gaps[j], out=gaps[j])
             if self.squared:
-                gaps *= gaps
-        gaps = np.where(np.isnan(gaps), self.missing[known, None], gaps)
+                np.square(gaps, out=gaps)
+        if self.has_missing:
+            gaps = np.where(np.isnan(gaps), self.missing[known, None], gaps)
+        distances = gaps.sum(axis=0)
+        if row is not None:
+            distances[row] = np.inf
         # Where the nearest rows come first, a subspace in which they are near is decided after a few rows.
-        order = others[np.argsort(gaps[:, others].sum(axis=0), kind="stable")]
+        n_first = min(_FIRST, self.n_rows)
+        first = np.sort(np.argpartition(distances, n_first - 1)[:n_first])
+        first = first[np.argsort(distances[first], kind="stable")]
+        rest = np.ones(self.n_rows, dtype=bool)
+        rest[first] = False
+        order = np.concatenate([first, np.flatnonzero(rest)])
+        if row is not None:
+            order = order[order != row]
         return np.ascontiguousarray(gaps[:, order]), known, order
 
 

@@ -1,7 +1,7 @@
 """The search for the outlying subspaces of a row: orders in which sizes of subspaces are evaluated, with pruning."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,6 +15,9 @@ SEARCHES = ("dynamic", "saving", "saving_flat", "top_down", "bottom_up", "random
 
 #: What is known of a subspace.
 _UNKNOWN, _OUTLYING, _NOT = 0, 1, 2
+
+#: The difference of shares at which a sampled row counts less for another row.
+_ALIKE = 0.1
 
 #: Outlying degrees of subspaces of one size; those below the threshold may be any number below it.
 Evaluate = Callable[[np.ndarray], FloatArray]
@@ -50,14 +53,77 @@ class Found:
         return np.array([outlying.mean() for outlying in self.outlying.values()])
 
 
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The shares of outlying subspaces of some rows.
+
+    Attributes
+    ----------
+    shares : array of shape (n_rows, largest)
+        By size, of rows that are outlying in all columns together.
+    rate : float
+        How many of all rows these are.
+    """
+
+    shares: FloatArray
+    rate: float
+
+    @classmethod
+    def even(cls, largest: int) -> "Sample":
+        """The paper's assumption without a sample: even chances, and none of being wrong at the ends.
+
+        >>> Sample.even(4).mean
+        array([1. , 0.5, 0.5, 0. ])
+        """
+        shares = np.full((1, largest), 0.5)
+        shares[:, -1], shares[:, 0] = 0.0, 1.0
+        return cls(shares, 1.0)
+
+    @property
+    def mean(self) -> FloatArray:
+        """The mean shares of all rows."""
+        found: FloatArray = self.rate * self.shares.mean(axis=0)
+        return found
+
+    def outlying(self) -> "Sample":
+        """The rows that are outlying in all columns together."""
+        return Sample(self.shares, 1.0)
+
+    def up_to(self, largest: int) -> "Sample":
+        """The shares of the sizes up to `largest`."""
+        return Sample(self.shares[:, :largest], self.rate)
+
+    def given(self, decided: Mapping[int, float]) -> FloatArray:
+        """The shares to expect of a row, given its own shares of some sizes.
+
+        Sampled rows weigh more the more they are like the row there. The share of outlying subspaces never falls with
+        the size, because supersets of outlying ones are outlying.
+
+        >>> sample = Sample(np.array([[0.0, 0.1, 1.0], [0.5, 0.9, 1.0]]), 0.5)
+        >>> sample.given({}), sample.given({1: 0.5, 3: 1.0}).round(2)
+        (array([0.125, 0.25 , 0.5  ]), array([0.5, 0.9, 1. ]))
+        """
+        if not decided:
+            return self.mean
+        columns = [m - 1 for m in decided]
+        own = np.array(list(decided.values()))
+        apart = (((self.shares[:, columns] - own) / _ALIKE) ** 2).sum(axis=1)
+        expected = np.average(self.shares, axis=0, weights=np.exp((apart.min() - apart) / 2.0))
+        for m, share in decided.items():
+            expected[m:] = np.maximum(expected[m:], share)
+            expected[: m - 1] = np.minimum(expected[: m - 1], share)
+            expected[m - 1] = share
+        found: FloatArray = expected
+        return found
+
+
 def search(
     lattice: Lattice,
     evaluate: Evaluate,
     threshold: float,
     *,
     order: str,
-    shares: FloatArray,
-    outlying_shares: FloatArray,
+    sample: Sample,
     rng: np.random.Generator,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Found:
@@ -74,11 +140,10 @@ def search(
         begins with the largest and prunes the subsets of subspaces that are not outlying; "bottom_up" begins with the
         smallest and prunes the supersets of outlying ones. The others prune both: "random" takes sizes at random,
         "saving" and "saving_flat" that with the highest total saving factor, and "dynamic" that which is expected to
-        decide most subspaces for each that is evaluated. Where the largest subspaces lack columns, all columns together
-        are known to be outlying.
-    shares, outlying_shares : array
-        The probability that a subspace of size 1, 2, ... is outlying: at first, and once all columns together are known
-        to be.
+        decide most subspaces for each that is evaluated, by the sampled rows that are like this one so far. Where the
+        largest subspaces lack columns, all columns together are known to be outlying.
+    sample : Sample
+        What is known of other rows.
     rng : Generator
         Of the random order.
     progress : callable, optional
@@ -91,13 +156,16 @@ def search(
         left = rng.permutation(left).tolist()
     elif order == "top_down":
         left.reverse()
+    if order == "dynamic" and lattice.largest < lattice.n_columns:
+        sample = sample.outlying()
     while left:
         unknown = {m: int(np.count_nonzero(state[m] == _UNKNOWN)) for m in state}
         progress(1.0 - sum(unknown.values()) / lattice.size)
-        if order in _VALUES:
-            known = lattice.largest < lattice.n_columns or state[lattice.largest][0] == _OUTLYING
-            up = outlying_shares if known else shares
-            left.sort(key=partial(_VALUES[order], lattice=lattice, unknown=unknown, up=up), reverse=True)
+        if order == "dynamic":
+            up = _likely(state, unknown, sample)
+            left.sort(key=partial(expected_decided, lattice=lattice, unknown=unknown, up=up), reverse=True)
+        elif order in ("saving", "saving_flat"):
+            left.sort(key=partial(total_saving, lattice=lattice, unknown=unknown, up=sample.mean), reverse=True)
         m = left.pop(0)
         places = np.flatnonzero(state[m] == _UNKNOWN)
         if places.size == 0:
@@ -172,12 +240,16 @@ def expected_decided(m: int, lattice: Lattice, unknown: dict[int, int], up: Floa
     return decided / unknown[m]
 
 
-#: What sizes are ordered by, where that depends on what is decided.
-_VALUES: dict[str, Callable[..., float]] = {
-    "dynamic": expected_decided,
-    "saving": total_saving,
-    "saving_flat": total_saving,
-}
+def _likely(state: dict[int, np.ndarray], unknown: dict[int, int], sample: Sample) -> FloatArray:
+    """The likely share of outlying subspaces among the unknown ones of each size."""
+    decided = {m: float(np.mean(of == _OUTLYING)) for m, of in state.items() if unknown[m] == 0}
+    expected = sample.given(decided)
+    found = np.zeros(len(state))
+    for m, of in state.items():
+        if unknown[m]:
+            left = expected[m - 1] * of.size - np.count_nonzero(of == _OUTLYING)
+            found[m - 1] = min(max(left / unknown[m], 0.0), 1.0)
+    return found
 
 
 def _prune_up(lattice: Lattice, state: dict[int, np.ndarray], m: int) -> None:

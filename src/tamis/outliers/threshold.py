@@ -39,11 +39,13 @@ def peak(gaps: FloatArray, largest: int, k: int, *, squared: bool) -> float:
     With all columns it is exact, because a degree never falls when columns are added.
     """
     n_columns = len(gaps)
+    if n_columns == 0:
+        return 0.0
     if largest >= n_columns:
         return float(degrees(gaps, _subspaces([range(n_columns)]), k, squared=squared)[0])
     chosen: list[int] = []
     best = 0.0
-    for _ in range(largest):
+    for _ in range(min(largest, n_columns)):
         rest = [j for j in range(n_columns) if j not in chosen]
         found = degrees(gaps, _subspaces([[*chosen, j] for j in rest]), k, squared=squared)
         best = float(found.max())
