@@ -4,6 +4,9 @@ import numpy as np
 
 from tamis.kernels.compiler import helper, kernel
 
+#: Rows that are looked at together.
+_BLOCK = 256
+
 
 @helper
 def _insert(near, count, distance):
@@ -62,16 +65,31 @@ def outlying_degrees(gaps, subspaces, k, squared, threshold, sums, out):
         count = 0
         limit = np.inf
         degree = np.inf
-        for i in range(n_rows):
-            distance = last[i] if n_columns == 1 else before[i] + last[i]
-            if count < k or distance < limit:
-                count = _insert(near, count, distance)
-                if count == k:
-                    limit = near[k - 1]
-                    degree = _degree(near, squared)
-                    # Further rows can only bring it down.
-                    if degree < threshold:
-                        break
+        for left in range(0, n_rows, _BLOCK):
+            right = min(left + _BLOCK, n_rows)
+            if count == k:
+                # Most blocks have no row that is near enough, and counting runs on several rows at a time.
+                near_enough = 0
+                if n_columns == 1:
+                    for i in range(left, right):
+                        near_enough += last[i] < limit
+                else:
+                    for i in range(left, right):
+                        near_enough += before[i] + last[i] < limit
+                if near_enough == 0:
+                    continue
+            for i in range(left, right):
+                distance = last[i] if n_columns == 1 else before[i] + last[i]
+                if count < k or distance < limit:
+                    count = _insert(near, count, distance)
+                    if count == k:
+                        limit = near[k - 1]
+                        degree = _degree(near, squared)
+                        # Further rows can only bring it down.
+                        if degree < threshold:
+                            break
+            if degree < threshold:
+                break
         out[s] = degree
 
 

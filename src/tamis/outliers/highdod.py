@@ -127,7 +127,7 @@ class HighDOD(TakesNominal, _Rows):
     Examples
     --------
     >>> import numpy as np
-    >>> from tamis.outliers.highdod import HighDOD
+    >>> from tamis.outliers import HighDOD
     >>> X = np.array([[i / 20, i / 20, i % 7] for i in range(21)])
     >>> X[4, :2] = 0.2, 0.9
     >>> (found,) = HighDOD(3, random_state=0).fit(X).outlying_subspaces([4])

@@ -19,6 +19,9 @@ _UNKNOWN, _OUTLYING, _NOT = 0, 1, 2
 #: The difference of shares at which a sampled row counts less for another row.
 _ALIKE = 0.1
 
+#: The probability of a row unlike all sampled ones: then it is outlying from some size on, and any size is as likely.
+_STRANGE = 0.05
+
 #: Outlying degrees of subspaces of one size; those below the threshold may be any number below it.
 Evaluate = Callable[[np.ndarray], FloatArray]
 
@@ -96,8 +99,8 @@ class Sample:
     def given(self, decided: Mapping[int, float]) -> FloatArray:
         """The shares to expect of a row, given its own shares of some sizes.
 
-        Sampled rows weigh more the more they are like the row there. The share of outlying subspaces never falls with
-        the size, because supersets of outlying ones are outlying.
+        Sampled rows weigh more the more they are like the row there; with a small probability it is like none of them.
+        The share of outlying subspaces never falls with the size, because supersets of outlying ones are outlying.
 
         >>> sample = Sample(np.array([[0.0, 0.1, 1.0], [0.5, 0.9, 1.0]]), 0.5)
         >>> sample.given({}), sample.given({1: 0.5, 3: 1.0}).round(2)
@@ -105,10 +108,12 @@ class Sample:
         """
         if not decided:
             return self.mean
+        n, largest = self.shares.shape
+        pool = np.vstack([self.shares, (np.tri(largest) + np.tri(largest, k=-1)).T / 2.0])
+        weights = np.repeat([(1.0 - _STRANGE) / n, _STRANGE / largest], [n, largest])
         columns = [m - 1 for m in decided]
-        own = np.array(list(decided.values()))
-        apart = (((self.shares[:, columns] - own) / _ALIKE) ** 2).sum(axis=1)
-        expected = np.average(self.shares, axis=0, weights=np.exp((apart.min() - apart) / 2.0))
+        apart = (((pool[:, columns] - list(decided.values())) / _ALIKE) ** 2).sum(axis=1)
+        expected = np.average(pool, axis=0, weights=weights * np.exp((apart.min() - apart) / 2.0))
         for m, share in decided.items():
             expected[m:] = np.maximum(expected[m:], share)
             expected[: m - 1] = np.minimum(expected[: m - 1], share)
