@@ -1,8 +1,10 @@
 """Outlying subspaces beside the whole lattice, and beside nearest neighbours fitted in every subspace."""
 
 import time
+from collections.abc import Callable
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
@@ -42,23 +44,23 @@ def _naive(X: np.ndarray, k: int) -> list[float]:
     return found
 
 
-def main() -> None:
-    X = _rows(2000, 10)
+def _beside(n_rows: int, n_columns: int, peer: str, theirs: Callable[[np.ndarray, int], Any]) -> None:
+    """All subspaces of the first row searched, beside another way."""
+    X = _rows(n_rows, n_columns)
     model = HighDOD(max_features=None, random_state=0).fit(X, progress=False)
     search = partial(model.outlying_subspaces, 0, progress=False)
     (found,) = search()
-    title = f"one row, 2000 x 10, {found.n_evaluated} of {found.n_subspaces} subspaces"
-    compare(title, search, "NearestNeighbors in each subspace", partial(_naive, X, 5))
-    naive = np.sort(_naive(X, 5))
-    whole = np.sort(np.concatenate(list(_whole(X, 5).values())))
-    print(f"{'':<52} degrees differ by {np.abs(naive - whole).max():.1e} at most", flush=True)
+    title = f"one row, {n_rows} x {n_columns}, {found.n_evaluated} of {found.n_subspaces} subspaces"
+    compare(title, search, peer, partial(theirs, X, 5))
 
-    X = _rows(20_000, 14)
-    model = HighDOD(max_features=None, random_state=0).fit(X, progress=False)
-    search = partial(model.outlying_subspaces, 0, progress=False)
-    (found,) = search()
-    title = f"one row, 20000 x 14, {found.n_evaluated} of {found.n_subspaces} subspaces"
-    compare(title, search, "all degrees, without pruning", partial(_whole, X, 5))
+
+def main() -> None:
+    _beside(2000, 10, "NearestNeighbors in each subspace", _naive)
+    X = _rows(2000, 10)
+    whole = np.sort(np.concatenate(list(_whole(X, 5).values())))
+    apart = np.abs(np.sort(_naive(X, 5)) - whole).max()
+    print(f"{'':<52} degrees differ by {apart:.1e} at most", flush=True)
+    _beside(20_000, 14, "all degrees, without pruning", _whole)
 
     X = _rows(100_000, 20)
     for size, name in (("auto", "up to 3 columns"), (None, "of all sizes")):
@@ -67,12 +69,12 @@ def main() -> None:
         model.fit(X, progress=False)
         fitted = time.perf_counter()
         for row in (0, 1):
-            begin = time.perf_counter()
+            begin, cpu = time.perf_counter(), time.process_time()
             (found,) = model.outlying_subspaces(row, progress=False)
-            took = time.perf_counter() - begin
+            took, cpu = time.perf_counter() - begin, time.process_time() - cpu
             what = f"row {row}, 100000 x 20, {name}"
             note = f"{found.n_evaluated:,} of {found.n_subspaces:,} evaluated, {len(found.subspaces):,} minimal"
-            print(f"{what:<52} {took:9.4f} s   {note}; sample {fitted - start:.1f} s", flush=True)
+            print(f"{what:<52} {took:9.4f} s   CPU {cpu:.2f} s; {note}; sample {fitted - start:.1f} s", flush=True)
     start = time.perf_counter()
     rows = model.most_outlying(5, progress=False)
     print(f"{'the five most outlying of 100000 x 20':<52} {time.perf_counter() - start:9.4f} s   {rows}", flush=True)

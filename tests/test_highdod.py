@@ -15,7 +15,8 @@ from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.kernels.outlying_degree import full_degree, outlying_degrees
 from tamis.outliers.highdod import HighDOD
-from tamis.outliers.lattice import MOST, count, largest_size, lattice
+from tamis.outliers.lattice import MOST, largest_size, lattice
+from tamis.outliers.lattice import count as n_subspaces
 from tamis.outliers.reference import Reference, degrees
 from tamis.outliers.search import (
     SEARCHES,
@@ -188,10 +189,11 @@ def test_the_kernel_equals_its_twin(seed, k, squared):
     threshold = float(rng.random() * k)
     for m in range(1, 6):
         subspaces = lattice(5, 5).members[m]
-        sums = np.empty((m, gaps.shape[1]))
-        out, limited = np.empty(len(subspaces)), np.empty(len(subspaces))
-        outlying_degrees(gaps, subspaces, k, squared, -np.inf, sums, out)
-        outlying_degrees(gaps, subspaces, k, squared, threshold, sums, limited)
+        out, limited = np.full((2, len(subspaces)), np.inf)
+        for least, found in ((-np.inf, out), (threshold, limited)):
+            sums, near = np.empty((m, int(rng.integers(1, 12)))), np.empty((len(subspaces), k))
+            count = np.zeros(len(subspaces), dtype=np.intp)
+            outlying_degrees(gaps, subspaces, k, squared, least, sums, count, near, found)
         twin = [np.sort(gaps[columns].sum(axis=0)) for columns in subspaces]
         twin = [(np.sqrt(one) if squared else one)[:k].sum() for one in twin]
         np.testing.assert_allclose(out, twin, rtol=1e-12)
@@ -220,7 +222,7 @@ def test_the_degree_in_all_columns_equals_its_twin():
 @pytest.mark.parametrize(("columns", "largest"), [(1, 1), (2, 2), (6, 4), (7, 7), (30, 2)])
 def test_the_lattice_has_every_subspace_once_in_order(columns, largest):
     found = lattice(columns, largest)
-    assert found.size == sum(map(len, found.members.values())) == count(columns, largest)
+    assert found.size == sum(map(len, found.members.values())) == n_subspaces(columns, largest)
     for m, members in found.members.items():
         rows = [tuple(row) for row in members.tolist()]
         assert rows == sorted(rows)
@@ -354,9 +356,9 @@ def test_bad_input_is_refused_in_a_sentence():
 
 def test_many_columns_have_smaller_subspaces():
     assert [largest_size("auto", d) for d in (1, 2, 50, 200, 10_000)] == [1, 2, 3, 2, 1]
-    assert count(116, 3) <= 2**18 < count(117, 3)
+    assert n_subspaces(116, 3) <= 2**18 < n_subspaces(117, 3)
     assert largest_size(None, 21) == 21
-    assert count(21, 21) <= MOST
+    assert n_subspaces(21, 21) <= MOST
     X = generator(9).normal(size=(40, 3000))
     X[7, 5] = 30.0
     (found,) = HighDOD(random_state=0).fit(X).outlying_subspaces([7])

@@ -4,9 +4,6 @@ import numpy as np
 
 from tamis.kernels.compiler import helper, kernel
 
-#: Rows that are looked at together.
-_BLOCK = 256
-
 
 @helper
 def _insert(near, count, distance):
@@ -32,65 +29,69 @@ def _degree(near, squared):
     return degree
 
 
-@kernel("void(float64[:, ::1], int32[:, ::1], intp, boolean, float64, float64[:, ::1], float64[::1])", reads=2)
-def outlying_degrees(gaps, subspaces, k, squared, threshold, sums, out):
+@kernel(
+    "void(float64[:, ::1], int32[:, ::1], intp, boolean, float64, float64[:, ::1], intp[::1], float64[:, ::1], "
+    "float64[::1])",
+    reads=2,
+)
+def outlying_degrees(gaps, subspaces, k, squared, threshold, sums, count, near, out):
     """Sum of the distances to the `k` nearest rows in each subspace; if it is below `threshold`, a number below it.
 
     ``gaps[j, i]`` is what column j adds to the distance to row i, or with `squared` to its square. ``subspaces[s]`` are
     the columns of a subspace. Consecutive subspaces share the sums over the columns with which both begin, so that in
-    lexicographic order most cost one addition a row. ``sums[c]`` is room for the sums over the first c + 1 columns.
+    lexicographic order most cost one addition a row. Rows are taken in blocks that stay in the processor's caches:
+    ``sums[c]`` is room for the sums over the first c + 1 columns of a block, ``near[s]`` for the ``count[s]`` nearest
+    rows of the blocks before. On entry `count` is 0 and `out` infinite.
 
     Columns are added from first to last, and neighbours from the nearest on. Then rounding cannot make a degree smaller
     when columns are inserted, because each partial sum is at least the one without them.
     """
     n_columns, n_rows = subspaces.shape[1], gaps.shape[1]
-    near = np.empty(k)
-    for s in range(subspaces.shape[0]):
-        columns = subspaces[s]
-        shared = 0
-        if s > 0:
-            while shared < n_columns - 1 and columns[shared] == subspaces[s - 1, shared]:
-                shared += 1
-        for c in range(shared, n_columns - 1):
-            gap, after = gaps[columns[c]], sums[c]
-            if c == 0:
-                for i in range(n_rows):
-                    after[i] = gap[i]
-            else:
-                before = sums[c - 1]
-                for i in range(n_rows):
-                    after[i] = before[i] + gap[i]
-        last = gaps[columns[n_columns - 1]]
-        before = sums[max(n_columns - 2, 0)]
-        count = 0
-        limit = np.inf
-        degree = np.inf
-        for left in range(0, n_rows, _BLOCK):
-            right = min(left + _BLOCK, n_rows)
-            if count == k:
+    for left in range(0, n_rows, sums.shape[1]):
+        n = min(sums.shape[1], n_rows - left)
+        before_this = -1
+        for s in range(subspaces.shape[0]):
+            # Further rows can only bring it down.
+            if out[s] < threshold:
+                continue
+            columns = subspaces[s]
+            shared = 0
+            if before_this >= 0:
+                while shared < n_columns - 1 and columns[shared] == subspaces[before_this, shared]:
+                    shared += 1
+            before_this = s
+            for c in range(shared, n_columns - 1):
+                gap, after = gaps[columns[c], left : left + n], sums[c]
+                if c == 0:
+                    for i in range(n):
+                        after[i] = gap[i]
+                else:
+                    before = sums[c - 1]
+                    for i in range(n):
+                        after[i] = before[i] + gap[i]
+            last = gaps[columns[n_columns - 1], left : left + n]
+            before = sums[max(n_columns - 2, 0)]
+            if count[s] == k:
                 # Most blocks have no row that is near enough, and counting runs on several rows at a time.
+                limit = near[s, k - 1]
                 near_enough = 0
                 if n_columns == 1:
-                    for i in range(left, right):
+                    for i in range(n):
                         near_enough += last[i] < limit
                 else:
-                    for i in range(left, right):
+                    for i in range(n):
                         near_enough += before[i] + last[i] < limit
                 if near_enough == 0:
                     continue
-            for i in range(left, right):
+            nearest = near[s]
+            for i in range(n):
                 distance = last[i] if n_columns == 1 else before[i] + last[i]
-                if count < k or distance < limit:
-                    count = _insert(near, count, distance)
-                    if count == k:
-                        limit = near[k - 1]
-                        degree = _degree(near, squared)
-                        # Further rows can only bring it down.
-                        if degree < threshold:
+                if count[s] < k or distance < nearest[k - 1]:
+                    count[s] = _insert(nearest, count[s], distance)
+                    if count[s] == k:
+                        out[s] = _degree(nearest, squared)
+                        if out[s] < threshold:
                             break
-            if degree < threshold:
-                break
-        out[s] = degree
 
 
 @kernel("float64(float64[:, ::1], boolean[::1], float64[::1], intp, intp, boolean, float64)", reads=3)

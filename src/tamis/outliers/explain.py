@@ -163,18 +163,18 @@ def explain(
         numbers = [int(row) - 1 for row in rows]
     names = [str(name) for name in data.feature_names.tolist()] if data.has_names else None
     explained = []
-    for found in model.outlying_subspaces(numbers, progress=progress):
+    for number, found in zip(numbers, model.outlying_subspaces(numbers, progress=progress), strict=True):
         first = found.subspaces[:SHOWN]
-        near = [model.neighbours(found.row, one.columns) for one in first]
+        near = [model.neighbours(number, one.columns) for one in first]
         renamed = found if names is None else _renamed(found, names)
         values = [
             [
-                ColumnValues(name, _text(column[found.row]), _texts(column.gather(rows_near)))
+                ColumnValues(name, _text(column[number]), _texts(column.gather(rows_near)))
                 for name, column in zip(one.names, (column_of(data, j) for j in one.columns), strict=True)
             ]
             for one, rows_near in zip(renamed.subspaces, near, strict=False)
         ]
-        explained.append(ExplainedRow(replace(renamed, name=_row_name(data, found.row)), near, values))
+        explained.append(ExplainedRow(replace(renamed, name=_row_name(data, number)), near, values))
     return Explained(data, model, explained, rows is None)
 
 
@@ -193,8 +193,8 @@ def _renamed(found: OutlyingRow, names: list[str]) -> OutlyingRow:
     return replace(found, subspaces=subspaces, unknown=tuple(known.get(name, name) for name in found.unknown))
 
 
-def _row_name(data: Dataset, row: int | None) -> str:
-    number = f"row {0 if row is None else row + 1}"
+def _row_name(data: Dataset, row: int) -> str:
+    number = f"row {row + 1}"
     return number if data.row_names is None else f"{number} ({data.row_names[row]})"
 
 

@@ -372,7 +372,7 @@ class HighDOD(TakesNominal, _Rows):
             n_first = 1
             everything = np.arange(len(gaps), dtype=np.int32)[None, ::-1].copy()
             if evaluate(everything)[0] < self.threshold_:
-                return Found({m: np.zeros(len(each), dtype=bool) for m, each in spaces.members.items()}, 1)
+                return Found({m: np.zeros(len(each), dtype=bool) for m, each in spaces.members.items()}, {}, 1)
         found = search(
             spaces,
             evaluate,
@@ -382,7 +382,7 @@ class HighDOD(TakesNominal, _Rows):
             rng=generator(spawn(self._seed, 2, task)),
             progress=report,
         )
-        return Found(found.outlying, found.n_evaluated + n_first)
+        return Found(found.outlying, found.degrees, found.n_evaluated + n_first)
 
     def _outlying_row(self, x: FloatArray, row: int | None, place: int, report: Callable[[float], None]) -> OutlyingRow:
         reference, names = self._reference, column_names(self)
@@ -393,9 +393,8 @@ class HighDOD(TakesNominal, _Rows):
             spaces = lattice(known.size, min(self.max_features_, known.size))
             n_subspaces, n_evaluated = spaces.size, found.n_evaluated
             degree = self._degree(x, row, None)
-            for members in found.minimal(spaces).values():
-                exact = degrees(gaps, members, self.n_neighbors, squared=reference.squared)
-                for columns, value in zip(known[members][:, ::-1].tolist(), exact.tolist(), strict=True):
+            for members, values in found.minimal(spaces) if found.degrees else ():
+                for columns, value in zip(known[members][:, ::-1].tolist(), values.tolist(), strict=True):
                     subspaces.append(Subspace(tuple(columns), tuple(names[j] for j in columns), value))
         subspaces.sort(key=lambda one: (len(one.columns), -one.degree, one.columns))
         return OutlyingRow(

@@ -11,7 +11,10 @@ from tamis.kernels.outlying_degree import outlying_degrees
 from tamis.neighbours.ranged_rows import column_ranges
 
 #: Values that one call of the kernel reads at most, so that an interrupt and the progress wait for less than a second.
-_VALUES = 2**26
+_VALUES = 2**28
+
+#: Rows that are added up together, so that their sums stay in the processor's caches.
+_BLOCK = 1024
 
 #: The nearest rows in all columns, which are compared first.
 _FIRST = 1000
@@ -104,12 +107,13 @@ def degrees(
     >>> degrees(gaps, np.array([[1, 0]], dtype=np.int32), 2, squared=True)
     array([3.])
     """
-    out = np.empty(len(subspaces))
-    sums = np.empty((max(subspaces.shape[1] - 1, 1), gaps.shape[1]))
+    out = np.full(len(subspaces), np.inf)
+    count, near = np.zeros(len(subspaces), dtype=np.intp), np.empty((len(subspaces), k))
+    sums = np.empty((max(subspaces.shape[1] - 1, 1), min(_BLOCK, gaps.shape[1])))
     step = max(1, _VALUES // (gaps.shape[1] * subspaces.shape[1]))
     for first in range(0, len(subspaces), step):
         part = slice(first, first + step)
-        outlying_degrees(gaps, subspaces[part], k, squared, threshold, sums, out[part])
+        outlying_degrees(gaps, subspaces[part], k, squared, threshold, sums, count[part], near[part], out[part])
     return out
 
 

@@ -1,7 +1,7 @@
 """The search for the outlying subspaces of a row: orders in which sizes of subspaces are evaluated, with pruning."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -34,22 +34,26 @@ class Found:
     ----------
     outlying : dict of int to bool array
         By size: which subspaces of the lattice are outlying.
+    degrees : dict of int to array
+        By size: the degrees of the outlying subspaces that were evaluated.
     n_evaluated : int
         Subspaces whose degree was computed.
     """
 
     outlying: dict[int, Mask]
+    degrees: dict[int, FloatArray]
     n_evaluated: int
 
-    def minimal(self, lattice: Lattice) -> dict[int, np.ndarray]:
-        """By size: the columns of the outlying subspaces without a smaller one inside."""
-        found = {}
+    def minimal(self, lattice: Lattice) -> Iterator[tuple[np.ndarray, FloatArray]]:
+        """By size: the columns of the outlying subspaces without a smaller one inside, and their degrees.
+
+        Nothing but its own degree can have decided of such a subspace.
+        """
         for m, outlying in self.outlying.items():
             least = outlying.copy()
             if m > 1:
                 least[outlying] = ~self.outlying[m - 1][lattice.below[m][outlying]].any(axis=1)
-            found[m] = lattice.members[m][least]
-        return found
+            yield lattice.members[m][least], self.degrees[m][least]
 
     def shares(self) -> FloatArray:
         """The share of outlying subspaces of each size, from the smallest on."""
@@ -155,6 +159,7 @@ def search(
         Called with the share of the subspaces that is decided.
     """
     state = {m: np.zeros(len(members), dtype=np.uint8) for m, members in lattice.members.items()}
+    value = {m: np.zeros(len(members)) for m, members in lattice.members.items()}
     n_evaluated = 0
     left = list(state)
     if order == "random":
@@ -175,14 +180,15 @@ def search(
         places = np.flatnonzero(state[m] == _UNKNOWN)
         if places.size == 0:
             continue
-        outlying = evaluate(lattice.members[m][places]) >= threshold
+        value[m][places] = evaluate(lattice.members[m][places])
+        outlying = value[m][places] >= threshold
         n_evaluated += places.size
         state[m][places] = np.where(outlying, _OUTLYING, _NOT)
         if order != "top_down":
             _prune_up(lattice, state, m)
         if order != "bottom_up":
             _prune_down(lattice, state, m, places[~outlying])
-    return Found({m: found == _OUTLYING for m, found in state.items()}, n_evaluated)
+    return Found({m: found == _OUTLYING for m, found in state.items()}, value, n_evaluated)
 
 
 def downward_saving(m: int) -> float:

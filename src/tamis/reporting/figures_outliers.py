@@ -8,7 +8,7 @@ from tamis.base.types import FloatArray
 from tamis.outliers.explain import Explained, ExplainedRow, column_of
 from tamis.outliers.outlying_row import listed
 from tamis.reporting.display_names import escaped
-from tamis.reporting.figure_description import Axis, Figure, Panel, Series
+from tamis.reporting.figure_description import Axis, Colour, Figure, Panel, Series
 
 #: Rows that are drawn besides the outlying one and its neighbours, and columns of a subspace.
 _ROWS, _COLUMNS = 1500, 12
@@ -32,42 +32,25 @@ def outlier_figure(explained: Explained, row: ExplainedRow, number: int = 0) -> 
     names = first.names[:_COLUMNS]
     placed = [_placed(explained, j) for j in columns]
     others = np.setdiff1d(_sampled(explained.data.n_rows), [row.found.row, *row.neighbours[0].tolist()])
-    groups = [
+    groups: list[tuple[str, np.ndarray, Colour, str, float]] = [
         ("other rows", others, "faint", "circle", 4.5),
         ("nearest rows", row.neighbours[0], "accent", "circle", 8.0),
         (row.found.name, np.array([row.found.row]), 5, "square", 11.0),
     ]
+    values = [column for column, _ in placed]
+    marks = []
+    for label, rows, colour, shape, size in groups:
+        x, y = _known(values[0][rows], values[1][rows]) if len(values) == 2 else _strips(values, rows)
+        marks.append(
+            Series(x, y, points=True, size=size, colour=colour, shape=shape, label=label, hover=escaped(label))
+        )
     if len(columns) == 2:
-        axes = [Axis(name, names=levels) for name, (_, levels) in zip(names, placed, strict=True)]
-        marks = [
-            Series(
-                *_known(placed[0][0][rows], placed[1][0][rows]),
-                points=True,
-                label=label,
-                colour=colour,
-                shape=shape,
-                size=size,
-                hover=escaped(label),
-            )
-            for label, rows, colour, shape, size in groups
-        ]
-        panel = Panel(axes[0], axes[1], marks)
+        across, up = (Axis(name, names=levels) for name, (_, levels) in zip(names, placed, strict=True))
+    elif len(columns) == 1:
+        across, up = Axis(names[0], names=placed[0][1]), Axis(visible=False)
     else:
-        marks = [
-            Series(
-                *_strips([values for values, _ in placed], rows),
-                points=True,
-                label=label,
-                colour=colour,
-                shape=shape,
-                size=size,
-                hover=escaped(label),
-            )
-            for label, rows, colour, shape, size in groups
-        ]
-        one = len(columns) == 1
-        across = Axis(names[0], names=placed[0][1]) if one else Axis("from the lowest to the highest value", "share")
-        panel = Panel(across, Axis(visible=False) if one else Axis(names=names), marks)
+        across, up = Axis("from the lowest to the highest value", "share"), Axis(names=names)
+    panel = Panel(across, up, marks)
     left = len(first.columns) - len(columns)
     drawn = [f"{others.size:,} other rows are drawn"] if others.size == _ROWS else []
     drawn += [f"{left} more columns are not drawn"] if left else []

@@ -128,8 +128,8 @@ def _tables(findings: Findings) -> list[Table]:
 def _line(name: str, found: Mapping[str, Any], threshold: str, what: str) -> list[str | None]:
     of = found[threshold]
     first = of["top-down"]
-    written = {"evaluated": lambda value: f"{value:.1f}", "seconds": lambda value: f"{1000 * value:.2f}"}[what]
-    cells = [written(of[search][what]) for search in _SEARCHES]
+    values = [of[search][what] for search in _SEARCHES]
+    cells = [f"{1000 * value:.2f}" if what == "seconds" else f"{value:.1f}" for value in values]
     return [name, f"{found['subspaces']:,}", f"{100 * first['outlying']:.0f} %", f"{first['minimal']:.1f}", *cells]
 
 
