@@ -158,8 +158,8 @@ def test_an_interrupt_ends_the_command_in_a_sentence(tmp_path):
     X = generator(3).normal(size=(3000, 20))
     names = ",".join(f"col{chr(97 + j)}" for j in range(20))
     np.savetxt(path, X, delimiter=",", header=names, comments="")
-    words = [sys.executable, "-m", "tamis.cli.main", "outliers", str(path), "--max-features", "all", "--threshold"]
-    process = subprocess.Popen([*words, "0.7"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    words = [sys.executable, "-m", "tamis.cli.main", "outliers", str(path), "--max-features", "all", "--rows"]
+    process = subprocess.Popen([*words, "1-3000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(12)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)

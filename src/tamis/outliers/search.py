@@ -172,7 +172,8 @@ def search(
         unknown = {m: int(np.count_nonzero(state[m] == _UNKNOWN)) for m in state}
         progress(1.0 - sum(unknown.values()) / lattice.size)
         if order == "dynamic":
-            up = _likely(state, unknown, sample)
+            decided = {m: float(np.mean(of == _OUTLYING)) for m, of in state.items() if unknown[m] == 0}
+            up = sample.given(decided)
             left.sort(key=partial(expected_decided, lattice=lattice, unknown=unknown, up=up), reverse=True)
         elif order in ("saving", "saving_flat"):
             left.sort(key=partial(total_saving, lattice=lattice, unknown=unknown, up=sample.mean), reverse=True)
@@ -249,18 +250,6 @@ def expected_decided(m: int, lattice: Lattice, unknown: dict[int, int], up: Floa
         elif t < m:
             decided += n * min(1.0 - up[t - 1], 1.0 - p ** math.comb(d - t, m - t))
     return decided / unknown[m]
-
-
-def _likely(state: dict[int, np.ndarray], unknown: dict[int, int], sample: Sample) -> FloatArray:
-    """The likely share of outlying subspaces among the unknown ones of each size."""
-    decided = {m: float(np.mean(of == _OUTLYING)) for m, of in state.items() if unknown[m] == 0}
-    expected = sample.given(decided)
-    found = np.zeros(len(state))
-    for m, of in state.items():
-        if unknown[m]:
-            left = expected[m - 1] * of.size - np.count_nonzero(of == _OUTLYING)
-            found[m - 1] = min(max(left / unknown[m], 0.0), 1.0)
-    return found
 
 
 def _prune_up(lattice: Lattice, state: dict[int, np.ndarray], m: int) -> None:
