@@ -120,7 +120,7 @@ def test_pieces_have_names_of_their_own_and_known_data(study):
     assert len(set(keys)) == len(keys)
     files = {"iris", "balance.scale", "glass", "ionosphere", "vote", "audiology", "lymph", "kr.vs.kp"}
     files |= {"heart.statlog", "hepatitis", "credit.a", "labor", "primary.tumor", "mushroom", "colic"}
-    files |= {"soybean", "sonar"}
+    files |= {"soybean", "sonar", "breast.w", "segment"}
     files |= {"bci2_datasetIV_finger", "BasicMotions", "JapaneseVowels", "ERing", "Libras"}
     assert set(study.data) <= {*ENTRIES, *files}
     names = [piece.data for piece in study.pieces]
@@ -318,6 +318,6 @@ def test_a_study_is_added_in_one_file(tmp_path):
 def test_the_studies_that_are_found():
     known = (
         "binning blasso cluster-tree contrasts convex-networks corona esnb fortal fr-svm fs-svm genes ghostminer "
-        "importance mdl-histogram mrmr nested-partitions parallel-fortal pip rckl text-clustering"
+        "highdod importance mdl-histogram mrmr nested-partitions parallel-fortal pip rckl text-clustering"
     )
     assert list(studies()) == known.split()

@@ -15,6 +15,7 @@ from tamis.cli import (
     genes,
     list_,
     mine,
+    outliers,
     predict,
     rank,
     report,
@@ -39,6 +40,7 @@ app.add_typer(data.app, name="data")
 app.command("genes")(genes.genes)
 app.command("list")(list_.list_parts)
 app.command("mine")(mine.mine)
+app.command("outliers")(outliers.outliers)
 app.command("predict")(predict.predict)
 app.command("rank")(rank.rank)
 app.command("report")(report.report)

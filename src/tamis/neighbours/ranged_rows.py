@@ -60,7 +60,7 @@ class _DenseRows:
         # Always a copy, because it is changed below.
         self._values = np.array(X[:, self._order] if nominal.any() else X, dtype=np.float64, order="C")
         numbers = self._values[:, : self._n_numeric]
-        shift, size = _ranges(np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))
+        shift, size = column_ranges(np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))
         numbers -= shift[self._order[: self._n_numeric]]
         numbers /= size[self._order[: self._n_numeric]]
         self._known = ~np.isnan(self._values)
@@ -106,7 +106,7 @@ class _SparseRows:
 
     def __init__(self, X: Matrix, metric: str) -> None:
         rows = canonical(sp.csr_array(X, dtype=np.float64, copy=True))
-        shift, size = _ranges(*min_max_axis(rows, axis=0, ignore_nan=True))
+        shift, size = column_ranges(*min_max_axis(rows, axis=0, ignore_nan=True))
         data = rows.data
         # A column is shifted only where zero is out of its range, and then all its known values are stored.
         data -= shift[rows.indices]
@@ -138,7 +138,7 @@ class _SparseRows:
         return found
 
 
-def _ranges(lowest: np.ndarray, highest: np.ndarray) -> tuple[FloatArray, FloatArray]:
+def column_ranges(lowest: np.ndarray, highest: np.ndarray) -> tuple[FloatArray, FloatArray]:
     """Shift and divisor that give each column a range of one; 0 and 1 where no value is known."""
     low, high = (np.nan_to_num(ends, posinf=np.inf, neginf=-np.inf).astype(np.float64) for ends in (lowest, highest))
     with np.errstate(over="ignore", invalid="ignore"):

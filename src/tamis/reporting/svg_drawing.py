@@ -229,7 +229,8 @@ def _series(mark: Series, x: _Scale, y: _Scale) -> Iterator[str]:
         hollow = (mark.shape or "").endswith("open")
         for (a, b), shade in zip(points, shades, strict=False):
             fill = "none" if hollow else colour
-            look = f'fill="{fill}" fill-opacity="{_LIGHT + (1 - _LIGHT) * shade:.2f}" stroke="{colour}"'
+            look = f'fill="{fill}" fill-opacity="{opacity * (_LIGHT + (1 - _LIGHT) * shade):.2f}" stroke="{colour}"'
+            look += "" if opacity == 1.0 else f' stroke-opacity="{opacity}"'
             half = mark.size / 2.4
             if (mark.shape or "").startswith("square"):
                 side = f"{2 * half:.1f}"
