@@ -4,8 +4,9 @@ import pytest
 
 from planted import with_valid_rows
 from tamis.compose.recipe import parse
+from tamis.reproduce.framework.challenge_models import measure
 from tamis.reproduce.framework.study import Task
-from tamis.reproduce.importance import _MODELS, STUDY, _measure
+from tamis.reproduce.importance import _MODELS, STUDY
 
 SETS = ("arcene", "dexter", "dorothea", "gisette_surrogate", "madelon")
 
@@ -20,7 +21,7 @@ def found() -> dict:
         "ensemble": "standardize | from_model(forest(20), k=4) | rlsc(n_estimators=5, max_samples=0.5)",
         "single": "standardize | rlsc(sigma=auto)",
     }
-    return {kind: _measure(recipe, Task(data)) for kind, recipe in recipes.items()}
+    return {kind: measure(recipe, Task(data)) for kind, recipe in recipes.items()}
 
 
 def test_pieces_are_recipes_on_the_five_sets_at_the_printed_share() -> None:

@@ -317,7 +317,7 @@ def test_a_study_is_added_in_one_file(tmp_path):
 
 def test_the_studies_that_are_found():
     known = (
-        "binning blasso cluster-tree contrasts convex-networks corona esnb fortal fr-svm fs-svm genes ghostminer "
-        "highdod importance mdl-histogram mrmr nested-partitions parallel-fortal pip rckl text-clustering"
+        "bayesnn binning blasso cluster-tree contrasts convex-networks corona esnb fortal fr-svm fs-svm genes "
+        "ghostminer highdod importance mdl-histogram mrmr nested-partitions parallel-fortal pip rckl text-clustering"
     )
     assert list(studies()) == known.split()
