@@ -161,12 +161,12 @@ def explain(
         numbers = model.most_outlying(min(top, n), progress=progress).tolist()
     else:
         numbers = [int(row) - 1 for row in rows]
-    names = [str(name) for name in data.feature_names.tolist()] if data.has_names else None
+    names = [str(name) if data.has_names else f"column {name}" for name in data.feature_names.tolist()]
     explained = []
     for number, found in zip(numbers, model.outlying_subspaces(numbers, progress=progress), strict=True):
         first = found.subspaces[:SHOWN]
         near = [model.neighbours(number, one.columns) for one in first]
-        renamed = found if names is None else _renamed(found, names)
+        renamed = _renamed(found, names)
         values = [
             [
                 ColumnValues(name, _text(column[number]), _texts(column.gather(rows_near)))
@@ -187,10 +187,9 @@ def column_of(data: Dataset, j: int) -> pl.Series:
 
 
 def _renamed(found: OutlyingRow, names: list[str]) -> OutlyingRow:
-    """The same with the names of the data set, which an array does not have."""
+    """The same with the names of the data set, which the model does not know of an array."""
     subspaces = [replace(one, names=tuple(names[j] for j in one.columns)) for one in found.subspaces]
-    known = {name: names[j] for j, name in enumerate(f"x{j}" for j in range(len(names)))}
-    return replace(found, subspaces=subspaces, unknown=tuple(known.get(name, name) for name in found.unknown))
+    return replace(found, subspaces=subspaces, unknown=tuple(names[j] for j in found.unknown_columns))
 
 
 def _row_name(data: Dataset, row: int) -> str:

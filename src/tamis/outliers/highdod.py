@@ -396,6 +396,7 @@ class HighDOD(TakesNominal, _Rows):
             for members, values in found.minimal(spaces) if found.degrees else ():
                 for columns, value in zip(known[members][:, ::-1].tolist(), values.tolist(), strict=True):
                     subspaces.append(Subspace(tuple(columns), tuple(names[j] for j in columns), value))
+        unknown = tuple(np.flatnonzero(np.isnan(x)).tolist())
         subspaces.sort(key=lambda one: (len(one.columns), -one.degree, one.columns))
         return OutlyingRow(
             row=row,
@@ -404,7 +405,8 @@ class HighDOD(TakesNominal, _Rows):
             degree=degree,
             subspaces=subspaces,
             largest=min(self.max_features_, known.size),
-            unknown=tuple(names[j] for j in range(len(names)) if j not in set(known.tolist())),
+            unknown_columns=unknown,
+            unknown=tuple(names[j] for j in unknown),
             n_columns=len(names),
             n_subspaces=n_subspaces,
             n_evaluated=n_evaluated,

@@ -44,8 +44,10 @@ class OutlyingRow:
         Those without a smaller one inside; the smallest first, of one size the highest degree first.
     largest : int
         Larger subspaces are not searched.
+    unknown_columns : tuple of int
+        The numbers of the columns without a value in this row, which are in no subspace.
     unknown : tuple of str
-        The columns without a value in this row, which are in no subspace.
+        Their names.
     n_columns : int
         The columns of the data.
     n_subspaces, n_evaluated : int
@@ -58,6 +60,7 @@ class OutlyingRow:
     degree: float
     subspaces: list[Subspace]
     largest: int
+    unknown_columns: tuple[int, ...]
     unknown: tuple[str, ...]
     n_columns: int
     n_subspaces: int
@@ -74,9 +77,9 @@ class OutlyingRow:
         Examples
         --------
         >>> far = Subspace((0, 2), ("age", "income"), 3.5)
-        >>> OutlyingRow(17, "row 17", 3.0, 4.0, [far], 3, (), 5, 25, 12).sentence()
+        >>> OutlyingRow(17, "row 17", 3.0, 4.0, [far], 3, (), (), 5, 25, 12).sentence()
         'row 17 is unlike its neighbours in age and income'
-        >>> OutlyingRow(18, "row 18", 3.0, 2.0, [], 3, (), 5, 25, 1).sentence()
+        >>> OutlyingRow(18, "row 18", 3.0, 2.0, [], 3, (), (), 5, 25, 1).sentence()
         'row 18 is like its neighbours in all columns together, so in every subspace'
         """
         if not self.subspaces:

@@ -6,7 +6,6 @@ import numpy as np
 
 from tamis.base.types import FloatArray
 from tamis.outliers.explain import Explained, ExplainedRow, column_of
-from tamis.outliers.outlying_row import listed
 from tamis.reporting.display_names import escaped
 from tamis.reporting.figure_description import Axis, Colour, Figure, Panel, Series
 
@@ -56,7 +55,7 @@ def outlier_figure(explained: Explained, row: ExplainedRow, number: int = 0) -> 
     drawn += [f"{left} more columns are not drawn"] if left else []
     return Figure(
         f"outlier-{number}",
-        f"{row.found.name} in {listed(first.names)}",
+        row.found.name,
         "The row, the rows nearest to it there, and others.",
         (5.0, 3.2),
         [panel],
