@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import tamis
+from sampled import with_few_draws
 from tamis.base.errors import TamisError
 from tamis.compose.catalog import catalog
 from tamis.data.dataset import Dataset
@@ -34,7 +35,7 @@ COUNTS = ("chi2", "kl", "pipp", "tfv", "ti", "bigrams", "tfidf")
 def recipes() -> list[str]:
     """Every part with its defaults: a classifier alone, others before one."""
     known = [one for one in catalog().values() if one.name not in COUNTS and "classify" in one.tasks]
-    return [one.name if one.kind == "classifier" else f"{one.name} | nb" for one in known]
+    return [with_few_draws(one.name) if one.kind == "classifier" else f"{one.name} | nb" for one in known]
 
 
 @pytest.mark.parametrize("recipe", recipes())

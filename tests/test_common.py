@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 
+from sampled import FEW_DRAWS
 from tamis.classify import KNN, SVM, ExtraTrees
 from tamis.compose.catalog import entries
 from tamis.regress import KNNRegressor, Ridge
@@ -285,7 +286,7 @@ def test_fit_shows_sample_weights_where_they_count():
 
 #: Parts that take long to fit by default, or want columns that are pairs: they are checked with less of the same.
 LIGHTER = {
-    "bayes_net": {"hidden": 3, "draws": 60, "warmup": 60, "chains": 1, "leapfrog": 10},
+    **FEW_DRAWS,
     "boost": {"n_estimators": 20},
     "committee": {"cv": 3},
     "contrasts": {"n_estimators": 5},

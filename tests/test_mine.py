@@ -296,7 +296,7 @@ MANY = (
 
 def test_the_stages_of_a_search_without_templates(tmp_path: Path) -> None:
     X, y = planted(50, 12)
-    found = quick(X, y, trials=80, only=(), without=MANY, run=tmp_path / "run")
+    found = quick(X, y, trials=120, only=(), without=MANY, run=tmp_path / "run")
     assert {"portfolio", "base", "select", "classify", "tune", "substitute"} <= set(found.leaderboard_["stage"])
     assert found.validation_.summary()["ber"].mean < 0.3
     assert not found.run_.failed

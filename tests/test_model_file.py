@@ -28,6 +28,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from sampled import FEW_DRAWS
 from tamis.base.errors import DataError, TamisError
 from tamis.base.predictions import predict_rows
 from tamis.base.seeds import seeded
@@ -43,7 +44,7 @@ from tamis.regress import KNNRegressor
 from tamis.select import Ranking
 from test_common import FOUND, variants
 
-PARTS = [(key, {}) for key in FOUND] + variants()
+PARTS = [(key, FEW_DRAWS.get(key[1], {})) for key in FOUND] + variants()
 
 
 def _rows():
@@ -95,7 +96,9 @@ def _through(model, X, y, path: Path, **known):
     ("key", "given", "form"),
     [
         # A part is tried in every form; of its variants the dense one stands for the others.
-        pytest.param(key, given, form, marks=[pytest.mark.slow] if given and form != "dense" else [])
+        pytest.param(
+            key, given, form, marks=[pytest.mark.slow] if given and form != "dense" and key[1] not in FEW_DRAWS else []
+        )
         for key, given in PARTS
         for form in ("dense", "sparse", "nominal")
     ],

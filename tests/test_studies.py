@@ -104,7 +104,7 @@ def test_the_command_prints_every_table(tiny, tamis, monkeypatch, tmp_path):
         (("contrasts", "--data", "iris"), "contrasts makes its own data"),
         (("fr-svm", "--json", "--markdown"), "exclude each other"),
         (("mrmr",), "not available: nci60_mrmr"),
-        (("nobody",), "no study is called 'nobody'; there are binning, "),
+        (("nobody",), "no study is called 'nobody'; there are bayesnn, binning, "),
     ],
 )
 def test_what_a_study_does_not_take_is_told(home, tamis, arguments, message, monkeypatch, tmp_path):

@@ -3,15 +3,15 @@
 import heapq
 from collections.abc import Callable, Sequence
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.stats import t as student
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.errors import TamisError
 from tamis.base.nominal import TakesNominal
 from tamis.base.part import Part
@@ -138,14 +138,14 @@ class HighDOD(TakesNominal, _Rows):
     part: ClassVar[Part] = Part("highdod", ("n_neighbors",), paper="Zhang 2005")
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "threshold": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto", "level"})],
-        "contamination": [Interval(Real, 0, 1, closed="left")],
-        "factor": [Interval(Real, 0, None, closed="neither")],
+        "n_neighbors": [integer(1)],
+        "threshold": [real(0, None), StrOptions({"auto", "level"})],
+        "contamination": [real(0, 1, "left")],
+        "factor": [real(0, None)],
         "metric": [StrOptions({"euclidean", "manhattan"})],
-        "max_features": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+        "max_features": [integer(1), StrOptions({"auto"}), None],
         "search": [StrOptions(set(SEARCHES))],
-        "n_samples": [Interval(Integral, 1, None, closed="left")],
+        "n_samples": [integer(1)],
         "random_state": ["random_state", np.random.Generator],
     }
 
