@@ -66,13 +66,13 @@ def mine(
         typer.Option("--split", help="Rows for the honest estimate: all rows in folds, or the official test rows."),
     ] = "folds",
     estimate: Annotated[
-        Literal["bootstrap", "nested"],
+        Literal["auto", "bootstrap", "nested"],
         typer.Option(
             "--estimate",
-            help="The honest estimate: one search with all the time, corrected by the bootstrap, or a search for each "
-            "outer fold.",
+            help="The honest estimate: one search with all the time, corrected by the bootstrap (auto for classes), or "
+            "a search for each outer fold (auto for numbers).",
         ),
-    ] = "bootstrap",
+    ] = "auto",
     folds: Annotated[int, typer.Option("--folds", min=2, help="Outer folds of a nested estimate.")] = 5,
     inner_folds: Annotated[int, typer.Option("--inner-folds", min=2, help="Folds within a search.")] = 5,
     group: Group = None,

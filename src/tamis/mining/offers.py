@@ -182,9 +182,7 @@ class Chooser:
             return self._by_rule(part, counts, self.wishes.rule), self._by_rule(part, counts, "simplest")
         values = shrunk(losses, weight, part.families)
         best = int(values.argmin())
-        share = weight / weight.sum()
-        own = losses[best]
-        error = float(np.sqrt(share**2 @ (own - share @ own) ** 2))
+        error = float(_standard_errors(losses[[best]], weight, counts)[0])
         within = np.flatnonzero((values <= values[best] + error) & (part.sizes >= 1))
         return best, min(within.tolist(), key=lambda i: (part.sizes[i], values[i]), default=best)
 
@@ -300,10 +298,9 @@ class NumberChooser(Chooser):
         best, small = super()._single(part, losses, weight, counts)
         if self.wishes.rule != "shrunk":
             return best, small
-        share = weight / weight.sum()
         more = losses - losses[best]
-        mean = more @ share
-        within = np.flatnonzero((mean <= np.sqrt((more - mean[:, None]) ** 2 @ share**2)) & (part.sizes >= 1))
+        mean = more @ (weight / weight.sum())
+        within = np.flatnonzero((mean <= _standard_errors(more, weight, counts)) & (part.sizes >= 1))
         single = min(within.tolist(), key=lambda i: (part.sizes[i], mean[i]), default=best)
         return single, small if part.sizes[small] <= part.sizes[single] else single
 
@@ -315,6 +312,26 @@ def chooser_of(library: Library, metric: Metric, wishes: Wishes, **options: Any)
     """The chooser of a library; the options are attributes of :class:`Chooser`."""
     kind = NumberChooser if isinstance(library, NumberLibrary) else ClassChooser
     return kind(library, metric, wishes, **options)
+
+
+def _standard_errors(values: FloatArray, weight: FloatArray, counts: FloatArray) -> FloatArray:
+    """Standard errors of the weighted means of values, one line of `values` each, over entries that count that often.
+
+    An entry that counts twice is two of a sample, as it was drawn twice.
+
+    Examples
+    --------
+    >>> values = np.array([[1.0, 2.0, 4.0, 5.0]])
+    >>> _standard_errors(values, np.ones(4), np.ones(4)).round(3)
+    array([0.791])
+    >>> drawn = np.array([2.0, 0.0, 0.0, 2.0])
+    >>> _standard_errors(values, drawn, drawn), _standard_errors(values[:, [0, 0, 3, 3]], np.ones(4), np.ones(4))
+    (array([1.]), array([1.]))
+    """
+    share = weight / weight.sum()
+    each = np.divide(share**2, counts, out=np.zeros_like(share), where=counts > 0)
+    found: FloatArray = np.sqrt((values - (values @ share)[:, None]) ** 2 @ each)
+    return found
 
 
 def is_balanced(metric: Metric) -> bool:
