@@ -108,9 +108,9 @@ def mine(
         (:func:`tamis.data.target_task.guess_task`).
     estimate : {"auto", "bootstrap", "nested"}, default="auto"
         How the honest error is estimated: "auto" is the bootstrap for classes, and nested for numbers, for which the
-        two have not been compared on many data sets. That by the bootstrap costs no search; where there is nothing to find it is
-        about two points too small. A nested estimate takes a search for each outer fold besides the one for the model,
-        so that each has less time; where there is much to find it is some points too large.
+        two have not been compared on many data sets. That by the bootstrap costs no search; where there is nothing to
+        find it is about two points too small. A nested estimate takes a search for each outer fold besides the one for
+        the model, so that each has less time; where there is much to find it is some points too large.
     prefer : {"best", "single", "small"}, default="best"
         Which offer becomes the model: the ensemble, the best single model, or the one with the fewest features within
         one standard error of the best. All are in ``models_``.
