@@ -32,7 +32,7 @@ class BayesNetRegressor(BayesianNetwork, Regressor):
         Rounds before, in which the step size is adapted.
     chains : int, default=2
     thin : int, default=10
-        Every so many draws one is taken for the predictions.
+        Of this many draws one is used for the predictions.
     sampler : {"hmc", "nuts"}, default="hmc"
         Trajectories of random length up to `leapfrog`, or those that end where they turn back.
     leapfrog : int, default=60

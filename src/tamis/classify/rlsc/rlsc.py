@@ -88,7 +88,7 @@ class RLSC(SharedFit, WeightedClassifier):
 
         sum_i (s_i - f(x_i))^2 + n penalty |f|^2,    f(x) = sum_i c_i k(x_i, x),
 
-    and predicts the sign of f(x). Several classes are told apart one against the rest, on one decomposition of the
+    and predicts the sign of f(x). Several classes are separated one against the rest, on one decomposition of the
     kernel matrix; the largest f wins.
 
     ============ ================================
