@@ -1,8 +1,11 @@
 """Kernels against plain NumPy twins."""
 
 import contextlib
+import itertools
 import logging
 import time
+from functools import reduce
+from operator import add
 
 import numpy as np
 import pytest
@@ -110,6 +113,36 @@ def test_comoments_of_a_small_table_equal_those_of_the_kernel_to_the_bit(problem
     _small_comoments(X, 1, y, weight, found)
     dense_comoments(X, 1, y, weight, expected)
     assert found.tobytes() == expected.tobytes()
+
+
+def parts_of(X, cuts):
+    """Slices of rows, of which some may be empty."""
+    borders = [0, *sorted(min(cut, X.shape[0]) for cut in cuts), X.shape[0]]
+    return [slice(*pair) for pair in itertools.pairwise(borders)]
+
+
+@given(problems(), st.lists(st.integers(0, 150), max_size=3), st.sampled_from([1.0, 1e7]))
+def test_moments_of_parts_add_up_to_those_of_all_rows(problem, cuts, shift):
+    X, codes, weight = problem
+    X = X + shift
+    for form in (np.asarray, sp.csr_array):
+        whole = ClassMoments.of(form(X), codes, weight)
+        rows = parts_of(X, cuts)
+        summed = reduce(add, (ClassMoments.of(form(X[r]), codes[r], weight[r], n_classes=3) for r in rows))
+        for name in ("weight", "mean", "scatter"):
+            np.testing.assert_allclose(getattr(summed, name), getattr(whole, name), rtol=1e-9, atol=1e-9 * shift)
+
+
+@given(problems(), st.data(), st.lists(st.integers(0, 150), max_size=3))
+def test_comoments_of_parts_add_up_to_those_of_all_rows(problem, data, cuts):
+    X, _, weight = problem
+    y = data.draw(hnp.arrays(np.float64, X.shape[0], elements=targets))
+    rows = [r for r in parts_of(X, cuts) if r.start < r.stop]
+    for form in (np.asarray, sp.csr_array):
+        whole = TargetMoments.of(form(X), y, weight)
+        summed = reduce(add, (TargetMoments.of(form(X[r]), y[r], weight[r]) for r in rows))
+        np.testing.assert_allclose(summed.correlation, whole.correlation, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(summed.weight, whole.weight)
 
 
 @given(problems(), st.booleans())

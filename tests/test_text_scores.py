@@ -317,8 +317,13 @@ def test_many_scores_refuse_what_one_does(problem):
         scores.many(X, y, by=[("pip", {"of": "presence"})])
     with pytest.raises(TamisError, match="at least one score"):
         scores.many(X, y, by=[])
-    with pytest.raises(TamisError, match="cc is not a formula of a summary"):
-        scores.cc.of(ClassCounts(X, y))
+    with pytest.raises(TamisError, match="ssv is not a formula of a summary"):
+        scores.ssv.of(ClassCounts(X, y))
+    np.testing.assert_allclose(scores.many(X, y, by=["t", "variance"]), [scores.t(X, y), scores.variance(X)])
+    np.testing.assert_array_equal(scores.many(X, y, by=["variance", "cc"])[1], scores.cc(X, y))
+    halves = y + 0.5
+    found = scores.many(X, halves, by=["variance", "cc", "f"])
+    np.testing.assert_array_equal(found[1:], [scores.cc(X, halves), scores.f(X, halves)])
 
 
 def test_a_signature_shows_what_a_user_passes():
@@ -334,6 +339,21 @@ def test_a_sum_of_counts_does_not_hold_the_rows(problem):
     del parts
     assert [one() for one in held] == [None, None]
     np.testing.assert_allclose(scores.tfv.of(summed).values, scores.tfv(X))
+
+
+@pytest.mark.parametrize("name", [*TEXT, "ig"])
+def test_counts_become_arrays_and_back(name, problem):
+    X, y = problem
+    score, y = scores.get(name), np.unique(y, return_inverse=True)[1]
+    formula = score.formula_for({})
+    first = formula.summary(X[:30], y[:30], None, n_classes=y.max() + 1)
+    score.of(first)
+    asked = first.kinds
+    summed = first + formula.summary(X[30:], y[30:], None, n_classes=y.max() + 1)
+    assert summed.kinds == asked != ()
+    again = ClassCounts.of_arrays(summed.arrays())
+    np.testing.assert_array_equal(score.of(again).values, score.of(summed).values)
+    np.testing.assert_allclose(score.of(summed).values, score(X, y), rtol=1e-12)
 
 
 @given(

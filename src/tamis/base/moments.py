@@ -10,15 +10,17 @@ import scipy.sparse as sp
 from scipy.special import fdtrc
 
 from tamis.base.errors import DataError
-from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.summary import ArrayFields
+from tamis.base.task import is_numeric
+from tamis.base.types import Codes, FloatArray, Matrix, Target
 from tamis.base.validation import canonical, class_pairs
 from tamis.kernels.comoments import csc_comoments, csr_comoments, dense_comoments
 from tamis.kernels.moments import TILE_ROWS, csc_class_moments, csr_class_moments, dense_class_moments
 from tamis.kernels.sparse import stored_arrays
 from tamis.kernels.totals import csc_class_totals, csr_class_totals, dense_class_totals
 
-#: Columns of a non-contiguous matrix copied at a time.
-_BLOCK = 512
+#: Columns of a non-contiguous matrix copied at a time: few enough for the processor's cache.
+_BLOCK = 64
 
 #: Values up to which NumPy summarises a table sooner than numba is imported and a kernel loaded.
 _FEW = 50_000
@@ -34,10 +36,18 @@ _UNEXPLAINED = 1e-12
 
 
 @dataclass(frozen=True)
-class ClassMoments:
+class ClassMoments(ArrayFields):
     """Weight, mean and scatter of each column in each class; every array is (classes, columns).
 
-    Missing values are left out, so `weight` may differ from column to column.
+    Missing values are left out, so `weight` may differ from column to column. Those of parts of the rows, with the same
+    classes, add up to those of all rows but for rounding.
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0], [3.0], [2.0], [8.0]]), np.array([0, 0, 1, 0])
+    >>> parts = [ClassMoments.of(X[rows], y[rows], n_classes=2) for rows in (slice(2), slice(2, 4))]
+    >>> (parts[0] + parts[1]).mean.ravel()
+    array([4., 2.])
     """
 
     weight: FloatArray
@@ -45,9 +55,14 @@ class ClassMoments:
     scatter: FloatArray
 
     @classmethod
-    def of(cls, X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> "ClassMoments":
-        """Summarise `X` by the class codes `y` (0, 1, ...), in one pass."""
-        n_classes = int(y.max()) + 1
+    def of(
+        cls, X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, n_classes: int | None = None
+    ) -> "ClassMoments":
+        """Summarise `X` by the class codes `y` (0, 1, ...), in one pass.
+
+        `n_classes` is for rows that may lack the last classes.
+        """
+        n_classes = int(y.max()) + 1 if n_classes is None else n_classes
         shape = (n_classes, X.shape[1])
         weight, mean, scatter = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         row_weight = _row_weight(sample_weight, X.shape[0])
@@ -62,9 +77,19 @@ class ClassMoments:
             dense = _small_class_moments if _is_small(X, row_weight) else dense_class_moments
             for columns, block in in_rows(X):
                 dense(block, columns.start, rows, starts, row_weight, weight, mean, scatter)
+        return cls._settled(weight, mean, scatter)
+
+    @classmethod
+    def _settled(cls, weight: FloatArray, mean: FloatArray, scatter: FloatArray) -> "ClassMoments":
+        """Refuse what is too large, and take scatter that is rounding for none."""
         _refuse_huge(mean)
         scatter[scatter <= weight * (_ROUNDING * mean) ** 2] = 0.0
         return cls(weight, mean, scatter)
+
+    def __add__(self, other: "ClassMoments") -> "ClassMoments":
+        step, share, pooled = _merging(self, other)
+        mean = self.mean + step * share
+        return self._settled(self.weight + other.weight, mean, self.scatter + other.scatter + step**2 * pooled)
 
     @cached_property
     def total(self) -> FloatArray:
@@ -147,10 +172,11 @@ def _small_class_moments(
 
 
 @dataclass(frozen=True)
-class TargetMoments:
+class TargetMoments(ArrayFields):
     """Weight, means, scatters and covariation of each column and a numeric target, over the rows in which it is known.
 
-    Every array is (columns,). `covariation` is the sum of the products of the deviations from both means.
+    Every array is (columns,). `covariation` is the sum of the products of the deviations from both means. Those of
+    parts of the rows add up, as :class:`ClassMoments` do.
     """
 
     weight: FloatArray
@@ -181,17 +207,52 @@ class TargetMoments:
             dense = _small_comoments if _is_small(X, row_weight) else dense_comoments
             for columns, block in in_rows(X):
                 dense(block, columns.start, y, row_weight, found)
-        weight, mean, target_mean, scatter, target_scatter, covariation = found
+        return cls._settled(*found)
+
+    @classmethod
+    def _settled(
+        cls,
+        weight: FloatArray,
+        mean: FloatArray,
+        target_mean: FloatArray,
+        scatter: FloatArray,
+        target_scatter: FloatArray,
+        covariation: FloatArray,
+    ) -> "TargetMoments":
+        """Refuse what is too large, and take scatter that is rounding for none."""
         _refuse_huge(mean[None])
         scatter[scatter <= weight * (_ROUNDING * mean) ** 2] = 0.0
         target_scatter[target_scatter <= weight * (_ROUNDING * target_mean) ** 2] = 0.0
         return cls(weight, mean, target_mean, scatter, target_scatter, covariation)
+
+    def __add__(self, other: "TargetMoments") -> "TargetMoments":
+        step, share, pooled = _merging(self, other)
+        target_step = other.target_mean - self.target_mean
+        return self._settled(
+            self.weight + other.weight,
+            self.mean + step * share,
+            self.target_mean + target_step * share,
+            self.scatter + other.scatter + step**2 * pooled,
+            self.target_scatter + other.target_scatter + target_step**2 * pooled,
+            self.covariation + other.covariation + step * target_step * pooled,
+        )
 
     @cached_property
     def correlation(self) -> FloatArray:
         """Pearson correlation; 0 where the column or the target is constant."""
         sizes = np.sqrt(self.scatter) * np.sqrt(self.target_scatter)
         return np.clip(divide(self.covariation, sizes), -1.0, 1.0)
+
+
+def moments(
+    X: Matrix, y: Target | None, sample_weight: FloatArray | None = None, *, n_classes: int | None = None
+) -> ClassMoments | TargetMoments:
+    """The summary that suits a target of class codes, of numbers, or none, for which all rows are one class."""
+    if y is None:
+        return ClassMoments.of(X, np.zeros(X.shape[0], dtype=np.intp), sample_weight)
+    if is_numeric(y):
+        return TargetMoments.of(X, y, sample_weight)
+    return ClassMoments.of(X, y, sample_weight, n_classes=n_classes)
 
 
 def regression_f(correlation: FloatArray, weight: FloatArray) -> FloatArray:
@@ -283,6 +344,14 @@ def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     out = divide(numerator, denominator)
     out[(denominator == 0) & (numerator > 0)] = np.inf
     return out
+
+
+def _merging(
+    a: ClassMoments | TargetMoments, b: ClassMoments | TargetMoments
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """For the update of Chan, Golub and LeVeque: from mean to mean, the share of `b`, and the weight of products."""
+    share = divide(b.weight, a.weight + b.weight)
+    return b.mean - a.mean, share, a.weight * share
 
 
 def _row_weight(sample_weight: FloatArray | None, n_rows: int) -> FloatArray:

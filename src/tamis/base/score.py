@@ -13,6 +13,7 @@ from tamis.base._sklearn import validate_parameter_constraints
 from tamis.base.errors import TamisError
 from tamis.base.nominal import coded
 from tamis.base.part import Part
+from tamis.base.summary import Formula
 from tamis.base.task import BOTH, Task, WantedTask, numeric_target, task_of, wrong_task
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.validation import canonical, check_weights, encode_labels
@@ -66,8 +67,11 @@ class Score:
     tasks : tuple of str
         The tasks it serves: "classify", "regress" or both.
     summary : callable, optional
-        ``summary(X, y, sample_weight)``, for a score that is a formula of a summary of the data; `function` then gets
-        the summary in place of the three. Scores with the same one can share it (:func:`tamis.scores.many`).
+        ``summary(X, y, sample_weight, n_classes=None)``, for a score that is a formula of a summary of the data
+        (:class:`tamis.base.summary.Summary`); `function` then gets the summary in place of the data. Scores with the
+        same one can share it (:func:`tamis.scores.many`), and summaries of pieces of the data add up.
+    formula : Formula, optional
+        For a score that is a formula of a summary with some options only, and of numeric columns.
     """
 
     part: Part
@@ -81,6 +85,7 @@ class Score:
     columnwise: bool = True
     summary: Callable[..., Any] | None = None
     tasks: tuple[Task, ...] = ("classify",)
+    formula: Formula | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.function.__doc__)
@@ -159,10 +164,27 @@ class Score:
 
     def of(self, summary: Any, **options: Any) -> Scored:
         """Score a summary of the data: one that other scores share, or the sum of those of parts of the rows."""
-        if self.summary is None:
+        formula = self.formula_for(options)
+        if formula is None:
             raise TamisError(f"{self.name} is not a formula of a summary: pass X and y")
         self._check_options(options)
-        return _scored(self.function(summary, **options))
+        return _scored(formula.function(summary, **options))
+
+    def formula_for(self, options: Mapping[str, Any]) -> Formula | None:
+        """The score with these options as a formula of a summary; None where it is none.
+
+        Examples
+        --------
+        >>> from tamis.scores import ig
+        >>> ig.formula_for({}).summary.__name__, ig.formula_for({"of": "states"})
+        ('ClassCounts', None)
+        """
+        if self.summary is not None:
+            return Formula(self.summary, self.function)
+        if self.formula is None:
+            return None
+        given = {**self.options, **options}
+        return self.formula if all(given[name] == value for name, value in self.formula.when.items()) else None
 
     def _check_options(self, options: dict[str, Any]) -> None:
         unknown = sorted(set(options) - set(self.options))
@@ -196,10 +218,16 @@ class Score:
             raise TamisError(f"{self.name} needs the target; pass y")
         check_consistent_length(X, y)
         y = column_or_1d(y)
+        if self._settled(y, task) == "regress":
+            return numeric_target(y, self.name)
+        return encode_labels(y, self.name)[1]
+
+    def _settled(self, y: Any, task: WantedTask = "auto") -> Task:
+        """The task of a target: the one that is wanted, the only one of the score, or what the values tell."""
         if task != "auto":
             self.check_task(task)
-        settled: Task = self.tasks[0] if self.tasks != BOTH else task_of(y) if task == "auto" else task
-        return numeric_target(y, self.name) if settled == "regress" else encode_labels(y, self.name)[1]
+            return task
+        return self.tasks[0] if self.tasks != BOTH or y is None else task_of(y)
 
 
 def score_many(
@@ -211,19 +239,20 @@ def score_many(
     if sp.issparse(X):
         # The rows of scikit-learn's vectorizers are not sorted: once for all.
         X = canonical(_numbers(X))
-    rows: tuple[Any, ...] = ()
-    if formulas := [score for score, _ in wanted if score.summary is not None]:
-        numbers = _numbers(X)
-        supervised = next((score for score in formulas if score.supervised), None)
-        codes = None if supervised is None else supervised._target(numbers, y)
-        rows = numbers, codes, check_weights(sample_weight, numbers)
+    formulas = [score for score, _ in wanted if score.summary is not None]
+    numbers = _numbers(X) if formulas else None
+    weight = check_weights(sample_weight, numbers) if formulas else None
+    targets = {score._settled(y): score._target(numbers, y) for score in formulas if score.supervised}
     for score, options in wanted:
         if score.summary is None:
             found.append(score._checked(X, y, sample_weight, dict(options)))
             continue
-        if score.summary not in summaries:
-            summaries[score.summary] = score.summary(*rows)
-        found.append(score.of(summaries[score.summary], **options))
+        # A score that ignores the target shares the summary of those that do not.
+        task = score._settled(y) if score.supervised else next(iter(targets), None)
+        key = score.summary, task
+        if key not in summaries:
+            summaries[key] = score.summary(numbers, None if task is None else targets[task], weight)
+        found.append(score.of(summaries[key], **options))
     return found
 
 
@@ -254,8 +283,9 @@ def score(
     columnwise: bool = True,
     summary: Callable[..., Any] | None = None,
     tasks: tuple[Task, ...] = ("classify",),
+    formula: Formula | None = None,
 ) -> Callable[[Callable[..., FloatArray | Scored]], Score]:
     """Decorate a function as the score of a card; the keywords are those of :class:`Score`."""
 
     options = (supervised, pvalues, nonnegative, constraints or {}, takes_nominal, takes_codes, columnwise, summary)
-    return lambda function: Score(part, function, *options, tasks)
+    return lambda function: Score(part, function, *options, tasks, formula)

@@ -1,8 +1,8 @@
 """Counts of words and documents in each class, which the scores of text are a formula of."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -50,7 +50,7 @@ class ClassCounts:
 
     Scores of the same data share one of these, so that each kind is counted once. Those of parts of the rows, with the
     same classes, add up: ``ClassCounts(X[:9], y[:9], n_classes=2) + ClassCounts(X[9:], y[9:], n_classes=2)``. A sum
-    does not keep the rows.
+    does not keep the rows. It has the kinds that one of the two has been asked for; all, where neither has.
 
     Parameters
     ----------
@@ -160,20 +160,37 @@ class ClassCounts:
         low, high = self.range
         return low < high
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of counts that were computed."""
+        return tuple(kind for kind in _KINDS if kind in vars(self))
+
     def __add__(self, other: "ClassCounts") -> "ClassCounts":
+        wanted = {*self.kinds, *other.kinds} or set(_KINDS)
+        if "range" in wanted:
+            wanted.add("presence")
         both = object.__new__(ClassCounts)
-        for kind in ("presence", "occurrences"):
-            a, b = getattr(self, kind), getattr(other, kind)
-            setattr(both, kind, Totals(a.total + b.total, a.known + b.known, min(a.lowest, b.lowest)))
-        both.logs = LogSums(*(a + b for a, b in zip(self.logs, other.logs, strict=True)))
-        seen = [counts.known.any(axis=0) for counts in (self, other)]
-        (low, high), (lower, higher) = self.range, other.range
-        some = seen[0] & seen[1]
-        both.range = (
-            np.where(some, np.minimum(low, lower), np.where(seen[0], low, lower)),
-            np.where(some, np.maximum(high, higher), np.where(seen[0], high, higher)),
-        )
+        for kind in wanted:
+            setattr(both, kind, _SUMS[kind](self, other))
         return both
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What was computed, as arrays by name, for :meth:`of_arrays`."""
+        found: dict[str, np.ndarray] = {}
+        for kind in self.kinds:
+            parts = getattr(self, kind)
+            found |= {f"{kind}.{place}": np.asarray(part) for place, part in enumerate(parts)}
+        return found
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "ClassCounts":
+        """The counts that :meth:`arrays` wrote; they do not keep the rows."""
+        found = object.__new__(cls)
+        for kind, make in _KINDS.items():
+            parts = [arrays[f"{kind}.{place}"] for place in range(3) if f"{kind}.{place}" in arrays]
+            if parts:
+                setattr(found, kind, make(*parts))
+        return found
 
     def _totals(self, *, presence: bool) -> Totals:
         found = Totals(*class_totals(self._X, self._y, self._weight, presence=presence, n_classes=self._n_classes))
@@ -181,6 +198,43 @@ class ClassCounts:
         size = np.bincount(self._y, weights=self._weight, minlength=self._n_classes)
         found.known[found.known <= _ROUNDING * size[:, None]] = 0.0
         return found
+
+
+def _sum_of_totals(kind: str) -> Callable[[ClassCounts, ClassCounts], Totals]:
+    def summed(a: ClassCounts, b: ClassCounts) -> Totals:
+        x, y = getattr(a, kind), getattr(b, kind)
+        return Totals(x.total + y.total, x.known + y.known, min(x.lowest, y.lowest))
+
+    return summed
+
+
+def _sum_of_logs(a: ClassCounts, b: ClassCounts) -> LogSums:
+    return LogSums(*(x + y for x, y in zip(a.logs, b.logs, strict=True)))
+
+
+def _joint_range(a: ClassCounts, b: ClassCounts) -> tuple[FloatArray, FloatArray]:
+    seen = [counts.known.any(axis=0) for counts in (a, b)]
+    (low, high), (lower, higher) = a.range, b.range
+    some = seen[0] & seen[1]
+    return (
+        np.where(some, np.minimum(low, lower), np.where(seen[0], low, lower)),
+        np.where(some, np.maximum(high, higher), np.where(seen[0], high, higher)),
+    )
+
+
+#: The kinds of counts, and how each is made of its arrays.
+_KINDS: dict[str, Callable[..., Any]] = {
+    "presence": lambda total, known, lowest: Totals(total, known, float(lowest)),
+    "occurrences": lambda total, known, lowest: Totals(total, known, float(lowest)),
+    "logs": LogSums,
+    "range": lambda low, high: (low, high),
+}
+_SUMS: dict[str, Callable[[ClassCounts, ClassCounts], Any]] = {
+    "presence": _sum_of_totals("presence"),
+    "occurrences": _sum_of_totals("occurrences"),
+    "logs": _sum_of_logs,
+    "range": _joint_range,
+}
 
 
 def class_mean(counts: ClassCounts, totals: Totals, useful: Mask, measure: Callable[[OneClass], FloatArray]) -> Scored:

@@ -3,11 +3,11 @@
 import numpy as np
 
 from tamis.base._sklearn import StrOptions
-from tamis.base.moments import ClassMoments, TargetMoments, divide
+from tamis.base.moments import ClassMoments, TargetMoments, divide, moments
 from tamis.base.part import Part
 from tamis.base.score import score
-from tamis.base.task import BOTH, is_numeric
-from tamis.base.types import FloatArray, Matrix, Target
+from tamis.base.task import BOTH
+from tamis.base.types import FloatArray
 
 
 @score(
@@ -16,8 +16,9 @@ from tamis.base.types import FloatArray, Matrix, Target
     ),
     constraints={"classes": [StrOptions({"nominal", "ordered"})]},
     tasks=BOTH,
+    summary=moments,
 )
-def cc(X: Matrix, y: Target, sample_weight: FloatArray | None = None, *, classes: str = "nominal") -> FloatArray:
+def cc(m: ClassMoments | TargetMoments, *, classes: str = "nominal") -> FloatArray:
     """Absolute correlation of the feature with the target.
 
     For numbers, and for the codes of two classes, it is the absolute Pearson correlation
@@ -40,14 +41,13 @@ def cc(X: Matrix, y: Target, sample_weight: FloatArray | None = None, *, classes
     >>> cc(np.array([[1.0, 2.0], [2.0, 0.0], [3.0, 2.0]]), [0.5, 1.0, 1.5])
     array([1., 0.])
     """
-    if is_numeric(y):
-        return np.abs(TargetMoments.of(X, y, sample_weight).correlation)
-    moments = ClassMoments.of(X, y, sample_weight)
-    variation = moments.between + moments.within
+    if isinstance(m, TargetMoments):
+        return np.abs(m.correlation)
+    variation = m.between + m.within
     if classes == "nominal":
-        return np.sqrt(np.minimum(divide(moments.between, variation), 1.0))
-    codes = np.arange(moments.mean.shape[0])[:, None]
-    centred = codes - divide((moments.weight * codes).sum(axis=0), moments.total)
-    covariation = (moments.weight * centred * (moments.mean - moments.grand_mean)).sum(axis=0)
-    code_variation = (moments.weight * centred**2).sum(axis=0)
+        return np.sqrt(np.minimum(divide(m.between, variation), 1.0))
+    codes = np.arange(m.mean.shape[0])[:, None]
+    centred = codes - divide((m.weight * codes).sum(axis=0), m.total)
+    covariation = (m.weight * centred * (m.mean - m.grand_mean)).sum(axis=0)
+    code_variation = (m.weight * centred**2).sum(axis=0)
     return np.minimum(np.abs(divide(covariation, np.sqrt(variation * code_variation))), 1.0)

@@ -3,15 +3,27 @@
 import numpy as np
 from scipy.special import fdtrc
 
-from tamis.base.moments import ClassMoments, TargetMoments, divide, ratio, regression_f, regression_pvalues
+from tamis.base.moments import (
+    ClassMoments,
+    TargetMoments,
+    divide,
+    moments,
+    ratio,
+    regression_f,
+    regression_pvalues,
+)
 from tamis.base.part import Part
 from tamis.base.score import Scored, score
-from tamis.base.task import BOTH, is_numeric
-from tamis.base.types import FloatArray, Matrix, Target
+from tamis.base.task import BOTH
 
 
-@score(Part("f", paper="Fisher 1925", phrase="the F statistic", ranks_like="cc"), pvalues=True, tasks=BOTH)
-def f(X: Matrix, y: Target, sample_weight: FloatArray | None = None) -> Scored:
+@score(
+    Part("f", paper="Fisher 1925", phrase="the F statistic", ranks_like="cc"),
+    pvalues=True,
+    tasks=BOTH,
+    summary=moments,
+)
+def f(m: ClassMoments | TargetMoments) -> Scored:
     """Variance that the target explains over the variance that it leaves.
 
     For classes F = (B / (k - 1)) / (W / (n - k)), with B the scatter of the k class means and W the scatter within
@@ -34,11 +46,9 @@ def f(X: Matrix, y: Target, sample_weight: FloatArray | None = None) -> Scored:
     >>> f(np.array([[0.0], [1.0], [2.0], [3.0]]), [0.5, 0.5, 2.5, 2.5])
     array([8.])
     """
-    if is_numeric(y):
-        moments = TargetMoments.of(X, y, sample_weight)
-        found = regression_f(moments.correlation, moments.weight)
-        return Scored(found, lambda: regression_pvalues(found, moments.weight))
-    m = ClassMoments.of(X, y, sample_weight)
+    if isinstance(m, TargetMoments):
+        found, weight = regression_f(m.correlation, m.weight), m.weight
+        return Scored(found, lambda: regression_pvalues(found, weight))
     present = (m.weight > 0).sum(axis=0)
     between_freedom = np.maximum(present - 1.0, 0.0)
     within_freedom = np.maximum(m.total - present, 0.0)

@@ -1,9 +1,9 @@
 """Fisher's criterion."""
 
-from tamis.base.moments import ClassMoments, ratio
+from tamis.base.moments import ClassMoments, moments, ratio
 from tamis.base.part import Part
 from tamis.base.score import score
-from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.types import FloatArray
 
 
 @score(
@@ -14,9 +14,10 @@ from tamis.base.types import Codes, FloatArray, Matrix
         ranks_like="cc",
         ranks_like_on=("balanced_binary",),
         counterpart="cc",
-    )
+    ),
+    summary=moments,
 )
-def fisher(X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> FloatArray:
+def fisher(m: ClassMoments) -> FloatArray:
     """Squared distance of the class means over the sum of the class variances.
 
         (mu+ - mu-)^2 / (V+ + V-),
@@ -32,5 +33,4 @@ def fisher(X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> Floa
     >>> fisher(np.array([[0.0], [2.0], [4.0], [6.0]]), [0, 0, 1, 1])
     array([8.])
     """
-    m = ClassMoments.of(X, y, sample_weight)
     return m.pair_mean(lambda a, b: ratio(m.gap(a, b) ** 2, m.variance[a] + m.variance[b]))

@@ -5,11 +5,22 @@ import numpy as np
 from tamis.base._sklearn import StrOptions
 from tamis.base.part import Part
 from tamis.base.score import score
+from tamis.base.summary import Formula
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.contingency.class_counts import ClassCounts
 from tamis.contingency.information import mutual_information
 from tamis.contingency.tables import class_information
 from tamis.scores.mi import STATES
+
+
+def _of_presence(
+    counts: ClassCounts, *, of: str = "presence", bins: str = "auto", n_bins: int | None = None
+) -> FloatArray:
+    """The information of the presence of numeric columns; the options are those of the score."""
+    present, known = counts.presence.total, counts.known
+    # Rounding of weights may leave a negative count.
+    tables = np.stack((present, np.maximum(known - present, 0.0)), axis=2).reshape(known.shape[0], -1)
+    return mutual_information(tables, np.arange(0, tables.shape[1] + 1, 2))
 
 
 @score(
@@ -22,6 +33,7 @@ from tamis.scores.mi import STATES
     ),
     constraints={"of": [StrOptions({"presence", "states"})], **STATES},
     takes_nominal=True,
+    formula=Formula(ClassCounts, _of_presence, {"of": "presence"}),
 )
 def ig(
     X: Matrix,
@@ -51,11 +63,7 @@ def ig(
     """
     if of == "states":
         return class_information(X, y, sample_weight, by=bins, n_bins=n_bins, nominal=nominal)
-    found = ClassCounts(X, y, sample_weight)
-    present, known = found.presence.total, found.known
-    # Rounding of weights may leave a negative count.
-    counts = np.stack((present, np.maximum(known - present, 0.0)), axis=2).reshape(known.shape[0], -1)
-    values = mutual_information(counts, np.arange(0, counts.shape[1] + 1, 2))
+    values = _of_presence(ClassCounts(X, y, sample_weight))
     if nominal is not None and nominal.any():
         levels = np.ones(int(nominal.sum()), dtype=bool)
         values[nominal] = class_information(X[:, nominal], y, sample_weight, nominal=levels)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from tamis.base.moments import ClassMoments, ratio
+from tamis.base.moments import ClassMoments, moments, ratio
 from tamis.base.part import Part
 from tamis.base.score import score
-from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.types import FloatArray
 
 
 @score(
@@ -16,9 +16,10 @@ from tamis.base.types import Codes, FloatArray, Matrix
         ranks_like="cc",
         ranks_like_on=("balanced_binary",),
         counterpart="cc",
-    )
+    ),
+    summary=moments,
 )
-def s2n(X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> FloatArray:
+def s2n(m: ClassMoments) -> FloatArray:
     """Distance of the class means over the sum of the class deviations.
 
         |mu+ - mu-| / (sd+ + sd-),
@@ -34,6 +35,5 @@ def s2n(X: Matrix, y: Codes, sample_weight: FloatArray | None = None) -> FloatAr
     >>> s2n(np.array([[0.0], [2.0], [4.0], [6.0]]), [0, 0, 1, 1])
     array([2.])
     """
-    m = ClassMoments.of(X, y, sample_weight)
     deviation = np.sqrt(m.variance)
     return m.pair_mean(lambda a, b: ratio(m.gap(a, b), deviation[a] + deviation[b]))

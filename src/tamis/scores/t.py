@@ -3,10 +3,10 @@
 import numpy as np
 from scipy.special import stdtr
 
-from tamis.base.moments import ClassMoments, divide, ratio
+from tamis.base.moments import ClassMoments, divide, moments, ratio
 from tamis.base.part import Part
 from tamis.base.score import Scored, score
-from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.types import FloatArray
 from tamis.base.validation import class_pairs
 
 
@@ -14,8 +14,9 @@ from tamis.base.validation import class_pairs
     Part("t", paper="Student 1908; Welch 1947", phrase="the t statistic", ranks_like="cc", counterpart="f"),
     pvalues=True,
     constraints={"welch": ["boolean"]},
+    summary=moments,
 )
-def t(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, welch: bool = False) -> Scored:
+def t(m: ClassMoments, *, welch: bool = False) -> Scored:
     """Absolute t statistic of the difference between class means.
 
     Student's pooled variance by default, Welch's unequal variances with ``welch=True``. P-values are two-sided.
@@ -31,7 +32,6 @@ def t(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, *, welch: bo
     >>> t(X, [0, 0, 1, 1]), t.pvalues(X, [0, 0, 1, 1]).round(3)
     (array([2.82842712]), array([0.106]))
     """
-    m = ClassMoments.of(X, y, sample_weight)
     pairs = class_pairs(m.mean.shape[0])
     parts = [_welch(m, a, b) if welch else _student(m, a, b) for a, b in pairs]
 

@@ -1,11 +1,9 @@
 """Variance of a feature."""
 
-import numpy as np
-
-from tamis.base.moments import ClassMoments
+from tamis.base.moments import ClassMoments, TargetMoments, divide, moments
 from tamis.base.part import Part
 from tamis.base.score import score
-from tamis.base.types import Codes, FloatArray, Matrix
+from tamis.base.types import FloatArray
 
 
 @score(
@@ -13,8 +11,9 @@ from tamis.base.types import Codes, FloatArray, Matrix
         "variance", paper="Grabczewski and Jankowski 2006, section 4.3", phrase="variance", suits=("sparse", "counts")
     ),
     supervised=False,
+    summary=moments,
 )
-def variance(X: Matrix, y: Codes | None = None, sample_weight: FloatArray | None = None) -> FloatArray:
+def variance(m: ClassMoments | TargetMoments) -> FloatArray:
     """Biased variance over all rows; ignores the classes.
 
     As a selector, ``variance()`` drops constant features.
@@ -26,4 +25,6 @@ def variance(X: Matrix, y: Codes | None = None, sample_weight: FloatArray | None
     >>> variance(np.array([[0.0, 1.0], [2.0, 1.0]]))
     array([1., 0.])
     """
-    return ClassMoments.of(X, np.zeros(X.shape[0], dtype=np.intp), sample_weight).variance[0]
+    if isinstance(m, TargetMoments):
+        return divide(m.scatter, m.weight)
+    return divide(m.within + m.between, m.total)
