@@ -1,6 +1,6 @@
 """Summaries of rows that add up: what a score of data read piece by piece is a formula of."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, Self
 
@@ -32,6 +32,23 @@ class ArrayFields:
     def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
         """The summary with these fields."""
         return cls(**arrays)
+
+
+def beside(summaries: Sequence[Any]) -> Any:
+    """The summary of all columns, from those of blocks of columns of the same rows.
+
+    The columns are the last axis of every array; an array without an axis is a minimum over columns.
+    """
+    if len(summaries) == 1:
+        return summaries[0]
+    blocks = [one.arrays() for one in summaries]
+    joined = {
+        name: np.concatenate([block[name] for block in blocks], axis=-1)
+        if np.ndim(first)
+        else np.min([block[name] for block in blocks])
+        for name, first in blocks[0].items()
+    }
+    return type(summaries[0]).of_arrays(joined)
 
 
 @dataclass(frozen=True)

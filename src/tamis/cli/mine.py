@@ -14,12 +14,14 @@ from tamis.cli.show import (
     Group,
     Json,
     Memory,
+    Prefilter,
     Seed,
     Target,
     load_data,
     memory_bytes,
     print_json,
     print_line,
+    print_notes,
     print_table,
     reads_data,
     target_words,
@@ -107,6 +109,7 @@ def mine(
     space: Annotated[
         Path | None, typer.Option("--space", help="A TOML file with 'try', 'without', 'first' and ranges.")
     ] = None,
+    prefilter: Prefilter = None,
     memory: Memory = None,
     seed: Seed = 0,
     json: Json = False,
@@ -122,7 +125,25 @@ def mine(
     from tamis.reporting.note_facts import mine as search
     from tamis.reporting.run_report import report as build
 
-    dataset = load_data(data, target, reading, group)
+    if prefilter is None:
+        dataset = load_data(data, target, reading, group)
+    else:
+        from tamis.mining.prefilter import for_search
+
+        dataset = for_search(
+            data,
+            prefilter,
+            inner_folds=inner_folds,
+            split=split,
+            estimate=estimate,
+            seed=seed,
+            target=target,
+            reading=reading,
+            group=group,
+            memory=memory_bytes(memory),
+            engine=engine,
+        )
+        print_notes(dataset)
     run = run or Path(f"{dataset.name}.tamis-run")
     model = model or Path(f"{dataset.name}.tamis-model")
     report = report or Path(f"{dataset.name}.tamis-report.html")
@@ -150,6 +171,7 @@ def mine(
                 edits=space,
                 seed=seed,
                 memory=memory_bytes(memory),
+                prefilter=prefilter,
                 progress=watch,
             )
     except KeyboardInterrupt:

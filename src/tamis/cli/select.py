@@ -13,6 +13,7 @@ from tamis.cli.several import check_several, labels_of
 from tamis.cli.show import (
     Data,
     Json,
+    PieceMemory,
     Seed,
     Several,
     SharedSelection,
@@ -20,9 +21,11 @@ from tamis.cli.show import (
     Threshold,
     TopLabels,
     load_data,
+    memory_bytes,
     note_large_sizes,
     print_json,
     print_line,
+    print_notes,
     print_table,
     progress,
     reads_data,
@@ -75,12 +78,16 @@ def select(
         bool,
         typer.Option("--efficiency", help="Run a subset search with each number of workers; print what more bring."),
     ] = False,
+    memory: PieceMemory = None,
     seed: Seed = 0,
     json: Json = False,
     *,
     reading: "Reading",
 ) -> None:
     """Fit RECIPE on all labelled rows of DATA and list the features that it selects.
+
+    DATA that does not fit into memory, or with --memory, is read piece by piece by the first step of RECIPE, and the
+    others get the columns that it selects.
 
     The list comes without an error estimate: 'tamis validate' gives one, with the recipe fitted in each fold. A subset
     search (best_first, genetic, fortal, ...) can be stopped and resumed (--run), and given to several workers. Ctrl-C
@@ -91,6 +98,7 @@ def select(
     from tamis.compose.catalog import entry
     from tamis.compose.recipe import completed_for, parse
     from tamis.compose.selected_features import selected_features
+    from tamis.compose.streamed import StreamedTable, is_streamed
     from tamis.data.write import check_ending, write
 
     written = parse(recipe)
@@ -109,7 +117,13 @@ def select(
         check_ending(output)
     if efficiency and (engine is not None or run is not None or budget is not None):
         raise TamisError("--efficiency runs the search several times; it takes neither --engine, --run nor --budget")
-    dataset = load_data(data, target, reading, several=several)
+    limit = memory_bytes(memory)
+    if several is None and is_streamed(data, limit):
+        source = StreamedTable.open(data, target, reading, memory=limit, engine=engine)
+        dataset, written = source.prepared(written, seed)
+        print_notes(dataset)
+    else:
+        dataset = load_data(data, target, reading, several=several)
     chain = completed_for(dataset, written)
     note_large_sizes(chain, dataset)
     model, classes = seeded(chain.build(dataset.task if several is None else None), seed), dataset.y

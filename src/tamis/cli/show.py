@@ -50,7 +50,26 @@ Rule = Annotated[
 ]
 Memory = Annotated[
     str | None,
-    typer.Option("--memory", help="Memory for rows that recipes share, such as 500MB; half of all by default."),
+    typer.Option(
+        "--memory",
+        help="Memory for rows that recipes share, such as 500MB, and to read DATA with --prefilter; half by default.",
+    ),
+]
+
+PieceMemory = Annotated[
+    str | None,
+    typer.Option("--memory", help="Read DATA piece by piece, with this much memory in all: 500MB, 2GB."),
+]
+ReadingEngine = Annotated[
+    str | None,
+    typer.Option("--engine", help="Who reads the pieces: serial, local (all cores), local(2) or dask://host:port."),
+]
+Prefilter = Annotated[
+    str | None,
+    typer.Option(
+        "--prefilter",
+        help="Read DATA piece by piece, and select columns in every fold by this score before the rest: 'ig(5000)'.",
+    ),
 ]
 
 #: How a table is to be read, by the names of the attributes of `Reading`; all of it is found in the file otherwise.
@@ -222,7 +241,12 @@ def load_data(
 def print_notes(dataset: "Dataset") -> None:
     """What was guessed or changed while a data set was read, to standard error."""
     for note in dataset.notes:
-        typer.echo(f"note: {note}", err=True)
+        print_note(note)
+
+
+def print_note(note: str) -> None:
+    """A line on how the data was read, to standard error."""
+    typer.echo(f"note: {note}", err=True)
 
 
 def note_large_sizes(chain: "Chain", dataset: "Dataset") -> None:

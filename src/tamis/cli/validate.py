@@ -15,6 +15,7 @@ from tamis.cli.show import (
     Jobs,
     Json,
     Memory,
+    Prefilter,
     Rule,
     Seed,
     Several,
@@ -27,6 +28,7 @@ from tamis.cli.show import (
     note_large_sizes,
     print_json,
     print_line,
+    print_notes,
     print_table,
     progress,
     reads_data,
@@ -105,6 +107,7 @@ def validate(
     ] = False,
     shared_selection: SharedSelection = False,
     threshold: Threshold = None,
+    prefilter: Prefilter = None,
     memory: Memory = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -127,6 +130,7 @@ def validate(
     from tamis.validation.models import as_estimators
     from tamis.validation.nested import validate_nested
     from tamis.validation.permutation import permutation_test
+    from tamis.validation.prefilter import for_folds
     from tamis.validation.several.labels import validate_labels
     from tamis.validation.whole import validate as validate_one
 
@@ -160,7 +164,32 @@ def validate(
         check_place(report)
         if split == "bootstrap":
             raise TamisError("--report takes folds or test rows; --split bootstrap has none")
-    dataset = load_data(data, target, reading, group, several=several)
+    if prefilter is None:
+        dataset = load_data(data, target, reading, group, several=several)
+    else:
+        refused = {
+            "--several": several,
+            "--nested": nested,
+            "--probes": probes,
+            "--permutations": permutations,
+            "--learning-curve": learning_curve,
+            f"--split {split}": split != "folds",
+        }
+        if wrong := [option for option, given in refused.items() if given]:
+            raise TamisError(f"--prefilter reads the file for the folds of one validation, without {wrong[0]}")
+        dataset = for_folds(
+            data,
+            prefilter,
+            folds=folds,
+            repeats=repeats,
+            seed=seed,
+            target=target,
+            reading=reading,
+            group=group,
+            memory=limit,
+            engine=engine,
+        )
+        print_notes(dataset)
     chains = [completed_for(dataset, chain) for chain in written]
     if len(chains) == 1:
         note_large_sizes(chains[0], dataset)

@@ -77,14 +77,28 @@ def completed(chain: Chain, *, nominal: bool, missing: bool, text: bool = False,
 
 
 def completed_for(data: "Dataset", chain: Chain) -> Chain:
-    """The recipe, with words, imputation and encoding in front where a data set needs them (:func:`completed`)."""
-    return completed(
+    """The recipe, with words, imputation and encoding in front where a data set needs them (:func:`completed`).
+
+    In front of all is the selection by which the columns were read, if there is one.
+    """
+    found = completed(
         chain,
         nominal=bool(data.nominal.any()),
         missing=data.n_missing > 0,
         text=isinstance(data.X, WordCounts),
         task=data.task,
     )
+    return found if data.prefilter is None else behind(data.prefilter.recipe, found)
+
+
+def behind(prefilter: str, chain: Chain) -> Chain:
+    """The recipe behind a selection, unless it begins with it.
+
+    >>> str(behind("ig(5000)", parse("impute | svm"))), str(behind("ig(5000)", parse("ig(5000) | svm")))
+    ('ig(5000) | impute | svm', 'ig(5000) | svm')
+    """
+    front = parse(prefilter).parts
+    return chain if chain.parts[: len(front)] == front else Chain((*front, *chain.parts))
 
 
 def _all_take(value: Any, task: Task, takes: Callable[[Entry], bool]) -> bool:

@@ -14,6 +14,7 @@ from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.base.task import Task, WantedTask, numeric_target
 from tamis.base.validation import encode_labels
 from tamis.data.column_plan import ColumnPlan
+from tamis.data.prefilter import Prefilter
 from tamis.data.target_task import with_task
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class Dataset:
         Nothing is here once the words are features.
     task : {"classify", "regress"}
         Whether `y` holds classes or numbers (:func:`tamis.data.target_task.with_task` guesses it).
+    prefilter : Prefilter, optional
+        The selection by which the columns were read from a larger file; every recipe begins with it.
     """
 
     X: Any
@@ -76,6 +79,7 @@ class Dataset:
     row_names: np.ndarray | None = None
     counted: "Mapping[str, CountedColumn]" = field(default_factory=dict)
     task: Task = "classify"
+    prefilter: Prefilter | None = None
 
     def __post_init__(self) -> None:
         if len(self.X.shape) != 2:

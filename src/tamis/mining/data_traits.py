@@ -35,6 +35,8 @@ class DataTraits:
     text : bool
         Whether they are counts of the words of texts.
     task : {"classify", "regress"}
+    prefilter : str
+        The selection with which every recipe begins, if there is one.
     """
 
     n_rows: int
@@ -49,6 +51,7 @@ class DataTraits:
     counts: bool
     text: bool = False
     task: Task = "classify"
+    prefilter: str = ""
 
     @property
     def uneven(self) -> bool:
@@ -106,6 +109,7 @@ def data_traits(data: Dataset) -> DataTraits:
         counts=non_negative and not nominal and bool((values == np.floor(values)).all()),
         text=isinstance(data.X, WordCounts),
         task=data.task,
+        prefilter="" if data.prefilter is None else data.prefilter.recipe,
     )
 
 

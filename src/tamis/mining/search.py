@@ -12,13 +12,16 @@ from tamis.base.errors import TamisError
 from tamis.base.task import WantedTask
 from tamis.base.validation import check_number, check_whole
 from tamis.data.column_sense import sensed
+from tamis.data.dataset import Dataset
 from tamis.data.fingerprint import fingerprint
+from tamis.data.reading import Reading
 from tamis.engines.progress import check_progress
 from tamis.mining.budget import Budget, Clock
 from tamis.mining.budget import budget as read_budget
 from tamis.mining.edits import Edits, read_edits
 from tamis.mining.mined import Mined
 from tamis.mining.offers import Prefer, Rule, Wishes
+from tamis.mining.prefilter import for_search
 from tamis.mining.progress_display import watching
 from tamis.mining.run.store import Store
 from tamis.mining.runner import SPENT, Progress
@@ -60,6 +63,8 @@ def mine(
     memory: float | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
     finish: "Callable[[Mined, Experiment, Store], None] | None" = None,
+    prefilter: str | None = None,
+    target: str | None = None,
 ) -> Mined:
     """Search for the complex model, and estimate honestly how well the search does on new data.
 
@@ -77,8 +82,9 @@ def mine(
     Parameters
     ----------
     X : Dataset, array, sparse matrix or data frame
-        A Dataset brings its classes, groups and official split. Columns of a data frame that are no features, such as
-        identifiers, are left out with a warning (:func:`tamis.data.column_sense.sense`).
+        A Dataset brings its classes, groups and official split. With a `prefilter` the path of a file. Columns of a
+        data frame that are no features, such as identifiers, are left out with a warning
+        (:func:`tamis.data.column_sense.sense`).
     y : array of shape (n_rows,), optional
         Class labels or numbers, if `X` is not a Dataset.
     budget : str, float or Budget, optional
@@ -137,6 +143,11 @@ def mine(
     finish : callable, optional
         Called with the result, the experiment and the store when the search is over and its run file is still open.
         ``tamis.mine`` collects there what a report needs (:func:`tamis.reporting.note_facts.note_facts`).
+    prefilter : str, optional
+        A score with a number of columns, such as "ig(5000)", for a file that does not fit into memory: every recipe
+        begins with this selection, which each fold makes on its training rows. The file is read once for all folds.
+    target : str, optional
+        With a `prefilter`: the column to predict.
 
     Returns
     -------
@@ -173,12 +184,29 @@ def mine(
     if max_features is not None:
         check_whole("max_features", max_features, 1)
     wishes = Wishes(prefer, rule, float(caution), max_features)
+    if prefilter is not None:
+        if not isinstance(X, Dataset) or X.prefilter is None:
+            X = for_search(
+                X,
+                prefilter,
+                inner_folds=inner_folds,
+                split=split,
+                estimate=estimate,
+                seed=seed,
+                target=target,
+                reading=Reading(task=task),
+                memory=memory,
+                engine=engine,
+            )
+    elif target is not None:
+        raise TamisError("target is for a file with a prefilter")
     data = sensed(X, y, groups=groups, text=text, task=task)
     main = next(iter(metrics_for(data.task))) if metric is None else metric
     experiment = Experiment.of(data, split=split, folds=folds, metrics=main, seed=seed)
     with tempfile.TemporaryDirectory(prefix="tamis-") as folder:
         path = Path(run) if run is not None else Path(folder, "run.tamis")
-        nested = split == "official" or estimate == "nested" or (estimate == "auto" and data.task == "regress")
+        corrected = data.task == "classify" or data.prefilter is not None
+        nested = split == "official" or estimate == "nested" or (estimate == "auto" and not corrected)
         identity = _identity(experiment, inner_folds, edited, nested=nested)
         with Store.open(path, identity) as store, experiment.driver(engine=engine, memory=memory) as driver:
             clock = Clock(limit, store.noted(SPENT, 0.0))
@@ -200,5 +228,6 @@ def _identity(experiment: Experiment, inner_folds: int, edits: Edits, *, nested:
         "split": str(experiment.scheme) if nested else "one search",
         "inner_folds": inner_folds,
         "metric": experiment.metrics[0].name if experiment.metrics else "",
+        **({} if experiment.data.prefilter is None else {"prefilter": experiment.data.prefilter.recipe}),
         **edits.to_dict(),
     }

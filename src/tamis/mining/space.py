@@ -17,7 +17,7 @@ from tamis.base.search_range import Choice, Range, choice, geom
 from tamis.compose.catalog import Entry, entries, entry, part_for
 from tamis.compose.chain import Call, Chain, as_text
 from tamis.compose.parser import parse
-from tamis.compose.recipe import completed
+from tamis.compose.recipe import behind, completed
 from tamis.mining.data_traits import DataTraits
 from tamis.mining.edits import Edits
 from tamis.mining.template import Template
@@ -77,6 +77,7 @@ class Space:
             [_name_for("vocabulary")] if self.traits.text else [],
             [_name_for("imputation")] if self.traits.missing else [],
             [_name_for("encoding")] if self.traits.nominal else [],
+            _names(parse(self.traits.prefilter)) if self.traits.prefilter else [],
         )
 
     def text(self, template: Template) -> str:
@@ -85,7 +86,7 @@ class Space:
         needs = completed(
             template.chain, nominal=traits.nominal, missing=traits.missing, text=traits.text, task=traits.task
         )
-        return str(needs)
+        return str(behind(traits.prefilter, needs) if traits.prefilter else needs)
 
     def _in_vain(self, preparation: Calls, classifier: Calls) -> bool:
         """Whether columns are scaled for a classifier to which their scale makes no difference."""

@@ -27,6 +27,10 @@ def as_estimator(model: Any, data: Dataset | None = None) -> Any:
         last = "classifier" if data is None or data.task == "classify" else "regressor"
         raise TamisError(f"the model does not predict: end it with a {last}; got {to_text(model)}")
     if data is not None:
+        if data.prefilter is not None and not to_text(model).startswith(f"{data.prefilter.recipe} | "):
+            raise TamisError(
+                f"the columns were selected by {data.prefilter.recipe}: begin the model with it, as a recipe"
+            )
         wrong = is_regressor(model) if data.task == "classify" else is_classifier(model)
         if wrong:
             kind, right = ("regressor", "classifier") if data.task == "classify" else ("classifier", "regressor")

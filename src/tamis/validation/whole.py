@@ -8,12 +8,14 @@ from tamis.base._sklearn import _safe_indexing
 from tamis.base.errors import TamisError
 from tamis.base.task import WantedTask
 from tamis.data.column_sense import sensed
+from tamis.data.reading import Reading
 from tamis.engines.progress import Wanted, progress_bar
 from tamis.validation.execute.driver import expect_results, warn_again
 from tamis.validation.experiment import Experiment
 from tamis.validation.leak import leaky_twin
 from tamis.validation.metrics import Metric
 from tamis.validation.models import as_estimator
+from tamis.validation.prefilter import for_folds
 from tamis.validation.result import Validation
 
 
@@ -35,6 +37,9 @@ def validate(
     n_jobs: int = 1,
     engine: str | None = None,
     progress: Wanted = None,
+    prefilter: str | None = None,
+    target: str | None = None,
+    memory: float | None = None,
 ) -> Validation:
     """Estimate how well a whole model will do on new data.
 
@@ -52,7 +57,7 @@ def validate(
     model : estimator or str
         A scikit-learn estimator that ends in a classifier or a regressor, or a recipe.
     X : Dataset, array, sparse matrix or data frame
-        A data set has its own classes, groups, official split and known probes.
+        A data set has its own classes, groups, official split and known probes. With a `prefilter` the path of a file.
     y : array of shape (n_rows,), optional
         Class labels or numbers, when `X` is not a data set.
     split : {"folds", "pooled", "official", "leave-one-out", "bootstrap"}, optional
@@ -86,6 +91,14 @@ def validate(
     progress : callable or bool, optional
         Called with the number of folds done and their total. By default a bar is shown on a terminal and in a notebook,
         if it takes longer than a second; False shows nothing.
+    prefilter : str, optional
+        A score with a number of columns, such as "ig(5000)", for a file that does not fit into memory: every fold
+        selects so many columns on its training rows before the rest of the recipe, in one pass over the file for all
+        folds (:func:`tamis.validation.prefilter.prefiltered`).
+    target : str, optional
+        With a `prefilter`: the column to predict.
+    memory : float, optional
+        With a `prefilter`: bytes of memory to read the file with; half of what is free by default.
 
     Returns
     -------
@@ -112,6 +125,22 @@ def validate(
     >>> round(found.summary()["accuracy"].mean, 3), [k.tolist() for k in found.selected]
     (1.0, [[7], [7], [7], [7], [7]])
     """
+    if prefilter is not None:
+        X = for_folds(
+            X,
+            prefilter,
+            split=split,
+            folds=folds,
+            repeats=repeats,
+            seed=seed,
+            target=target,
+            reading=Reading(task=task),
+            memory=memory,
+            engine=engine,
+            progress=progress,
+        )
+    elif target is not None or memory is not None:
+        raise TamisError("target and memory are for a file with a prefilter")
     if isinstance(model, str):
         # A recipe is prepared for the data, as on the command line; an estimator of the user's own gets all columns.
         X, y, groups = sensed(X, y, groups=groups, text=text, task=task), None, None

@@ -68,6 +68,8 @@ class Driver(Closing):
         metrics: Sequence[Metric] | None = None,
     ) -> FoldTask:
         """One split of the wanted models of a plan, of all of them by default."""
+        if self._data.prefilter is not None:
+            self._data.prefilter.check(split.train)
         wanted = frozenset(range(merged.n_models)) if wanted is None else wanted
         return FoldTask(merged, wanted, split, metrics, self._seed, self._memory)
 

@@ -1,0 +1,1 @@
+"""Tables that are read piece by piece, because they need not fit into memory."""
