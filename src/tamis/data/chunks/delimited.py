@@ -148,7 +148,7 @@ class DelimitedTable:
             frame = self._carefully(data, places, piece)
         if frame.height != piece.rows:
             raise DataError(f"{piece.where}: has {frame.height} rows, and {piece.rows} when they were counted")
-        return frame.select(pl.all().fill_null(np.nan)).to_numpy(order="fortran")
+        return frame.to_numpy(order="fortran")
 
     def _first_pass(self, path: Path, line: int) -> tuple[list[Piece], pl.Series]:
         """The pieces of the file from a line on, and the target."""

@@ -210,7 +210,8 @@ def _single(schema: dict[str, pl.DataType], names: list[str]) -> bool:
 
 def _numbers(names: list[str], *, single: bool) -> list[pl.Expr]:
     kind = pl.Float32 if single else pl.Float64
-    return [pl.col(name).cast(kind).fill_null(np.nan) for name in names]
+    # As an array they have NaN for null.
+    return [pl.col(name).cast(kind) for name in names]
 
 
 def _check_schema(path: Path, schema: dict[str, pl.DataType], first: Path, target: str) -> None:
