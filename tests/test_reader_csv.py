@@ -16,7 +16,7 @@ from fuzzing import damaged, survives
 from reading import reads, rows_of
 from tamis.base.errors import DataError
 from tamis.data.parsing.delimited_rows import scan, split
-from tamis.data.parsing.number_text import MARKS, WORD_MARKS
+from tamis.data.parsing.missing_marks import MARKS, WORD_MARKS
 from tamis.data.parsing.reader import Source
 from tamis.data.readers.csv import reader
 

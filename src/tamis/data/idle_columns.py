@@ -11,6 +11,8 @@ from tamis.data.duplicates import equal_columns, too_large
 
 #: Rows that are read of every column before any column is read in full: to find it constant, and equal to another.
 _HEAD, _SPREAD = 16, 64
+#: Columns of which those rows are compared at a time.
+_COLUMNS = 1 << 14
 
 
 def constant_columns(X: Any) -> Mask:
@@ -68,10 +70,12 @@ def _alike(X: Any) -> np.ndarray:
     if isinstance(X, pl.DataFrame):
         return np.arange(X.width)
     rows = np.unique(np.linspace(0, len(X) - 1, _SPREAD).astype(int))
-    head = np.asarray(X[rows], dtype=np.float64) + 0.0  # -0 becomes 0
-    head[np.isnan(head)] = np.nan
     # Odd multipliers and arithmetic modulo 2^64: equal columns have equal sums whatever the order of addition.
     weights = (np.arange(len(rows), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)) | np.uint64(1)
-    sums = (head.view(np.uint64) * weights[:, None]).sum(axis=0)
+    sums = np.empty(X.shape[1], dtype=np.uint64)
+    for first in range(0, X.shape[1], _COLUMNS):
+        head = np.asarray(X[rows, first : first + _COLUMNS], dtype=np.float64) + 0.0  # -0 becomes 0
+        head[np.isnan(head)] = np.nan
+        sums[first : first + _COLUMNS] = (head.view(np.uint64) * weights[:, None]).sum(axis=0)
     _, place, count = np.unique(sums, return_inverse=True, return_counts=True)
     return np.flatnonzero(count[place] > 1)

@@ -11,7 +11,7 @@ from tamis.base.errors import DataError, quoted
 from tamis.data.dataset import Dataset
 from tamis.data.load import Sought, reader_of
 from tamis.data.parsing.cells import Cells
-from tamis.data.parsing.number_text import WORD_MARKS
+from tamis.data.parsing.missing_marks import WORD_MARKS
 from tamis.data.parsing.reader import Reader, Source
 from tamis.data.parsing.table import CLASS_NAMES, check_names, labelled, nearest
 from tamis.data.parsing.text_table import ROW_NAME, named_columns

@@ -30,6 +30,8 @@ _TEXT = (".txt", ".dat", ".asc", ".prn")
 _HARMLESS = frozenset({"decimal", "encoding", "delimiter"})
 #: Bytes by which the format of a large file is recognized.
 _HEAD_BYTES = 1 << 20
+#: The same in lines, which may be long.
+_HEAD_LINES = 4
 #: These are heeded behind every reader.
 _OF_COLUMNS = frozenset({"drop", "keep", "id", "text", "kinds", "task"})
 
@@ -187,7 +189,7 @@ def read(path: Path, target: str | None = None, reading: "Reading | None" = None
     from tamis.data.reading import Reading
 
     source = Source(path, reading or Reading())
-    reader = reader_of(source)
+    reader = _text_reader(source) or reader_of(source)
     check_heeds(str(path), f"{reader.name} files", source.reading, reader.takes)
     if source.reading.labels is None:
         found = reader.read(source, target)
@@ -196,6 +198,23 @@ def read(path: Path, target: str | None = None, reading: "Reading | None" = None
 
         found = read_with_labels(reader, source, target)
     return replace(found, notes=tuple(source.notes)) if source.notes else found
+
+
+def _text_reader(source: "Source") -> "Reader | None":
+    """The reader of delimited text for a large file that begins as such; None for all others.
+
+    No other reader must see more than the first lines to know a text, and this one need not hold it.
+    """
+    if os.path.isdir(source.path):
+        return None
+    try:
+        head = source.beginning(_HEAD_BYTES, lines=_HEAD_LINES)
+        if len(head.raw) < _HEAD_BYTES or b"\x00" in head.raw:
+            return None
+        reader = reader_of(head)
+    except DataError:
+        return None
+    return reader if reader.name == _LAST else None
 
 
 def reader_of(source: "Source") -> "Reader":

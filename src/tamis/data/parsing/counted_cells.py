@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 
 from tamis.data.parsing.cells import Cells
-from tamis.data.parsing.counted_column import ColumnCounter, CountedColumn, without_marks
+from tamis.data.parsing.counted_column import ColumnCounter, CountedColumn
+from tamis.data.parsing.missing_marks import without_marks
 
 
 class CountedCells:

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 
 from tamis.data.column_wishes import kinds_of
 from tamis.data.parsing.html_text import is_html, without_markup
-from tamis.data.parsing.number_text import WORD_MARKS
 from tamis.data.parsing.reader import Source
 from tamis.data.parsing.table import check_names, find_target
 from tamis.data.parsing.tokens import CountedText, WordCounter, renumber
@@ -69,11 +68,6 @@ def text_columns(source: Source, names: Sequence[str], target: str | None) -> li
     given = {name: kind for name, kind in source.reading.all_kinds.items() if ": " not in name or kind == "text"}
     kinds = kinds_of(given, features, "" if at is None else names[at])
     return [j for j, name in enumerate(names) if j != at and kinds.get(name) == "text"]
-
-
-def without_marks(texts: pl.Series) -> pl.Series:
-    """Texts with nothing in place of the usual spellings of missing."""
-    return texts.set(texts.is_in(WORD_MARKS).fill_null(False), None)
 
 
 def _of_rows(text: CountedText, rows: np.ndarray) -> CountedText:

@@ -13,23 +13,13 @@ import polars as pl
 
 from tamis.base.errors import DataError, quoted
 from tamis.base.types import FloatArray, Mask
-from tamis.data.parsing.cells import Cells
+from tamis.data.parsing.cells import TextRows
 from tamis.data.parsing.delimited_text import take_columns
+from tamis.data.parsing.missing_marks import is_missing
+from tamis.data.parsing.plain_numbers import PlainNumbers, row_blocks
 from tamis.data.parsing.reader import Source
 
-#: Missing values in a column of words, in this spelling.
-WORD_MARKS = (
-    *("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "<NA>"),
-    *("#N/A", "#NV", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!", "#NUM!", "#NAME?", "#NULL!"),
-)
-#: Missing values in a column of numbers, in any letter case.
-MARKS = (*WORD_MARKS, "None", "-", "--", ".", "..", "n.a.")
-
-_LOWER_MARKS = sorted({mark.lower() for mark in MARKS})
 _MOSTLY_NUMBERS = 0.9
-#: Cells among which a column of words must show something like a number to be looked at again.
-_LOOKED_AT = 100_000
-_LIKE_A_NUMBER = r"^[<>=≤≥]{0,2}\s*[+\-\x{2212}]?\s*[$€£¥]?\s*[.,]?\d"
 _SPACES = "[\u00a0\u2007\u2009\u202f]"
 _MONEY = r"^[+-]?\s*[$€£¥]\s*[+-]?\d[\d.,' ]*$|^[+-]?\d[\d.,' ]*\s*[$€£¥]$"
 _THOUSANDS = r"^[+-]?[1-9]\d{0,2}(?:\.\d{3})+$"
@@ -37,13 +27,14 @@ _THOUSANDS = r"^[+-]?[1-9]\d{0,2}(?:\.\d{3})+$"
 _FEWEST_BESIDE_LIMITS = 3
 
 
-def is_missing(cells: pl.Series) -> pl.Series:
-    """Which texts stand for a missing value in a column of numbers."""
-    return cells.fill_null("").str.to_lowercase().is_in(_LOWER_MARKS)
-
-
 def read_columns(
-    source: Source, names: Sequence[str], cells: Cells, *, label: int | None, words: Collection[int]
+    source: Source,
+    names: Sequence[str],
+    cells: TextRows,
+    *,
+    label: int | None,
+    words: Collection[int],
+    plain: PlainNumbers | None = None,
 ) -> tuple[FloatArray, list[int]]:
     """All columns as numbers, NaN where missing, and the positions of those that are nominal.
 
@@ -52,33 +43,28 @@ def read_columns(
     source : Source
         Its `reading` says what is given; its `notes` get what was guessed.
     names : sequence of str
-    cells : Cells
+    cells : TextRows
     label : int, optional
         The class column, whose words are labels and are never taken apart.
     words : collection of int
         Columns to read as text even when all of their values are numbers.
+    plain : PlainNumbers, optional
+        Those of the cells, where they were read before; they are changed in place.
     """
-    values = cells.texts.cast(pl.Float64, strict=False)
-    unread = values.is_null().arg_true()
-    at = unread.filter(~cells.texts.gather(unread).fill_null("").is_in(MARKS)).to_numpy()
-    numbers: Any = values.to_numpy().reshape(-1, cells.width)
-    column = at % cells.width
-    some = _has_numbers(column, numbers)
-    if some.any():
-        # Only columns with numbers may have missing values in an odd letter case.
-        doubtful = np.flatnonzero(some[column])
-        lost = doubtful[is_missing(cells.texts.gather(at[doubtful])).to_numpy()]
-        at, column = np.delete(at, lost), np.delete(column, lost)
-    count = np.bincount(column, minlength=cells.width)
+    plain = plain or PlainNumbers.of(cells)
+    numbers, some = plain.numbers, plain.has_numbers()
+    # Only columns with numbers may have missing values in an odd letter case.
+    wordy = np.where(some, plain.wordy, plain.odd)
     for number in filter(np.isfinite, map(_as_number, source.reading.na)):
-        numbers = np.where(numbers == number, np.nan, numbers)
+        numbers = numbers if numbers.flags.writeable else numbers.copy()
+        for block in row_blocks(numbers):
+            block[block == number] = np.nan
     open_ = np.ones(cells.width, dtype=bool)
     open_[[*words, *([] if label is None else [label])]] = False
-    wordy = np.flatnonzero((count > 0) & open_)
-    nominal = set(np.flatnonzero(count > 0).tolist()) | set(words)
-    clean = np.flatnonzero((count == 0) & open_)
+    nominal = set(np.flatnonzero(wordy).tolist()) | set(words)
+    clean = np.flatnonzero(~wordy & open_)
     decimal = source.reading.decimal
-    hopeful = _hopeful(cells, at, column, wordy, some) if wordy.size else wordy
+    hopeful = np.flatnonzero(wordy & open_ & (plain.like_numbers | some))
     if hopeful.size:
         table = _Columns.of(source, names, cells, hopeful, clean, numbers)
         read, found = table.read()
@@ -91,30 +77,11 @@ def read_columns(
     return numbers, sorted(nominal)
 
 
-def _has_numbers(column: np.ndarray, numbers: FloatArray) -> Mask:
-    """Which of the columns with words have plain numbers too."""
-    found = np.bincount(column, minlength=numbers.shape[1]) > 0
-    wordy = np.flatnonzero(found)
-    found[wordy] = ~np.isnan(numbers[:, wordy]).all(axis=0)
-    return found
-
-
 def _as_number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
         return float("nan")
-
-
-def _hopeful(cells: Cells, at: np.ndarray, column: np.ndarray, wordy: np.ndarray, some: Mask) -> np.ndarray:
-    """Those of the columns with words that have numbers too, or words that look like numbers."""
-    first = np.zeros(cells.width, dtype=np.int64)
-    first[column[::-1]] = at[::-1]
-    shown = np.concatenate([first[wordy], at[: np.searchsorted(at, _LOOKED_AT)]])
-    like = cells.texts.gather(shown).str.contains(_LIKE_A_NUMBER).to_numpy()
-    found = np.zeros(cells.width, dtype=bool)
-    found[shown[like] % cells.width] = True
-    return wordy[found[wordy] | some[wordy]]
 
 
 @dataclass(frozen=True)
@@ -231,7 +198,7 @@ class _Columns:
 
     source: Source
     names: Sequence[str]
-    cells: Cells
+    cells: TextRows
     columns: np.ndarray
     texts: pl.Series
     clean: np.ndarray
@@ -244,12 +211,12 @@ class _Columns:
         cls,
         source: Source,
         names: Sequence[str],
-        cells: Cells,
+        cells: TextRows,
         columns: np.ndarray,
         clean: np.ndarray,
         numbers: FloatArray,
     ) -> "_Columns":
-        frame = take_columns(cells.texts, cells.width, columns.tolist())
+        frame = cells.columns(columns.tolist())
         texts = pl.concat([column.alias("cell") for column in frame])
         texts = texts.set(is_missing(texts), None)
         if (texts.str.len_bytes() != texts.str.len_chars()).any():
@@ -266,14 +233,14 @@ class _Columns:
         return cls(source, names, cells, columns, texts, clean, numbers, guess, other)
 
     @staticmethod
-    def _better(cells: Cells, clean: np.ndarray, point: _Guess, comma: _Guess) -> tuple[_Guess, _Guess]:
+    def _better(cells: TextRows, clean: np.ndarray, point: _Guess, comma: _Guess) -> tuple[_Guess, _Guess]:
         """The guess that makes more columns numeric, then the other one."""
         if point.score != comma.score:
             return (point, comma) if point.score > comma.score else (comma, point)
-        points = take_columns(cells.texts, cells.width, clean.tolist())
-        has_points = (
-            points.width
-            and points.select(pl.any_horizontal(pl.all().str.contains(r"\.\d").fill_null(False).any())).item()
+        has_points = any(
+            texts.str.contains(r"\.\d").fill_null(False).any()
+            for piece in (cells.pieces() if clean.size else ())
+            for texts in take_columns(piece, cells.width, clean.tolist())
         )
         # Where a semicolon or a tab divides the values, the comma is free to be the decimal mark.
         return (point, comma) if has_points or cells.delimiter == "," else (comma, point)
@@ -369,24 +336,22 @@ class _Columns:
 
 
 def _without_points(
-    source: Source, names: Sequence[str], cells: Cells, clean: np.ndarray, numbers: FloatArray
+    source: Source, names: Sequence[str], cells: TextRows, clean: np.ndarray, numbers: FloatArray
 ) -> FloatArray:
     """Numbers whose points are thousands marks, as 1.234 is beside decimal commas."""
-    frame = take_columns(cells.texts, cells.width, clean.tolist())
-    changed, kept = [], []
-    for column in frame:
-        pointed = column.filter(column.str.contains(".", literal=True).fill_null(False) & ~is_missing(column))
-        if not len(pointed):
-            continue
-        if pointed.str.contains(_THOUSANDS).all():
-            changed.append(int(column.name))
-        elif source.reading.decimal == ",":
-            kept.append(int(column.name))
+    pointed, grouped = np.zeros(cells.width, dtype=bool), np.ones(cells.width, dtype=bool)
+    for piece in cells.pieces() if clean.size else ():
+        for column in take_columns(piece, cells.width, clean.tolist()):
+            own = column.filter(column.str.contains(".", literal=True).fill_null(False) & ~is_missing(column))
+            pointed[int(column.name)] |= len(own) > 0
+            grouped[int(column.name)] &= bool(own.str.contains(_THOUSANDS).all())
+    changed = np.flatnonzero(pointed & grouped).tolist()
+    kept = np.flatnonzero(pointed & ~grouped).tolist() if source.reading.decimal == "," else []
     if changed:
-        numbers = numbers.copy()
-        for j in changed:
-            whole = frame.get_column(str(j)).str.replace_all(".", "", literal=True).cast(pl.Float64, strict=False)
-            numbers[:, j] = whole.to_numpy()
+        numbers = numbers if numbers.flags.writeable else numbers.copy()
+        for column in cells.columns(changed):
+            whole = column.str.replace_all(".", "", literal=True).cast(pl.Float64, strict=False)
+            numbers[:, int(column.name)] = whole.to_numpy()
         source.notes.append(f"points are thousands marks in {_listed(names, changed)}")
     if kept:
         source.notes.append(f"points are decimal marks all the same in {_listed(names, kept)}")

@@ -78,12 +78,14 @@ class Source:
             self.notes.append(f"the text is {encoding.upper() if 'utf' in encoding else encoding}, not UTF-8")
         return text
 
-    def beginning(self, size: int) -> "Source":
-        """The first lines of the file, at least `size` bytes where it has them, as a file of their own."""
+    def beginning(self, size: int, *, lines: int = 0) -> "Source":
+        """The first lines of the file, at least `size` bytes and `lines` where it has them, as a file of their own."""
         with unpacked(self.path) as file:
             try:
                 raw = file.read(size)
                 raw += file.readline(size)
+                while raw.count(b"\n") < lines and (more := file.readline(size)):
+                    raw += more
             except (EOFError, gzip.BadGzipFile, zlib.error):
                 raise DataError(f"{self.path}: the gzip data is damaged or cut short") from None
         found = Source(self.path, self.reading)

@@ -9,7 +9,7 @@ from tamis.base.errors import DataError, quoted
 from tamis.data.dataset import Dataset
 from tamis.data.load import Sought
 from tamis.data.parsing.cells import Cells
-from tamis.data.parsing.number_text import WORD_MARKS
+from tamis.data.parsing.missing_marks import without_marks
 from tamis.data.parsing.reader import Source
 from tamis.data.parsing.table import CLASS_NAMES, Table, nearest
 from tamis.data.parsing.text_table import ROW_NAME, columns_table, missing_marked
@@ -78,5 +78,4 @@ def class_annotation(
 
 
 def _words(values: Sequence[str | None]) -> pl.Series:
-    series = pl.Series(values, dtype=pl.String)
-    return series.set(series.is_in(WORD_MARKS).fill_null(False), None)
+    return without_marks(pl.Series(values, dtype=pl.String))

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from tamis.base.errors import DataError, quoted
 from tamis.base.types import FloatArray
 from tamis.data.dataset import Dataset, unlabelled
+from tamis.data.in_place import can_shrink, rows_at_a_time, shrunk
 from tamis.data.load import Sought
 from tamis.data.parsing.matrices import number_labels
 from tamis.data.parsing.reader import Source
@@ -28,7 +29,8 @@ _COMPARED, _LONGER = 20_000, 3
 class Table:
     """Named columns as a reader found them, before one of them becomes the class.
 
-    `numbers` has all columns, with NaN where a value is missing; its entries of nominal columns are ignored.
+    `numbers` has all columns, with NaN where a value is missing; its entries of nominal columns are ignored. Where they
+    are the table's `own`, they are changed when it becomes a data set, which happens once.
     """
 
     source: Source
@@ -37,6 +39,7 @@ class Table:
     nominal: Mapping[int, pl.Series]  # by position, as strings with null where missing
     place: Callable[[int], str]  # how a message names a row: `place(0)` is "line 2" or "row 1"
     text: bool = False  # whether the values were text, so that a spelling can be declared missing
+    own: bool = False  # whether nobody else has the numbers
 
     def dataset(self, target: str | None) -> Dataset:
         """The data set whose class is the column `target`, by default one of `CLASS_NAMES`.
@@ -53,7 +56,7 @@ class Table:
         drop = [] if at is None else [at]
         y, rows = None, None
         if at is not None:
-            column = self.nominal.get(at, self.numbers[:, at])
+            column = self.nominal[at] if at in self.nominal else self.numbers[:, at].copy()
             if not (isinstance(target, Sought) and self._lacks(column)):
                 y, rows = labelled(self.source, self.names[at], column, self.place)
         numbers, nominal = self._kinds(at, target.words if isinstance(target, Sought) else frozenset())
@@ -64,9 +67,11 @@ class Table:
             positions = (j for j in range(len(self.names)) if j != at)
             columns = (nominal[j] if j in nominal else pl.Series(numbers[:, j], nan_to_null=True) for j in positions)
             X = pl.DataFrame([column.alias(str(name)) for name, column in zip(features, columns, strict=True)])
+        elif self.own and can_shrink(numbers):
+            X = shrunk(numbers, rows=rows, columns=np.delete(np.arange(len(self.names)), drop))
         else:
             X = np.delete(numbers, drop, axis=1)
-        if rows is not None:
+        if rows is not None and len(X) != len(rows):
             X = X[rows]
         known: dict[str, Any] = {
             "feature_names": features,
@@ -82,11 +87,15 @@ class Table:
         if not unsure:
             return self.numbers, nominal
         truth = _truth_columns(pl.DataFrame(unsure))
-        numbers = self.numbers.copy() if truth.width else self.numbers
+        numbers = self.numbers.copy() if truth.width and not self._may_change else self.numbers
         for column in truth:
             numbers[:, int(column.name)] = column.cast(pl.Float64).to_numpy()
             del nominal[int(column.name)]
         return numbers, nominal
+
+    @property
+    def _may_change(self) -> bool:
+        return self.own and bool(self.numbers.flags.writeable)
 
     def _lacks(self, column: Any) -> bool:
         """Whether some rows have no class; a note says so when others have one."""
@@ -96,11 +105,13 @@ class Table:
         return count > 0
 
     def _refuse_infinity(self, numbers: FloatArray, others: list[int]) -> None:
-        infinite = np.isinf(numbers)
-        infinite[:, others] = False
-        if infinite.any():
-            row, column = np.argwhere(infinite)[0]
-            raise infinity(self.source, self.place(int(row)), self.names[column], text=self.text)
+        height = rows_at_a_time(numbers)
+        for top in range(0, len(numbers), height):
+            infinite = np.isinf(numbers[top : top + height])
+            infinite[:, others] = False
+            if infinite.any():
+                row, column = np.argwhere(infinite)[0]
+                raise infinity(self.source, self.place(top + int(row)), self.names[column], text=self.text)
 
 
 def from_frame(source: Source, frame: pl.DataFrame) -> Table:
@@ -125,7 +136,7 @@ def from_frame(source: Source, frame: pl.DataFrame) -> Table:
     if numeric and frame.height:
         columns = (pl.col(frame.columns[j]).cast(pl.Float64) for j in numeric)
         numbers[:, numeric] = frame.select(columns).to_numpy()
-    return Table(source, frame.columns, numbers, nominal, lambda row: f"row {row + 1}")
+    return Table(source, frame.columns, numbers, nominal, lambda row: f"row {row + 1}", own=True)
 
 
 def check_names(source: Source, names: Sequence[str]) -> None:

@@ -30,6 +30,40 @@ def text_blocks(source: Source, size: int) -> Iterator[str]:
             first = False
 
 
+class NotPlainError(Exception):
+    """The text must be read as a whole, which also tells what is wrong with it."""
+
+
+def utf8_blocks(source: Source, size: int) -> Iterator[bytes]:
+    """The text in blocks of whole lines and about `size` bytes, as UTF-8 with line ends ``\\n`` and without a mark.
+
+    Other encodings, line ends of old kinds and damaged files are :class:`NotPlainError`.
+    """
+    with unpacked(source.path) as file:
+        try:
+            first = True
+            while block := file.read(size):
+                if not block.endswith(b"\n"):
+                    block += file.readline()
+                yield _plain(block, first)
+                first = False
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise NotPlainError from error
+
+
+def _plain(block: bytes, first: bool) -> bytes:
+    if b"\x00" in block:
+        raise NotPlainError
+    if not block.isascii():
+        try:
+            block.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise NotPlainError from error
+        if first:
+            block = block.removeprefix(codecs.BOM_UTF8).removeprefix(codecs.BOM_UTF8)
+    return block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
+
+
 def _encoding(source: Source) -> str:
     """The encoding that is given, else UTF-8, else cp1252."""
     given = source.reading.encoding

@@ -14,8 +14,9 @@ class column is exempt: its words are labels.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -23,6 +24,7 @@ import polars as pl
 from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
 from tamis.data.load import Sought
+from tamis.data.parsing.cell_stream import Batches, CellStream
 from tamis.data.parsing.cells import Cells
 from tamis.data.parsing.counted_cells import CountedCells
 from tamis.data.parsing.counted_column import text_columns
@@ -31,7 +33,7 @@ from tamis.data.parsing.delimited_rows import Rows, opens_quotes, split
 from tamis.data.parsing.delimited_text import Layout
 from tamis.data.parsing.growing import GrowingArray
 from tamis.data.parsing.reader import Reader, Source
-from tamis.data.parsing.text_stream import text_blocks
+from tamis.data.parsing.text_stream import NotPlainError, text_blocks, utf8_blocks
 from tamis.data.parsing.text_table import ROW_NAME, body_dataset, missing_marked, named_columns, text_dataset
 
 _DELIMITERS = ("\t", ";", "|", ",")
@@ -42,6 +44,9 @@ _SAMPLE_BYTES = 1 << 18
 _BATCH = 1 << 22
 #: Rows that decide whether the first is a header.
 _HEADER_ROWS = 101
+#: Lines that tell the layout, beside so many bytes.
+_SAMPLE_LINES = 3
+_Blocks = Callable[[Source], Iterator[bytes]]
 _COMMENT = re.compile(rb"(?:[#!][^\n]*\n|[ \t]*\n)*")
 #: What Excel writes, and reads, in the first line to tell the delimiter.
 _STATED = re.compile(rb'"?sep=([!-~\t])"?[ \t]*\n')
@@ -50,7 +55,84 @@ _DECIMAL_COMMA = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 
 
 def _read(source: Source, target: str | None) -> Dataset:
+    for blocks in () if "raw" in vars(source) else (_utf8_blocks, _decoded_blocks):
+        try:
+            found = _streamed(source, target, blocks)
+        except NotPlainError:
+            continue
+        if found is not None:
+            return found
+        break
     return text_dataset(source, read_cells(source, one_column=isinstance(target, Sought)), target)
+
+
+def _streamed(source: Source, target: str | None, blocks_of: _Blocks) -> Dataset | None:
+    """The data set of a file of several batches, of which one is held at a time; None where the layout is not simple.
+
+    The messages are those of the whole file, also where several things are wrong with it.
+    """
+    trial = Source(source.path, source.reading)
+    beginning = _beginning(trial, blocks_of)
+    if beginning is None or source.reading.transpose:
+        return None
+    data, stated = _without_comments(trial, beginning)
+    if len(data) <= _SAMPLE_BYTES or not data.strip() or _COMMENT.fullmatch(beginning):
+        return None
+    delimiter = source.reading.delimiter or stated or _delimiter(_sample(data))
+    if delimiter is None or delimiter == " " or _short_header(_sample(data), delimiter):
+        return None
+    if isinstance(target, Sought) and source.reading.delimiter is None and not _splits_evenly(_sample(data), delimiter):
+        return None
+
+    def rows() -> Iterator[Rows]:
+        again = Source(source.path, source.reading)
+        blocks = blocks_of(again)
+        first = next(blocks)
+        while len(first) < len(beginning):
+            first += next(blocks)
+        try:
+            yield from row_batches(again, chain([_without_comments(again, first)[0]], blocks), delimiter)
+        except DataError:
+            for _ in blocks:
+                pass
+            raise
+
+    batches, refused = Batches(rows), None
+    try:
+        names, body = named_columns(trial, CellStream(batches, delimiter), target)
+    except DataError as error:
+        refused = error
+    if refused is not None:
+        batches.finish()
+        raise refused
+    found = body_dataset(trial, names, body, target)
+    source.notes.extend(trial.notes)
+    return found
+
+
+def _beginning(source: Source, blocks_of: _Blocks) -> bytes | None:
+    """The first blocks, which tell the layout; None where nothing comes behind them."""
+    blocks, found = blocks_of(source), b""
+    for block in blocks:
+        if len(found) > _SAMPLE_BYTES and found.count(b"\n") > _SAMPLE_LINES:
+            return found
+        found += block
+    return None
+
+
+def _utf8_blocks(source: Source) -> Iterator[bytes]:
+    if source.reading.encoding is not None:
+        raise NotPlainError
+    return utf8_blocks(source, _BATCH)
+
+
+def _decoded_blocks(source: Source) -> Iterator[bytes]:
+    """The text in blocks whatever its encoding, as long as that can be found without holding it."""
+    try:
+        for block in text_blocks(source, _BATCH):
+            yield block.encode()
+    except DataError as error:
+        raise NotPlainError from error
 
 
 def read_cells(source: Source, *, one_column: bool = False) -> Cells:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from tamis.base.errors import DataError, quoted
 from tamis.data.dataset import Dataset, unlabelled
 from tamis.data.parsing.matrices import as_floats, check_numbers, tidy_csr
-from tamis.data.parsing.number_text import WORD_MARKS
+from tamis.data.parsing.missing_marks import without_marks
 from tamis.data.parsing.reader import Reader, Source
 from tamis.data.parsing.samples import class_annotation
 from tamis.data.parsing.table import labelled
@@ -58,7 +58,7 @@ def _column(series: Any) -> Any:
     if series.dtype.kind in "iuf":
         return series.to_numpy(dtype=np.float64)
     words = pl.Series([None if value is None or value != value else str(value) for value in series], dtype=pl.String)
-    return words.set(words.is_in(WORD_MARKS).fill_null(False), None)
+    return without_marks(words)
 
 
 def _recognizes(source: Source) -> bool:

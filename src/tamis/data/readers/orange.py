@@ -16,7 +16,8 @@ from tamis.data.dataset import Dataset
 from tamis.data.load import Sought
 from tamis.data.parsing.cells import Cells
 from tamis.data.parsing.delimited_text import take_columns
-from tamis.data.parsing.number_text import WORD_MARKS, read_columns
+from tamis.data.parsing.missing_marks import WORD_MARKS
+from tamis.data.parsing.number_text import read_columns
 from tamis.data.parsing.reader import Reader, Source
 from tamis.data.parsing.table import Table, find_target
 from tamis.data.parsing.text_table import missing_marked
