@@ -167,8 +167,8 @@ def test_tables_too_large_for_dense_arrays_are_refused() -> None:
 @pytest.mark.parametrize("missing", ["jax", "blackjax"])
 def test_without_the_extra_it_says_what_to_install(missing, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(TamisError, match=r'pip install "tamis\[bayes\]"'):
-        BayesNet().fit(*product())
+    with pytest.raises(TamisError, match=r'bayes_net needs .* pip install "tamis\[bayes\]"'):
+        BayesNet(sampler="hmc" if missing == "jax" else "nuts").fit(*product())
 
 
 def test_a_model_file_predicts_without_jax(fitted, tmp_path) -> None:
@@ -218,16 +218,3 @@ def test_nuts_predicts_like_hmc(fitted) -> None:
     other = BayesNet(6, **{**SHORT, "draws": 600}, sampler="nuts").fit(X, y)
     new, _ = product(8)
     assert np.abs(other.predict_proba(new) - fitted.predict_proba(new)).mean() < 0.06
-
-
-@pytest.mark.slow
-def test_planted_inputs_have_larger_scales_than_probes() -> None:
-    """In 95 of 100 draws of the data, each of three planted inputs is ahead of each of nine probes."""
-    ahead = 0
-    for seed in range(100):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(200, 12))
-        y = X[:, 0] + 2 * X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=200) > 0
-        scales = BayesNet(6, **SHORT).fit(X, y).relevance_
-        ahead += scales[:3].min() > scales[3:].max()
-    assert ahead >= 95

@@ -26,7 +26,7 @@ class BayesNet(BayesianNetwork, Classifier):
     Hamiltonian Monte Carlo, precisions by Gibbs steps in between, and the class probabilities of all draws averaged.
 
     **Standardise the columns first**, ``standardize | bayes_net``: the prior is one for columns of deviation 1.
-    It needs JAX and BlackJAX to fit, ``pip install "tamis[bayes]"``, and neither to predict.
+    It needs JAX to fit (and BlackJAX for "nuts"), ``pip install "tamis[bayes]"``, and neither to predict.
 
     Parameters
     ----------

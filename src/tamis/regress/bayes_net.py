@@ -20,7 +20,7 @@ class BayesNetRegressor(BayesianNetwork, Regressor):
     in units of its deviation. The precision of the noise has a gamma prior of mean 1 / 0.3^2 and shape `shape`.
 
     **Standardise the columns first**, ``standardize | bayes_net``: the prior is one for columns of deviation 1.
-    It needs JAX and BlackJAX to fit, ``pip install "tamis[bayes]"``, and neither to predict.
+    It needs JAX to fit (and BlackJAX for "nuts"), ``pip install "tamis[bayes]"``, and neither to predict.
 
     Parameters
     ----------
