@@ -10,7 +10,7 @@ from tamis.base.regressor import Regressor
 from tamis.base.search_range import choice
 from tamis.base.types import FloatArray
 from tamis.base.validation import few_digits
-from tamis.bayes.estimator import BayesianNetwork, in_words
+from tamis.bayes.estimator import BayesianNetwork, fit_seconds, in_words
 
 
 class BayesNetRegressor(BayesianNetwork, Regressor):
@@ -89,9 +89,9 @@ class BayesNetRegressor(BayesianNetwork, Regressor):
         search={"hidden": choice(0, 4, 8, 16)},
         paper="Neal 1996",
         phrase=in_words,
-        # A fit takes seconds to minutes.
         slow=True,
-        searched=False,
+        fit_seconds=fit_seconds,
+        requires=("jax",),
     )
 
     def __init__(
