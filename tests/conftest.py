@@ -36,8 +36,6 @@ LONG = {
     "test_report_html.py",
 }
 
-#: Samplers are compiled for many sizes here, and run for a moment: JAX reads it when it is imported.
-os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

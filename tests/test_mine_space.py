@@ -1,5 +1,6 @@
 """The search space: templates and their slots, what the data narrows, what the user edits."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -154,6 +155,22 @@ def test_what_fits_or_compares_rows_many_times_is_left_out_of_large_data() -> No
 def test_what_weighs_rows_against_each_other_is_for_some_thousand_rows() -> None:
     assert "convex_net" in names(space(WIDE))
     assert "convex_net" not in names(space(replace(WIDE, n_rows=20_000)))
+
+
+@pytest.mark.parametrize("task", ["classify", "regress"])
+def test_what_takes_long_is_tried_where_the_budget_is_many_times_as_long(task, monkeypatch) -> None:
+    traits = replace(WIDE, n_rows=1_000, n_features=1_000, task=task)
+
+    def tried(seconds: float | None, among: str = "classifiers") -> bool:
+        found = space(traits, None, seconds)
+        return "bayes_net" in {
+            one[-1].name for one in (found.classifiers, [pair[1] for pair in found.bases])[among != "classifiers"]
+        }
+
+    assert [tried(seconds) for seconds in (None, 600, 3_000)] == [False, False, True]
+    assert [tried(seconds, "bases") for seconds in (3_000, 30_000)] == [False, True]
+    monkeypatch.setitem(sys.modules, "jax", None)
+    assert not tried(3_000)
 
 
 def test_what_asks_about_every_column_with_the_values_of_many_rows_is_for_hundreds_of_columns() -> None:

@@ -100,6 +100,11 @@ class Part:
         Sizes of the data for which the search tries it.
     slow : bool
         Whether it is expensive: the search tries it last, and a classifier on many columns only after a selection.
+    fit_seconds : callable, optional
+        About the seconds of a fit on some numbers of rows and columns, for a part so expensive that the search must
+        know before the first one: it tries the part where its time is many times as long, and else not.
+    requires : tuple of str
+        Packages of an extra without which the search leaves the part out.
     ranks_like : str
         Another part that ranks the columns alike or better; the search tries only that one.
     ranks_like_on : tuple of str
@@ -129,6 +134,8 @@ class Part:
     suits: tuple[Trait, ...] = ()
     limits: Limits = Limits()
     slow: bool = False
+    fit_seconds: Callable[[int, int], float] | None = None
+    requires: tuple[str, ...] = ()
     ranks_like: str = ""
     ranks_like_on: tuple[Trait, ...] = ()
     scale_invariant: bool = False

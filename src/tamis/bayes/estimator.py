@@ -47,6 +47,14 @@ def in_words(a: Arguments) -> str:
     return f"Bayesian neural networks of {' and '.join(map(str, sizes))} hidden units with a relevance of each column"
 
 
+def fit_seconds(rows: int, columns: int) -> float:
+    """About the processor seconds of a fit at default settings, the import of JAX and the compilation included.
+
+    Measured on 100 x 10, 1000 x 20 and 1000 x 200: 8, 27 and 68 s for the first fit of a process.
+    """
+    return 6.0 + rows * (0.02 + 0.00022 * columns)
+
+
 class NotMixedWarning(ConvergenceWarning):
     """Chains have not met or trajectories diverged, so that the draws may not stand for the posterior."""
 

@@ -8,7 +8,7 @@ from tamis.base.types import Codes, FloatArray
 from tamis.bayes.density import Data
 
 #: The fewest columns, the fewest rows of a table with no more, and of a wider one, where padded rows take time.
-_COLUMNS, _ROWS, _ROWS_OF_WIDE = 16, 512, 32
+_COLUMNS, _ROWS, _ROWS_OF_WIDE = 16, 128, 32
 
 #: Sizes in each doubling beyond.
 _STEPS = 8
@@ -21,7 +21,7 @@ def padded(X: FloatArray, y: Any, groups: Codes) -> Data:
     --------
     >>> found = padded(np.ones((3, 2)), np.ones(3), np.arange(2))
     >>> found.X.shape, found.weight.sum(), found.in_use.sum()
-    ((512, 16), np.float64(3.0), np.int64(2))
+    ((128, 16), np.float64(3.0), np.int64(2))
     """
     columns = _next(X.shape[1], _COLUMNS)
     rows = _next(X.shape[0], _ROWS if columns == _COLUMNS else _ROWS_OF_WIDE)

@@ -1,29 +1,67 @@
-"""Gibbs draws of all precisions, each given the weights and the other precisions; it needs JAX."""
+"""The precisions of weights and of the noise, and their Gibbs draws given the weights."""
 
-from typing import Any
+from typing import NamedTuple
 
-from tamis.bayes import gamma, inverse_gaussian
-from tamis.bayes.density import Data, Precisions
+import numpy as np
+
+from tamis.base.types import FloatArray
+from tamis.bayes import inverse_gaussian
+from tamis.bayes.density import Data
 from tamis.bayes.network import Network
 from tamis.bayes.priors import Priors
 
 
-def at_prior(network: Network, priors: Priors) -> Precisions:
-    """All precisions at the means of their priors."""
-    import jax.numpy as jnp
+class Precisions(NamedTuple):
+    """The precision of each group of inputs, their common one, those of biases and weights above, that of the noise.
 
-    common = jnp.asarray(priors.input_scale**-2)
+    All have a line for each chain.
+    """
+
+    inputs: FloatArray
+    common: FloatArray
+    biases: FloatArray
+    later: FloatArray
+    noise: FloatArray
+
+
+def at_prior(network: Network, priors: Priors, chains: int) -> Precisions:
+    """All precisions at the means of their priors."""
     n_hidden = len(network.hidden)
     return Precisions(
-        jnp.full(network.inputs, common),
-        common,
-        jnp.full(n_hidden, priors.bias_scale**-2),
-        jnp.full(n_hidden, priors.later_scale**-2),
-        jnp.asarray(priors.noise_scale**-2),
+        np.full((chains, network.inputs), priors.input_scale**-2),
+        np.full(chains, priors.input_scale**-2),
+        np.full((chains, n_hidden), priors.bias_scale**-2),
+        np.full((chains, n_hidden), priors.later_scale**-2),
+        np.full(chains, priors.noise_scale**-2),
     )
 
 
-def draw(key: Any, network: Network, priors: Priors, data: Data, common: Any, weights: Any) -> Precisions:
+def of_each_weight(network: Network, priors: Priors, data: Data, precisions: Precisions) -> FloatArray:
+    """The prior precision of each weight, in the order of the vector; a line for each chain."""
+    parts = []
+    last = len(network.shapes) - 1
+    chains = precisions.common.size
+    for number, (below, above) in enumerate(network.shapes):
+        if number == 0:
+            parts.append(np.repeat(precisions.inputs[:, data.groups], above, axis=1))
+        else:
+            parts.append(np.repeat(precisions.later[:, [number - 1]] * below, below * above, axis=1))
+        if number == last:
+            parts.append(np.full((chains, above), priors.output_bias_scale**-2))
+        else:
+            parts.append(np.repeat(precisions.biases[:, [number]], above, axis=1))
+    return np.concatenate(parts, axis=1)
+
+
+def draw(
+    rng: np.random.Generator,
+    network: Network,
+    priors: Priors,
+    data: Data,
+    common: FloatArray,
+    weights: FloatArray,
+    squared_errors: FloatArray,
+) -> Precisions:
     """Draw all precisions given the weights and the common precision of the inputs, and then this one given the others.
 
     A precision with a gamma prior of mean m and shape a, of n normal numbers with the sum of squares s, has a gamma
@@ -32,47 +70,57 @@ def draw(key: Any, network: Network, priors: Priors, data: Data, common: Any, we
 
         t^((a_0 - G a_1) / 2 - 1) exp(-(a_0 t / m + a_1 sum_j t_j / t) / 2)
     """
-    import jax
-    import jax.numpy as jnp
-
-    for_gamma, for_common = jax.random.split(key)
-    shape, rate = terms(network, priors, data, common, weights)
-    found = gamma.draw(for_gamma, shape) / rate
+    shape, rate = terms(network, priors, data, common, weights, squared_errors)
+    found = np.maximum(rng.standard_gamma(shape, size=rate.shape) / rate, np.finfo(np.float64).tiny)
     n_hidden = len(network.hidden)
-    inputs, biases, later, noise = jnp.split(found, [network.inputs, network.inputs + n_hidden, found.size - 1])
+    inputs, biases, later, noise = np.split(found, np.cumsum([network.inputs, n_hidden, n_hidden]), axis=1)
     # Padded inputs have no part in anything; a precision of 1 keeps their weights in bounds.
-    inputs = jnp.where(data.in_use, inputs, 1.0)
-    common = inverse_gaussian.draw(
-        for_common,
-        (priors.shape - data.in_use.sum() * priors.ard_shape) / 2.0,
-        jnp.asarray(priors.shape * priors.input_scale**2, inputs.dtype),
-        priors.ard_shape * jnp.where(data.in_use, inputs, 0.0).sum(),
-    )
-    return Precisions(inputs, common, biases, later, noise[0])
+    inputs = np.where(data.in_use, inputs, 1.0)
+    order = (priors.shape - data.in_use.sum() * priors.ard_shape) / 2.0
+    sums = priors.ard_shape * inputs[:, data.in_use].sum(axis=1)
+    drawn = [inverse_gaussian.draw(rng, order, priors.shape * priors.input_scale**2, float(one)) for one in sums]
+    return Precisions(inputs, np.array(drawn), biases, later, noise[:, 0])
 
 
-def terms(network: Network, priors: Priors, data: Data, common: Any, weights: Any) -> tuple[Any, Any]:
-    """Shape parameters and rates of the gamma distributions: groups of inputs, biases, later weights, noise."""
-    import jax.numpy as jnp
+def terms(
+    network: Network,
+    priors: Priors,
+    data: Data,
+    common: FloatArray,
+    weights: FloatArray,
+    squared_errors: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Shape parameters and rates of the gamma distributions: groups of inputs, biases, later weights, noise.
 
-    layers = network.layers(weights)
-    n_hidden = len(network.hidden)
-    zeros = jnp.zeros(network.inputs, weights.dtype)
-    counts = zeros.at[data.groups].add(float(network.shapes[0][1]))
-    squares = zeros.at[data.groups].add((layers[0][0] ** 2).sum(axis=1))
-    biases = [bias for _, bias in layers[:n_hidden]]
-    later = [matrix for matrix, _ in layers[1:]]
-    # Classes have no noise: its precision is then drawn from the prior, and nothing depends on it.
-    noise_count = noise_squares = jnp.zeros((), weights.dtype)
-    if network.kind == "gaussian":
-        errors = data.y - network.evaluate(weights, data.X, jnp.tanh)[:, 0]
-        noise_count, noise_squares = data.weight.sum(), (data.weight * errors**2).sum()
-    shapes = [priors.ard_shape + counts, *((priors.shape + jnp.full(1, float(one.size))) for one in [*biases, *later])]
-    rates = [
-        priors.ard_shape / common + squares,
-        *((priors.shape * priors.bias_scale**2 + (one**2).sum())[None] for one in biases),
-        *((priors.shape * priors.later_scale**2 + one.shape[0] * (one**2).sum())[None] for one in later),
+    Classes have no noise: its precision is then drawn from the prior, and nothing depends on it.
+    """
+    chains = len(weights)
+    counts = np.bincount(data.groups, minlength=network.inputs) * float(network.shapes[0][1])
+    squares = np.zeros((chains, network.inputs))
+    biases, later = [], []
+    start = 0
+    for number, (below, above) in enumerate(network.shapes):
+        middle = start + below * above
+        own = weights[:, start:middle] ** 2
+        if number == 0:
+            each = own.reshape(chains, below, above).sum(axis=2)
+            squares = np.stack([np.bincount(data.groups, one, minlength=network.inputs) for one in each])
+        else:
+            later.append((below * above, below * own.sum(axis=1)))
+        start = middle + above
+        biases.append((above, (weights[:, middle:start] ** 2).sum(axis=1)))
+    noisy = network.kind == "gaussian"
+    single = [
+        *((priors.bias_scale, *one) for one in biases[:-1]),
+        *((priors.later_scale, *one) for one in later),
+        (priors.noise_scale, data.weight.sum() if noisy else 0.0, squared_errors if noisy else np.zeros(chains)),
     ]
-    shapes.append((priors.shape + noise_count)[None])
-    rates.append((priors.shape * priors.noise_scale**2 + noise_squares)[None])
-    return jnp.concatenate(shapes) / 2.0, jnp.concatenate(rates) / 2.0
+    shape = np.concatenate([priors.ard_shape + counts, [priors.shape + count for _, count, _ in single]])
+    rate = np.concatenate(
+        [
+            priors.ard_shape / common[:, None] + squares,
+            *((priors.shape * scale**2 + own)[:, None] for scale, _, own in single),
+        ],
+        axis=1,
+    )
+    return shape / 2.0, rate / 2.0

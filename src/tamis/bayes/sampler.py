@@ -1,24 +1,23 @@
-"""Chains of networks: Hamiltonian Monte Carlo for the weights, Gibbs draws for the precisions, by BlackJAX on JAX."""
+"""Chains of networks: Hamiltonian Monte Carlo for the weights on JAX, Gibbs draws for the precisions in between."""
 
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from scipy.special import logsumexp
 
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
-from tamis.bayes.density import Data, Precisions, log_density, log_likelihood
+from tamis.bayes.density import Data, Rows, log_density
+from tamis.bayes.hamiltonian import FAR, End, trajectory
 from tamis.bayes.network import Network
-from tamis.bayes.precisions import at_prior, draw
+from tamis.bayes.precisions import at_prior, draw, of_each_weight
 from tamis.bayes.priors import Priors
-from tamis.bayes.step_sizes import squared_scales
+from tamis.bayes.step_sizes import StepSize, squared_scales
 
 Sampler: TypeAlias = Literal["hmc", "nuts"]
-
-#: The share of accepted proposals that warm-up aims at.
-_ACCEPTED = 0.8
 
 #: A step is up to this share longer or shorter than the adapted one.
 _JITTER = 0.2
@@ -64,22 +63,15 @@ class Sampled(NamedTuple):
     leapfrogs: int
 
 
-class _Chain(NamedTuple):
-    """Where a chain is: weights, precisions, the adaptation of its step size and its random key."""
-
-    weights: Any
-    precisions: Precisions
-    adaptation: Any
-    key: Any
-
-
-def require() -> None:
-    """Refuse to begin without JAX and BlackJAX."""
+def require(sampler: Sampler = "hmc", part: str = "bayes_net") -> None:
+    """Refuse to begin without JAX, and for NUTS without BlackJAX."""
     try:
-        import blackjax  # noqa: F401
         import jax  # noqa: F401
+
+        if sampler == "nuts":
+            import blackjax  # noqa: F401
     except ImportError:
-        raise TamisError('bayes_net needs JAX and BlackJAX to fit: pip install "tamis[bayes]"') from None
+        raise TamisError(f'{part} needs JAX and BlackJAX to sample: pip install "tamis[bayes]"') from None
 
 
 def sample(network: Network, priors: Priors, data: Data, settings: Settings, seed: int) -> Sampled:
@@ -90,7 +82,8 @@ def sample(network: Network, priors: Priors, data: Data, settings: Settings, see
     network : Network
     priors : Priors
     data : Data
-        NumPy arrays.
+        NumPy arrays. Inputs of shape (n_chains, n_rows, n_inputs) and targets of shape (n_chains, n_rows) are a data
+        set for each chain: so many small ones are sampled at once.
     settings : Settings
     seed : int
 
@@ -100,131 +93,129 @@ def sample(network: Network, priors: Priors, data: Data, settings: Settings, see
 
     Notes
     -----
-    Each round draws all precisions given the weights, and then weights by one trajectory given the precisions. Numbers
-    have 64 bits on a CPU, 32 on a GPU. Python is back after every `thin` rounds, so that Ctrl-C ends it.
+    Each round draws all precisions given the weights, and then weights by one trajectory given the precisions. The
+    trajectory alone is compiled, and all random numbers are NumPy's: random numbers of JAX would take most of the time
+    to compile. Trajectories have 64 bits on a CPU, 32 on a GPU. Python is back after every
+    round, so that Ctrl-C ends it.
     """
-    require()
-    import jax
-
-    precise = jax.default_backend() == "cpu"
-    with jax.enable_x64(precise):
-        kind = np.float64 if precise else np.float32
-        whole = np.int64 if precise else np.int32
-        y = data.y.astype(whole if network.kind == "softmax" else kind)
-        on_device = Data(
-            *map(jax.device_put, (data.X.astype(kind), y, data.weight.astype(kind), data.groups, data.in_use))
-        )
-        begin, advance = _compiled(network, settings.sampler)
-        priors = Priors(*(kind(value) for value in priors))  # type: ignore[arg-type]
-        state = begin(jax.random.split(jax.random.key(seed), settings.chains), priors)
-        lengths = generator(seed, 1)
-        shortest = max(1, settings.leapfrog // 2)
-
-        def block(state: Any, learn: bool, adapt: bool) -> tuple[Any, Any]:
-            steps = lengths.integers(shortest, settings.leapfrog + 1, settings.thin)
-            return advance(state, on_device, priors, steps, learn, adapt)
-
-        warmup = -(-settings.warmup // settings.thin)
-        leapfrogs = 0
-        for number in range(warmup):
-            state, trace = block(state, number >= _FIXED * warmup, True)
-            leapfrogs += int(np.asarray(trace.leapfrogs).sum())
-        weights, scales, traces = [], [], []
-        for _ in range(settings.draws // settings.thin):
-            state, trace = block(state, True, False)
-            weights.append(np.asarray(state.weights, dtype=np.float64))
-            scales.append(np.asarray(state.precisions.inputs, dtype=np.float64) ** -0.5)
-            traces.append(jax.tree.map(np.asarray, trace))
+    require(settings.sampler)
+    chains = _Chains(network, priors, data, settings, seed)
+    for number in range(settings.warmup):
+        chains.advance(learn=number >= _FIXED * settings.warmup, adapt=True)
+    weights, scales, followed, divergent, accepted = [], [], [], 0, 0.0
+    for number in range(1, settings.draws // settings.thin * settings.thin + 1):
+        end = chains.advance(learn=True, adapt=False)
+        followed.append(chains.followed())
+        divergent += int(end.divergent.sum())
+        accepted += float(end.accepted.mean())
+        if number % settings.thin == 0:
+            weights.append(chains.weights)
+            scales.append(chains.precisions.inputs**-0.5)
     return Sampled(
         np.stack(weights, axis=1),
         np.stack(scales, axis=1),
-        np.concatenate([one.followed for one in traces], axis=1).astype(np.float64),
+        np.stack(followed, axis=1),
         _names(network),
-        int(sum(one.divergent.sum() for one in traces)),
-        float(np.mean([one.accepted.mean() for one in traces])),
-        leapfrogs + int(sum(one.leapfrogs.sum() for one in traces)),
+        divergent,
+        accepted / len(followed),
+        chains.leapfrogs,
     )
 
 
-class _Trace(NamedTuple):
-    """What is noted of each round of a chain."""
+class _Chains:
+    """The state of all chains."""
 
-    followed: Any
-    accepted: Any
-    divergent: Any
-    leapfrogs: Any
+    def __init__(self, network: Network, priors: Priors, data: Data, settings: Settings, seed: int) -> None:
+        import jax
 
-
-@cache
-def _compiled(network: Network, sampler: Sampler) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Functions that begin all chains and that take them some rounds on.
-
-    They are compiled once for each set of sizes, and serve warm-up and sampling under any prior.
-    """
-    import blackjax
-    import jax
-    import jax.numpy as jnp
-    from blackjax.adaptation.step_size import dual_averaging_adaptation
-
-    first, adapted, settled = dual_averaging_adaptation(_ACCEPTED)
-    hmc, nuts = blackjax.hmc.build_kernel(), blackjax.nuts.build_kernel()
-
-    def begin(key: Any, priors: Priors) -> _Chain:
-        key, own = jax.random.split(key)
-        precisions = at_prior(network, priors)
-        spread = jnp.concatenate(
+        self.network, self.priors, self.data, self.settings = network, priors, data, settings
+        self.rng = generator(seed, 1)
+        self.precise = jax.default_backend() == "cpu"
+        self.kind = np.float64 if self.precise else np.float32
+        whole = np.int64 if self.precise else np.int32
+        y = data.y.astype(whole if network.kind == "softmax" else self.kind)
+        with jax.enable_x64(self.precise):
+            self.rows = jax.device_put(Rows(data.X.astype(self.kind), y, data.weight.astype(self.kind)))
+        self.move = _compiled(network, settings.sampler, data.X.ndim == 3)
+        self.squares = data.weight @ data.X**2
+        self.places = (np.arange(_FOLLOWED) * data.weight.sum() / _FOLLOWED).astype(int)
+        self.steps = StepSize(settings.chains)
+        self.leapfrogs = 0
+        self.precisions = at_prior(network, priors, settings.chains)
+        spread = np.concatenate(
             [
-                jnp.full(
-                    below * above + above, (priors.input_scale if number == 0 else priors.later_scale / below**0.5)
-                )
+                np.full(below * above + above, priors.input_scale if number == 0 else priors.later_scale / below**0.5)
                 for number, (below, above) in enumerate(network.shapes)
             ]
         )
-        weights = _START * spread * jax.random.normal(own, spread.shape)
-        return _Chain(weights, precisions, first(jnp.asarray(0.1, weights.dtype)), key)
+        self.weights = _START * spread * self.rng.standard_normal((settings.chains, spread.size))
+        self.likelihood = np.zeros(settings.chains)
+        self.outputs = np.zeros((settings.chains, _FOLLOWED, network.outputs))
 
-    def advance(chain: _Chain, data: Data, priors: Priors, steps: Any, learn: Any, adapt: Any) -> tuple[_Chain, _Trace]:
-        return jax.lax.scan(partial(one_round, data=data, priors=priors, learn=learn, adapt=adapt), chain, steps)
+    def advance(self, *, learn: bool, adapt: bool) -> End:
+        """One round of all chains."""
+        import jax
 
-    def one_round(
-        chain: _Chain, steps: Any, *, data: Data, priors: Priors, learn: Any, adapt: Any
-    ) -> tuple[_Chain, _Trace]:
-        key, for_precisions, for_step, for_weights = jax.random.split(chain.key, 4)
-        drawn = draw(for_precisions, network, priors, data, chain.precisions.common, chain.weights)
-        precisions = jax.tree.map(lambda new, old: jnp.where(learn, new, old), drawn, chain.precisions)
-        density = partial(log_density, network, priors, data, precisions)
-        step = jnp.where(adapt, jnp.exp(chain.adaptation.log_step_size), settled(chain.adaptation))
-        step = step * jax.random.uniform(for_step, (), step.dtype, 1.0 - _JITTER, 1.0 + _JITTER)
-        squares = squared_scales(network, priors, data, precisions)
-        state = blackjax.hmc.init(chain.weights, density)
-        if sampler == "hmc":
-            state, info = hmc(for_weights, state, density, step, squares, steps)
-        else:
-            state, info = nuts(for_weights, state, density, step, squares, _DOUBLINGS)
-        adaptation = jax.tree.map(
-            lambda new, old: jnp.where(adapt, new, old).astype(old.dtype),
-            adapted(chain.adaptation, info.acceptance_rate),
-            chain.adaptation,
-        )
-        trace = _Trace(
-            followed(data, precisions, state.position),
-            info.acceptance_rate,
-            info.is_divergent,
-            info.num_integration_steps,
-        )
-        return _Chain(state.position, precisions, adaptation, key), trace
+        network, rng, settings = self.network, self.rng, self.settings
+        if learn:
+            errors = -2.0 * self.likelihood / self.precisions.noise
+            common = self.precisions.common
+            self.precisions = draw(rng, network, self.priors, self.data, common, self.weights, errors)
+        precisions = self.precisions
+        scales = squared_scales(network, self.priors, self.data, self.squares, precisions) ** 0.5
+        factor = self.steps.now if adapt else self.steps.settled
+        scales *= (factor * rng.uniform(1.0 - _JITTER, 1.0 + _JITTER, settings.chains))[:, None]
+        prior = of_each_weight(network, self.priors, self.data, precisions)
+        momenta, uniform = rng.standard_normal(scales.shape), rng.random(settings.chains)
+        steps = int(rng.integers(max(1, settings.leapfrog // 2), settings.leapfrog + 1))
+        with jax.enable_x64(self.precise):
+            given = [one.astype(self.kind) for one in (precisions.noise, prior, self.weights, scales)]
+            if settings.sampler == "hmc":
+                chance: tuple[Any, ...] = momenta.astype(self.kind), uniform.astype(self.kind), np.int32(steps)
+            else:
+                chance = (rng.integers(2**32, size=(settings.chains, 2), dtype=np.uint32),)
+            end: End = jax.tree.map(np.asarray, self.move(self.rows, self.places, *given, *chance))
+        self.weights = end.weights.astype(np.float64)
+        self.likelihood, self.outputs = (one.astype(np.float64) for one in end.found)
+        self.leapfrogs += int(end.leapfrogs.sum())
+        if adapt:
+            self.steps.adapt(end.accepted.astype(np.float64))
+        return end
 
-    def followed(data: Data, precisions: Precisions, weights: Any) -> Any:
-        places = (jnp.arange(_FOLLOWED) * data.weight.sum() / _FOLLOWED).astype(int)
-        outputs = network.evaluate(weights, data.X[places], jnp.tanh)
-        outputs = outputs[:, 0] - (jax.nn.logsumexp(outputs, axis=1) if network.kind == "softmax" else 0.0)
-        one = [log_likelihood(network, data, precisions.noise, weights)[None], jnp.log(precisions.common)[None]]
-        one += [jnp.log(precisions.biases), jnp.log(precisions.later), outputs]
-        one += [jnp.log(precisions.noise)[None]] if network.kind == "gaussian" else []
-        return jnp.concatenate(one)
+    def followed(self) -> FloatArray:
+        """The quantities that mean the same in every chain; a line for each chain."""
+        first = self.outputs[..., 0]
+        if self.network.kind == "softmax":
+            first = first - logsumexp(self.outputs, axis=-1)
+        p = self.precisions
+        logs = [np.log(one) for one in (p.common[:, None], p.biases, p.later)]
+        last = [np.log(p.noise[:, None])] if self.network.kind == "gaussian" else []
+        return np.concatenate([self.likelihood[:, None], *logs, first, *last], axis=1)
 
-    along = (0, None, None, None, None, None)
-    return jax.jit(jax.vmap(begin, in_axes=(0, None))), jax.jit(jax.vmap(advance, in_axes=along))
+
+@cache
+def _compiled(network: Network, sampler: Sampler, own_rows: bool) -> Callable[..., End]:
+    """A trajectory of each chain, compiled once for each set of sizes and for any prior."""
+    import jax
+
+    def by_hmc(rows: Rows, places: Any, noise: Any, prior: Any, weights: Any, *rest: Any) -> End:
+        return trajectory(partial(log_density, network, rows, places, noise, prior), weights, *rest)
+
+    def by_nuts(rows: Rows, places: Any, noise: Any, prior: Any, weights: Any, scales: Any, key: Any) -> End:
+        import blackjax
+
+        density = partial(log_density, network, rows, places, noise, prior)
+        state = blackjax.hmc.init(weights, lambda at: density(at)[0])
+        step = blackjax.nuts.build_kernel(divergence_threshold=FAR)
+        key = jax.random.wrap_key_data(key)
+        state, info = step(key, state, lambda at: density(at)[0], 1.0, scales**2, _DOUBLINGS)
+        found = density(state.position)[1]
+        return End(state.position, found, info.acceptance_rate, info.is_divergent, info.num_integration_steps)
+
+    rows = Rows(0, 0, None) if own_rows else None
+    if sampler == "hmc":
+        return jax.jit(jax.vmap(by_hmc, in_axes=(rows, None, 0, 0, 0, 0, 0, 0, None)))
+    return jax.jit(jax.vmap(by_nuts, in_axes=(rows, None, 0, 0, 0, 0, 0)))
 
 
 def _names(network: Network) -> tuple[str, ...]:

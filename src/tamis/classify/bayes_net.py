@@ -10,7 +10,7 @@ from tamis.base.classifier import Classifier
 from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.types import FloatArray
-from tamis.bayes.estimator import BayesianNetwork, in_words
+from tamis.bayes.estimator import BayesianNetwork, fit_seconds, in_words
 
 
 class BayesNet(BayesianNetwork, Classifier):
@@ -26,7 +26,7 @@ class BayesNet(BayesianNetwork, Classifier):
     Hamiltonian Monte Carlo, precisions by Gibbs steps in between, and the class probabilities of all draws averaged.
 
     **Standardise the columns first**, ``standardize | bayes_net``: the prior is one for columns of deviation 1.
-    It needs JAX and BlackJAX to fit, ``pip install "tamis[bayes]"``, and neither to predict.
+    It needs JAX to fit (and BlackJAX for "nuts"), ``pip install "tamis[bayes]"``, and neither to predict.
 
     Parameters
     ----------
@@ -113,9 +113,9 @@ class BayesNet(BayesianNetwork, Classifier):
         search={"hidden": choice(0, 4, 8, 16)},
         paper="Neal 1996; Neal and Zhang 2006",
         phrase=in_words,
-        # A fit takes seconds to minutes.
         slow=True,
-        searched=False,
+        fit_seconds=fit_seconds,
+        requires=("jax",),
     )
     gives_probabilities = True
 

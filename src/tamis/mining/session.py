@@ -129,7 +129,7 @@ class Session:
         trials = Trials(number, folds, experiment.metrics[0])
         return SearchState(
             trials,
-            space(self._traits.for_rows(data.y[rows]), edits),
+            space(self._traits.for_rows(data.y[rows]), edits, self._seconds(load)),
             self._clock,
             experiment.seed,
             self._codes,
@@ -138,6 +138,11 @@ class Session:
             load=load / self._workers,
             remaining=remaining,
         )
+
+    def _seconds(self, load: float) -> float | None:
+        """The time of each of `load` searches that run beside each other, if there is a limit."""
+        limit = self._clock.budget.seconds
+        return None if limit is None else limit / max(1.0, load)
 
     def _stored_results(self, trials: Trials, split: int, recipes: Sequence[str]) -> dict[str, FoldResult]:
         found = self._store.find(trials.number, trials.inner.name(split), recipes)

@@ -8,6 +8,7 @@ searched unless the data rules it out, so that no part is named here.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import product
 from typing import Any
 
@@ -30,6 +31,10 @@ _ENSEMBLES: tuple[Role, ...] = ("fold_ensemble", "weighted_ensemble")
 #: Columns above which slow classifiers are tried behind a selection only.
 _MANY_COLUMNS = 2_000
 
+#: Columns that a selection is taken to leave, and the largest share of the budget that one fit of a part may take which
+#: says on its card how long it takes.
+_FEW_COLUMNS, _ONE_FIT = 20, 1 / 40
+
 
 @dataclass(frozen=True)
 class Space:
@@ -46,6 +51,8 @@ class Space:
     traits : DataTraits
     first : tuple of str, or None
         Recipes to try first, instead of those of the portfolio.
+    seconds : float, or None
+        The time of the search, if there is a limit.
     """
 
     preparations: tuple[Calls, ...]
@@ -55,14 +62,13 @@ class Space:
     committees: tuple[str, ...]
     traits: DataTraits
     first: tuple[str, ...] | None = None
+    seconds: float | None = None
 
     @property
     def bases(self) -> list[tuple[Calls, Calls]]:
         """Preparations, each with the classifiers to try on all columns behind it."""
         pairs = [pair for pair in product(self.preparations, self.classifiers) if not self._in_vain(*pair)]
-        if self.traits.n_features <= _MANY_COLUMNS:
-            return pairs
-        return [pair for pair in pairs if not self.entry(pair[1][-1].name).card.slow] or pairs
+        return [pair for pair in pairs if self._serves_all_columns(self.entry(pair[1][-1].name).card)] or pairs
 
     def entry(self, name: str) -> Entry:
         """The part that a word stands for on this data."""
@@ -88,16 +94,21 @@ class Space:
         )
         return str(behind(traits.prefilter, needs) if traits.prefilter else needs)
 
+    def _serves_all_columns(self, card: Part) -> bool:
+        """Whether a classifier is quick enough to be tried on all columns."""
+        few = self.traits.n_features <= _MANY_COLUMNS
+        return (few or not card.slow) and _affordable(card, self.traits, self.traits.n_features, self.seconds)
+
     def _in_vain(self, preparation: Calls, classifier: Calls) -> bool:
         """Whether columns are scaled for a classifier to which their scale makes no difference."""
         roles = [entry(call.name).card.role for call in preparation]
         return self.entry(classifier[-1].name).card.scale_invariant and roles == ["feature_scaling"]
 
 
-def space(traits: DataTraits, edits: Edits | None = None) -> Space:
-    """The space for data with some traits, changed by the user's edits."""
+def space(traits: DataTraits, edits: Edits | None = None, seconds: float | None = None) -> Space:
+    """The space for data with some traits and a limit of time, changed by the user's edits."""
     edits = edits or Edits()
-    maker = _Maker(traits, edits)
+    maker = _Maker(traits, edits, seconds)
     ensembles = [part_for(role).serving(traits.task) for role in _ENSEMBLES]
     committees = tuple(one.name for one in ensembles if one.name not in edits.without and maker.suits(one.card))
     if edits.only:
@@ -107,15 +118,23 @@ def space(traits: DataTraits, edits: Edits | None = None) -> Space:
     if not classifiers:
         raise TamisError(f"without these parts no {maker.last} is left to try")
     preparations, selections = tuple(maker.preparations()), tuple(maker.selections())
-    return Space(preparations, selections, classifiers, (), committees, traits, edits.first)
+    return Space(preparations, selections, classifiers, (), committees, traits, edits.first, seconds)
+
+
+def _affordable(card: Part, traits: DataTraits, columns: int, seconds: float | None) -> bool:
+    """Whether a fit on this number of columns takes a small share of the time; without a limit there is no telling."""
+    if card.fit_seconds is None:
+        return True
+    return seconds is not None and card.fit_seconds(traits.n_rows, columns) <= _ONE_FIT * seconds
 
 
 class _Maker:
     """Opens parts of the catalog for some data."""
 
-    def __init__(self, traits: DataTraits, edits: Edits) -> None:
+    def __init__(self, traits: DataTraits, edits: Edits, seconds: float | None) -> None:
         self._traits = traits
         self._edits = edits
+        self._seconds = seconds
         #: The kind of part that ends a recipe.
         self.last = "classifier" if traits.task == "classify" else "regressor"
 
@@ -170,9 +189,13 @@ class _Maker:
         return True
 
     def suits(self, card: Part) -> bool:
-        """Whether the data does not rule a part out."""
+        """Whether the data, the time and what is installed do not rule a part out."""
         traits = self._traits
         if not card.searched or (card.ranks_like and traits.have(card.ranks_like_on)):
+            return False
+        if not _affordable(card, traits, min(_FEW_COLUMNS, traits.n_features), self._seconds):
+            return False
+        if any(find_spec(package) is None for package in card.requires):
             return False
         return traits.have(card.suits) and card.limits.allow(traits.n_rows, traits.n_features, traits.largest)
 

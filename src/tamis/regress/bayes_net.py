@@ -10,7 +10,7 @@ from tamis.base.regressor import Regressor
 from tamis.base.search_range import choice
 from tamis.base.types import FloatArray
 from tamis.base.validation import few_digits
-from tamis.bayes.estimator import BayesianNetwork, in_words
+from tamis.bayes.estimator import BayesianNetwork, fit_seconds, in_words
 
 
 class BayesNetRegressor(BayesianNetwork, Regressor):
@@ -20,7 +20,7 @@ class BayesNetRegressor(BayesianNetwork, Regressor):
     in units of its deviation. The precision of the noise has a gamma prior of mean 1 / 0.3^2 and shape `shape`.
 
     **Standardise the columns first**, ``standardize | bayes_net``: the prior is one for columns of deviation 1.
-    It needs JAX and BlackJAX to fit, ``pip install "tamis[bayes]"``, and neither to predict.
+    It needs JAX to fit (and BlackJAX for "nuts"), ``pip install "tamis[bayes]"``, and neither to predict.
 
     Parameters
     ----------
@@ -89,9 +89,9 @@ class BayesNetRegressor(BayesianNetwork, Regressor):
         search={"hidden": choice(0, 4, 8, 16)},
         paper="Neal 1996",
         phrase=in_words,
-        # A fit takes seconds to minutes.
         slow=True,
-        searched=False,
+        fit_seconds=fit_seconds,
+        requires=("jax",),
     )
 
     def __init__(

@@ -16,7 +16,7 @@ from tamis.base.errors import DataError, quoted
 from tamis.data.chunks.chunked import HEAD_ROWS, Columns, Piece, kept_features, refuse_options
 from tamis.data.chunks.lines import line_pieces, piece_of, read_piece
 from tamis.data.column_words import lines_of
-from tamis.data.parsing.number_text import MARKS, is_missing
+from tamis.data.parsing.missing_marks import MARKS, is_missing
 from tamis.data.parsing.reader import Source, open_bytes
 from tamis.data.parsing.table import check_names, find_target
 from tamis.data.parsing.text_table import columns_table, named_columns
