@@ -20,7 +20,7 @@ def line_pieces(path: Path, start: int, *, quotes: bool) -> Iterator[tuple[int, 
     >>> path = getfixture("tmp_path") / "t.csv"
     >>> _ = path.write_bytes(b"a,b\\n1,2\\n3,4")
     >>> list(line_pieces(path, 4, quotes=True))
-    [(4, b'1,2\\n3,4')]
+    [(4, b'1,2\\n'), (8, b'3,4')]
     """
     with open_bytes(path) as file:
         file.seek(start)
