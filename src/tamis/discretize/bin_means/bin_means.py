@@ -15,6 +15,7 @@ from tamis.base.types import Matrix, Target
 from tamis.bins.bin_transform import BinTransform
 from tamis.bins.pieces import Pieces
 from tamis.discretize.bin_means.found_bins import Method, found_bins
+from tamis.discretize.optimal.limits import BinLimits
 
 
 class BinMeans(BinTransform):
@@ -40,11 +41,17 @@ class BinMeans(BinTransform):
     min_gain : float or "auto", default="auto"
         Cost of a bin, which one more bin must take off the squared error (for two classes that of a target of 0 and 1;
         for numbers it has their unit, squared). "auto" is the error of a single bin divided by n - 1.
-    max_bins : int, optional
-        The most bins.
+    min_bins, max_bins : int, default=1 and none
+        The fewest and the most bins.
+    max_rows : int, optional
+        Largest number of rows in a bin.
+    min_width, max_width : float, default=0.0 and none
+        Least and largest difference of the highest and the lowest training value of a bin. BinLimits that no bins of a
+        column keep to are an error, but a column of one value has one bin.
     smooth : bool, default=False
         Instead of bins, give each value the mean of the run of at least `min_rows` rows around it with the least
-        error. They change slowly except at breaks. `min_gain` and `max_bins` are ignored.
+        error. They change slowly except at breaks. `min_gain` and the limits but `min_rows` are
+        ignored.
     samples : int, default=1
         Find the bins in this many random halves of the rows, and take for each column those that cost least over all of
         them, with their means of all rows. This gives fewer bins, half as many on noise, and needs some hundred rows.
@@ -103,9 +110,8 @@ class BinMeans(BinTransform):
     )
     tasks = BOTH
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "min_rows": [integer(1)],
         "min_gain": [real(0, None, "left"), StrOptions({"auto"})],
-        "max_bins": [integer(1), None],
+        **BinLimits.CONSTRAINTS,
         "smooth": ["boolean"],
         "samples": [integer(1)],
         "cv": [integer(2), None],
@@ -118,7 +124,11 @@ class BinMeans(BinTransform):
         min_rows: int = 10,
         *,
         min_gain: float | Literal["auto"] = "auto",
+        min_bins: int = 1,
         max_bins: int | None = None,
+        max_rows: int | None = None,
+        min_width: float = 0.0,
+        max_width: float | None = None,
         smooth: bool = False,
         samples: int = 1,
         cv: int | None = 5,
@@ -127,7 +137,11 @@ class BinMeans(BinTransform):
     ) -> None:
         self.min_rows = min_rows
         self.min_gain = min_gain
+        self.min_bins = min_bins
         self.max_bins = max_bins
+        self.max_rows = max_rows
+        self.min_width = min_width
+        self.max_width = max_width
         self.smooth = smooth
         self.samples = samples
         self.cv = cv
@@ -136,7 +150,7 @@ class BinMeans(BinTransform):
 
     def _find(self, X: Matrix, y: Target, rng: np.random.Generator) -> None:
         n_classes = 0 if is_numeric(y) else self.classes_.size
-        method = Method(self.min_rows, self.min_gain, self.max_bins, self.smooth, n_classes)
+        method = Method(self.min_gain, BinLimits.of(self), self.smooth, n_classes)
         halves = [_half(y, rng) for _ in range(self.samples)] if self.samples > 1 else []
         found = found_bins(X, y, method, halves)
         self.cuts_ = found.cuts.apart()
