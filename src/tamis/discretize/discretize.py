@@ -22,6 +22,9 @@ from tamis.discretize.optimal.losses import Centre, Loss
 #: The methods by name, found in the other files of this folder.
 METHODS: dict[str, Binning] = {one.name: one for _, one in members("tamis.discretize") if isinstance(one, Binning)}
 
+#: Those that the search tries.
+_SEARCHED = tuple(name for name, one in METHODS.items() if one.searched)
+
 #: Each method in words.
 _BINS = {
     "sigma": "by mean and standard deviation",
@@ -128,7 +131,8 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
             "min_gain": choice("auto", 0, 1, 3, 10),
         },
         only={"min_gain": ("by", "ssv")},
-        paper="Grabczewski 2004; Grabczewski and Jankowski 2006; Peng and Ding 2005; Boulle 2006; Katz 2005; Kerber 1992",
+        paper="Grabczewski 2004; Grabczewski and Jankowski 2006; Peng and Ding 2005; Boulle 2006; Katz 2005; "
+        "Kerber 1992",
         phrase=lambda a: f"cuts every feature into bins ({_BINS.get(by := a.pop('by'), by)})",
     )
     accepts_missing = True

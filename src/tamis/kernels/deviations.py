@@ -1,7 +1,7 @@
 """Deviations of numbers from the mean or the median of any run of rows.
 
-The rows lie in a wavelet matrix: level by level by the bits of the ranks of their numbers, from the highest bit on, with
-sums over the rows whose bit is 0. A run of rows is followed down the levels, which takes a step for each bit.
+The rows lie in a wavelet matrix: level by level by the bits of the ranks of their numbers, from the highest bit on,
+with sums over the rows whose bit is 0. A run of rows is followed down the levels, which takes a step for each bit.
 """
 
 import numpy as np

@@ -108,11 +108,10 @@ class BinLimits:
             without = replace(limits, **{one.name: 0.0 if one.name == "min_rows" else one.default})
             if not without._possible(values, weight):
                 limits = without
-        of = [
-            (one.name, getattr(limits, one.name), 0.0 if one.name == "min_rows" else one.default)
-            for one in fields(self)
-        ]
-        names = " and ".join(f"{name}={value:g}" for name, value, none in of if value != none)
+        free = {one.name: 0.0 if one.name == "min_rows" else one.default for one in fields(self)}
+        names = " and ".join(
+            f"{name}={value:g}" for name, none in free.items() if (value := getattr(limits, name)) != none
+        )
         what = "strips of neighbouring values" if coarse else "distinct values"
         return TamisError(
             f"{'x' if column is None else f'column {column} (counted from 0)'} has no bins with {names}: it has "

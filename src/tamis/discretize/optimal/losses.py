@@ -69,8 +69,8 @@ def even_begins(weight: FloatArray, most: int) -> np.ndarray:
 def class_losses(table: FloatArray, loss: Loss, centre: Centre) -> FloatArray:
     """``found[s, t]``: half the loss of the class indicators of the strips s up to and with t.
 
-    `table` has the weight of each class in each strip. Each indicator has a mean or median of its own; that is 0.5 where
-    half the rows are of a class.
+    `table` has the weight of each class in each strip. Each indicator has a mean or median of its own; the median is 0.5
+    where half the rows are of a class.
 
     Examples
     --------
@@ -142,9 +142,9 @@ def cheapest_bins(
     min_gain: float | None,
     column: int | None,
 ) -> tuple[np.ndarray, float]:
-    """The strips at which the best bins begin, except the first, and what they cost; `weight` is that of the strips.
+    """The strips at which the best bins begin, except the first, and what they cost.
 
-    `losses` may be changed.
+    `losses` may be changed; `weight` is that of the strips, `column` the number of the column in errors, where it has one.
     """
     m, whole = weight.size, float(losses[0, -1])
     total = float(weight.sum())

@@ -140,7 +140,7 @@ def mean_bins(
         strips = Strips.of(rows.x, rows.weight)
         losses = sum(number_losses(strips, one, rows.weight, loss, centre) for one in moved.T)
         weight = np.bincount(strips.strip, weights=rows.weight)
-        starts, cost = cheapest_bins(losses, strips, weight, limits, min_gain, None)
+        starts, cost = cheapest_bins(losses, strips, weight, limits, min_gain)
         cuts, exact = strips.cuts(starts), strips.exact
         means = _centres(moved, rows.weight, np.searchsorted(cuts, rows.x, side="right"), centre)
     means = means + middle
