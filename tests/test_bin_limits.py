@@ -298,7 +298,7 @@ def test_columns_of_many_values_are_divided_at_a_thousand_places():
     assert not found.exact
     np.testing.assert_allclose(found.cuts, [0.3], atol=0.002)
     assert mean_bins(x, y, min_gain=50.0).exact
-    with pytest.raises(TamisError, match="max_rows=1: .* 1000 strips of neighbouring values"):
+    with pytest.raises(TamisError, match=r"max_rows=1: .* 1000 strips of neighbouring values"):
         mean_bins(x, y, centre="median", min_rows=1, max_rows=1)
 
 

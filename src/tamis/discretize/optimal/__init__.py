@@ -1,5 +1,4 @@
-"""Optimal binning (Katz 2005) of one column by the classes or a numeric target, of the plane of two columns,
-and of the space of several."""
+"""Optimal binning (Katz 2005) of one column by classes or numbers, of the plane of two columns, of several columns."""
 
 from tamis.discretize.optimal.boxes import Boxes, boxes
 from tamis.discretize.optimal.numeric_target import FittedLines, FittedMeans, line_bins, mean_bins

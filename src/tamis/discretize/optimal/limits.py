@@ -102,15 +102,17 @@ class BinLimits:
 
         With `coarse` the values are those at which strips of several values begin.
         """
-        limits = self
-        for one in fields(self):
+        limits, free = self, BinLimits(min_rows=0.0)
+        for name in (one.name for one in fields(self)):
             # What is impossible without a limit too is not its fault.
-            without = replace(limits, **{one.name: 0.0 if one.name == "min_rows" else one.default})
+            changes: dict[str, Any] = {name: getattr(free, name)}
+            without = replace(limits, **changes)
             if not without._possible(values, weight):
                 limits = without
-        free = {one.name: 0.0 if one.name == "min_rows" else one.default for one in fields(self)}
         names = " and ".join(
-            f"{name}={value:g}" for name, none in free.items() if (value := getattr(limits, name)) != none
+            f"{one.name}={getattr(limits, one.name):g}"
+            for one in fields(self)
+            if getattr(limits, one.name) != getattr(free, one.name)
         )
         what = "strips of neighbouring values" if coarse else "distinct values"
         return TamisError(

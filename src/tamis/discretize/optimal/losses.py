@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from tamis.base.types import FloatArray, Mask
-from tamis.bins.value_tables import cuts_below
+from tamis.bins.value_tables import added, cuts_below
 from tamis.discretize.optimal.limits import BinLimits
 from tamis.kernels.deviations import run_deviations
 
@@ -48,7 +48,7 @@ class Strips(NamedTuple):
         Strips(strip=array([1, 0, 0, 1, 0]), low=array([1., 3.]), high=array([2., 4.]), exact=False)
         """
         values, place = np.unique(x, return_inverse=True)
-        begins = even_begins(np.bincount(place, weights=weight), most)
+        begins = even_begins(added(weight[:, None], place, values.size)[:, 0], most)
         strip = np.searchsorted(begins, place, side="right") - 1
         ends = np.append(begins[1:], values.size) - 1
         return cls(strip, values[begins], values[ends], begins.size == values.size)
@@ -69,8 +69,8 @@ def even_begins(weight: FloatArray, most: int) -> np.ndarray:
 def class_losses(table: FloatArray, loss: Loss, centre: Centre) -> FloatArray:
     """``found[s, t]``: half the loss of the class indicators of the strips s up to and with t.
 
-    `table` has the weight of each class in each strip. Each indicator has a mean or median of its own; the median is 0.5
-    where half the rows are of a class.
+    `table` has the weight of each class in each strip. Each indicator has a mean or median of its own; the median is
+    0.5 where half the rows are of a class.
 
     Examples
     --------
@@ -140,11 +140,11 @@ def cheapest_bins(
     weight: FloatArray,
     limits: BinLimits,
     min_gain: float | None,
-    column: int | None,
+    column: int | None = None,
 ) -> tuple[np.ndarray, float]:
     """The strips at which the best bins begin, except the first, and what they cost.
 
-    `losses` may be changed; `weight` is that of the strips, `column` the number of the column in errors, where it has one.
+    `losses` may be changed; `weight` is that of the strips, `column` the number in errors of a column that has one.
     """
     m, whole = weight.size, float(losses[0, -1])
     total = float(weight.sum())

@@ -7,7 +7,7 @@ import numpy as np
 
 from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray
-from tamis.bins.value_tables import cuts_below
+from tamis.bins.value_tables import added, cuts_below
 from tamis.discretize.optimal.limits import MIN_ROWS, BinLimits
 from tamis.discretize.optimal.losses import Centre, Loss, Strips, cheapest_bins, medians, number_losses
 
@@ -138,9 +138,9 @@ def mean_bins(
         cuts, exact, means = rows.cuts(begins), True, inside[:, 2:] / inside[:, :1]
     else:
         strips = Strips.of(rows.x, rows.weight)
-        losses = sum(number_losses(strips, one, rows.weight, loss, centre) for one in moved.T)
-        weight = np.bincount(strips.strip, weights=rows.weight)
-        starts, cost = cheapest_bins(losses, strips, weight, limits, min_gain)
+        each = [number_losses(strips, one, rows.weight, loss, centre) for one in moved.T]
+        weight = added(rows.weight[:, None], strips.strip, strips.low.size)[:, 0]
+        starts, cost = cheapest_bins(np.sum(each, axis=0), strips, weight, limits, min_gain)
         cuts, exact = strips.cuts(starts), strips.exact
         means = _centres(moved, rows.weight, np.searchsorted(cuts, rows.x, side="right"), centre)
     means = means + middle

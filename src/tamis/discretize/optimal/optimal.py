@@ -150,7 +150,8 @@ class _Way:
                     continue
                 strips = Strips.of(x[known], weight[known])
                 losses = number_losses(strips, y[known], weight[known], self.loss, self.centre)
-                yield self._cuts(losses, strips, np.bincount(strips.strip, weights=weight[known]), int(feature))
+                inside = added(weight[known, None], strips.strip, strips.low.size)[:, 0]
+                yield self._cuts(losses, strips, inside, int(feature))
 
     def _cuts(self, losses: FloatArray, strips: Strips, weight: FloatArray, feature: int) -> FloatArray:
         starts, _ = cheapest_bins(losses, strips, weight, self.limits, self.min_gain, feature)

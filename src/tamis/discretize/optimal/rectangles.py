@@ -8,7 +8,7 @@ import numpy as np
 
 from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray
-from tamis.bins.value_tables import cuts_below
+from tamis.bins.value_tables import added, cuts_below
 from tamis.discretize.optimal.limits import MIN_ROWS
 from tamis.discretize.optimal.losses import even_begins
 from tamis.discretize.optimal.numeric_target import read_rows
@@ -125,6 +125,6 @@ def rectangles(
 def _lines(x: FloatArray, weight: FloatArray, most: int) -> tuple[np.ndarray, FloatArray, bool]:
     """The strip of each row, the ends of the strips, and whether each distinct value has one."""
     values, place = np.unique(x, return_inverse=True)
-    begins = even_begins(np.bincount(place, weights=weight), most)
+    begins = even_begins(added(weight[:, None], place, values.size)[:, 0], most)
     strip = np.searchsorted(begins, place, side="right") - 1
     return strip, np.concatenate(([-np.inf], cuts_below(values, begins[1:]), [np.inf])), values.size <= most
