@@ -57,8 +57,8 @@ class BinMeans(BinTransform):
         them, with their means of all rows. This gives fewer bins, half as many on noise, and needs some hundred rows.
     output : {"shares", "ordered"}, default="shares"
         For classes: "shares" makes a column for each class but the first. "ordered" makes a single one, the mean of the
-        classes as numbers, which is the paper's value for ordinal targets: with shares 0.2, 0.7 and 0.1 of the classes
-        1, 2 and 3 it is 1.9. Classes that are no numbers count as 1, 2, ... in sorted order.
+        places 1, 2, ... of the classes in sorted order, which is the paper's value for ordinal targets: with shares
+        0.2, 0.7 and 0.1 of three classes it is 1.9.
     cv : int or None, default=5
         Folds of ``fit_transform``; fewer when the largest class has fewer rows. None gives the training rows what
         ``transform`` gives them.
@@ -162,7 +162,7 @@ class BinMeans(BinTransform):
         found = found_bins(X, y, method, halves)
         self.cuts_ = found.cuts.apart()
         if n_classes and self.output == "ordered":
-            means = found.means @ self._numbers()[:, None]
+            means = found.means @ np.arange(1.0, n_classes + 1)[:, None]
         else:
             # Of the class shares the first is left out: they add up to one.
             means = found.means[:, min(n_classes, 1) :]
@@ -172,13 +172,8 @@ class BinMeans(BinTransform):
     def _vectors(self, y: Target) -> FloatArray:
         if self.output == "shares" or is_numeric(y):
             return super()._vectors(y)
-        return self._numbers()[y][:, None]
-
-    def _numbers(self) -> FloatArray:
-        """The classes as numbers."""
-        if self.classes_.dtype.kind in "biuf":
-            return self.classes_.astype(np.float64)
-        return np.arange(1.0, self.classes_.size + 1)
+        places: FloatArray = y[:, None] + 1.0
+        return places
 
     def _pieces(self) -> Pieces:
         return Pieces(self.cuts_, self.means_, self.missing_, self.zero_)
