@@ -25,7 +25,7 @@ def statistic(a, b):
         for c in range(a.size):
             expected = mine.sum() * (a[c] + b[c]) / (a.sum() + b.sum())
             found += (mine[c] - expected) ** 2 / max(expected, 0.5)
-    return found
+    return np.floor(found * 1e9 + 0.5) / 1e9
 
 
 def naive_cuts(x, y, weight, k, alpha, min_bins=1, max_bins=None):
