@@ -5,9 +5,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, TargetEncoder
 
 from benchmarks.timing import compare, seconds
-from tamis.discretize import BinMeans
+from tamis.base.seeds import generator
+from tamis.discretize import BinMeans, Discretize
+from tamis.discretize.chimerge import chimerge_cuts
+from tamis.discretize.optimal.limits import BinLimits
 from tamis.discretize.optimal.numeric_target import mean_bins
-from tamis.discretize.optimal.optimal import optimal_cuts
+from tamis.discretize.optimal.optimal import limited_cuts, optimal_cuts
 
 try:
     import ruptures
@@ -23,7 +26,44 @@ def _wave(n_rows: int, n_classes: int = 2, noise: bool = False) -> tuple[np.ndar
     return x, np.where(rng.random(n_rows) < share, 0, other)
 
 
+def _limited() -> None:
+    """Limits, other losses and ChiMerge, at growing numbers of rows."""
+    for n_rows in (10_000, 100_000, 1_000_000):
+        x, y = _wave(n_rows)
+        numbers = np.abs(x[:, 0] - 1) + generator(1).normal(size=n_rows)
+        for words, target, limits, loss in (
+            ("at least 30 bins", y, BinLimits(min_bins=30), ("squared", "mean")),
+            ("at most n/10 rows", y, BinLimits(max_rows=n_rows // 10), ("squared", "mean")),
+            ("0.01 to 0.1 wide", y, BinLimits(min_width=0.01, max_width=0.1), ("squared", "mean")),
+            ("numbers, at most n/10 rows", numbers, BinLimits(max_rows=n_rows // 10), ("squared", "mean")),
+            ("absolute about medians", numbers, BinLimits(), ("absolute", "median")),
+            ("absolute about means", numbers, BinLimits(), ("absolute", "mean")),
+        ):
+
+            def bins(target: object = target, limits: BinLimits = limits, loss: tuple[str, str] = loss) -> object:
+                return limited_cuts(x, target, None, limits, 5.0, *loss)  # type: ignore[arg-type] # noqa: B023
+
+            print(f"optimal bins, {n_rows} rows, {words:<40} {seconds(bins, at_most=2):9.4f} s", flush=True)
+        for words, classes in (("wave", y), ("noise", _wave(n_rows, noise=True)[1])):
+            took = seconds(lambda classes=classes: chimerge_cuts(x, classes), at_most=2)  # type: ignore[misc] # noqa: B023
+            print(
+                f"chimerge, {n_rows} rows, {words:<47} {took:9.4f} s   "
+                f"{1e9 * took / (n_rows * np.log2(n_rows)):6.2f} ns for each n log2 n",
+                flush=True,
+            )
+    X = generator(0).normal(size=(100_000, 20))
+    y = (np.sin(2 * X[:, ::4]).sum(axis=1) + 2 * generator(1).normal(size=100_000) > 0).astype(int)
+    for peer in ("modl", "optimal"):
+        compare(
+            "discretize(chimerge), 100000 x 20",
+            lambda: Discretize("chimerge").fit(X, y),
+            f"discretize({peer})",
+            lambda peer=peer: Discretize(peer).fit(X, y),  # type: ignore[misc]
+        )
+
+
 def main() -> None:
+    _limited()
     for n_rows in (10_000, 100_000, 1_000_000):
         for words, y_of, options in (
             ("two classes", {}, {}),

@@ -16,6 +16,7 @@ from tamis.base.inner_cv import inner_folds
 from tamis.base.seeds import generator
 from tamis.discretize import BinMeans, Discretize
 from tamis.discretize.bin_means.found_bins import Method, found_bins
+from tamis.discretize.optimal.limits import BinLimits
 from tamis.discretize.optimal.optimal import optimal_cuts
 from tamis.kernels.windows import lowest_windows
 
@@ -185,7 +186,7 @@ def test_the_solution_of_least_cost_over_all_samples_is_taken():
     X, y = problem(3, 200)
     rng = np.random.default_rng(0)
     parts = [rng.permutation(200)[:100] for _ in range(4)]
-    way = Method(5, "auto", None, False, 2)
+    way = Method("auto", BinLimits(min_rows=5), False, 2)
     found = found_bins(X, y, way, parts)
     for j in range(4):
         tried = [optimal_cuts(X[rows][:, [j]], y[rows], min_rows=5).values for rows in parts]

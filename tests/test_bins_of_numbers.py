@@ -21,6 +21,7 @@ from tamis.base.seeds import generator
 from tamis.bins.number_tables import number_tables
 from tamis.discretize import BinMeans, Discretize, LineBins, mean_bins
 from tamis.discretize.bin_means.found_bins import Method, found_bins
+from tamis.discretize.optimal.limits import BinLimits
 from tamis.discretize.optimal.optimal import optimal_cuts
 
 NAN = float("nan")
@@ -220,7 +221,7 @@ def test_the_bins_of_least_cost_over_all_samples_are_taken():
     X, y = problem(3, 200)
     rng = np.random.default_rng(0)
     parts = [rng.permutation(200)[:100] for _ in range(4)]
-    found = found_bins(X, y, Method(5, "auto", None, False, 0), parts)
+    found = found_bins(X, y, Method("auto", BinLimits(min_rows=5), False, 0), parts)
     for j in range(4):
         tried = [mean_bins(X[rows, j], y[rows], min_rows=5) for rows in parts]
         costs = [

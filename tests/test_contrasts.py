@@ -1,17 +1,21 @@
 """Contrasts: planted problems, residual rounds, redundancy, batches, bad input."""
 
 import warnings
+from itertools import product
 
 import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from scipy.stats import rankdata
 
 import tamis
 from tamis.base.cut import NothingPasses
 from tamis.base.errors import TamisError
+from tamis.base.seeds import generator, spawn
 from tamis.data.synthetic import friedman, madelon
 from tamis.select import Contrasts
+from tamis.select.contrasts.columns import Columns
 from tamis.select.contrasts.contrast_tests import ContrastTest
 from tamis.select.contrasts.rankers import ENGINES, Engine
 from tamis.select.contrasts.rounds import RoundResults, contrasts_of
@@ -221,6 +225,39 @@ def test_columns_that_cannot_pass_any_more_leave(widths) -> None:
 
 
 # Input of other kinds.
+
+
+def test_the_fixed_set_of_the_paper_changes_between_rounds_only(widths) -> None:
+    X, y = problem(n_columns=12)
+    model = Contrasts(fixed=True, rounds=2, at_least=0, random_state=0).fit(X, y)
+    assert selected(model) == [2, 5]
+    # F and the contrasts of all columns: 12 + 12 six times, then those that are left and all contrasts.
+    assert widths == [24] * 6 + [22] * 6
+    assert (model.pvalues_ * 2**6 % 1 == 0).all()
+    widths.clear()
+    Contrasts(fixed=True, rounds=2, batch=6, at_least=0, random_state=0).fit(X, y)
+    # Two batches of six, those that passed again together with the best contrast of either, and the rest.
+    assert widths[:12] == [12] * 12
+    assert widths[-6:] == [10 // 2 * 2 + 2] * 6
+
+
+def test_a_fixed_round_is_algorithm_1_step_by_step() -> None:
+    X, y = problem(n_rows=80, n_columns=8, seed=3)
+    test, seed = contrast_test(fixed=True), 7
+    columns, every = Columns(X), np.arange(8)
+    ahead = np.empty((6, 8))
+    for i in range(6):
+        contrasts = columns.contrasts(every, generator(spawn(seed, i)))
+        importances = test.engine.importances(np.hstack([columns.take(every), contrasts]), y, spawn(seed, i, 1))
+        ranks = rankdata(-importances, method="min")
+        ahead[i] = ranks[8:].min() - ranks[:8]
+    found = test.run(columns, every, y, seed)
+    # Of all patterns of signs, the share whose negative ranks sum to as little.
+    sums = [int(np.ceil((rankdata(np.abs(one)) * (one <= 0)).sum())) for one in ahead.T]
+    patterns = np.array(list(product((0, 1), repeat=6))) @ np.arange(1, 7)
+    np.testing.assert_allclose(found.pvalues, [(patterns <= one).mean() for one in sums])
+    assert np.flatnonzero(found.passed).tolist() == [2, 5]
+    assert (found.passed == (found.pvalues <= 0.05)).all()
 
 
 def test_missing_values_and_words() -> None:

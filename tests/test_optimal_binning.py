@@ -40,6 +40,11 @@ def class_error(y, n_classes):
     return 0.5 * float(((indicators - indicators.mean(axis=0)) ** 2).sum())
 
 
+def within(max_bins, min_rows):
+    """Limits as the kernel takes them."""
+    return np.array([1, max_bins]), np.array([min_rows, np.inf, 0.0, np.inf])
+
+
 # Against brute force
 
 
@@ -118,12 +123,13 @@ def test_pruning_loses_nothing_on_long_columns(numbers, noise):
     weight = rng.integers(1, 4, n).astype(float)
     sums = np.column_stack((weight, weight * (y**2).sum(axis=1), weight[:, None] * y))
     begins, cost = np.empty(n, dtype=bool), np.empty(1)
+    column = np.array([0, n]), np.arange(n, dtype=float)
     for gain in (0.01, 1.0, 5.0, 100.0):
         for least in (1, 25):
-            best_bins(np.array([0, n]), sums, np.array([gain]), 0, float(least), False, begins, cost)
+            best_bins(*column, sums, np.array([gain]), *within(0, least), False, begins, cost)
             assert cost[0] == pytest.approx(plain_paths(sums, gain, least), rel=1e-10)
     for most in (3, 7):
-        best_bins(np.array([0, n]), sums, np.array([0.01]), most, 1.0, False, begins, cost)
+        best_bins(*column, sums, np.array([0.01]), *within(most, 1), False, begins, cost)
         assert cost[0] == pytest.approx(plain_paths(sums, 0.01, 1, most), rel=1e-10)
         assert begins.sum() < most
 
@@ -142,7 +148,8 @@ def test_runs_of_one_value_fill_no_more_than_there_is_room_for(runs, gain, most,
     y = y - np.average(y, weights=weight)
     sums = np.column_stack((weight, weight * y**2, weight * y))
     begins, cost = np.empty(y.size, dtype=bool), np.empty(1)
-    best_bins.python(np.array([0, y.size]), sums, np.array([gain]), most or 0, least, False, begins, cost)
+    column = np.array([0, y.size]), np.arange(y.size, dtype=float)
+    best_bins.python(*column, sums, np.array([gain]), *within(most or 0, least), False, begins, cost)
     alone = gain + (weight * y**2).sum()
     expected = min(plain_paths(sums, gain, least, most), alone)
     assert cost[0] == pytest.approx(expected, rel=1e-9, abs=1e-11 * alone)
@@ -244,7 +251,7 @@ def test_compiled_and_plain_kernels_agree(problem, gain, max_bins, least):
         sums = np.column_stack((table[:size].sum(axis=1), table[:size].sum(axis=1), table[:size]))
         begins, cost = np.empty(size, dtype=bool), np.empty(X.shape[1])
         penalty = np.full(X.shape[1], -1.0 if gain == "auto" else gain)
-        solve(first, sums, penalty, max_bins, least, False, begins, cost)
+        solve(first, value[:size], sums, penalty, *within(max_bins, least), False, begins, cost)
         made.append((first, value[:size], table[:size], begins, cost))
     for compiled, plain in zip(*made, strict=True):
         np.testing.assert_allclose(compiled, plain, rtol=1e-12, atol=1e-12)

@@ -26,12 +26,15 @@ class Binning:
         Whether it uses the target.
     tasks : tuple of str
         What a target may set that it uses: "classify", "regress" or both.
+    searched : bool
+        Whether the search tries it.
     """
 
     name: str
     function: Callable[..., list[FloatArray]]
     supervised: bool = True
     tasks: tuple[Task, ...] = ("classify",)
+    searched: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.function.__doc__)
@@ -50,11 +53,11 @@ class Binning:
 
 
 def binning(
-    name: str, *, supervised: bool = True, tasks: tuple[Task, ...] = ("classify",)
+    name: str, *, supervised: bool = True, tasks: tuple[Task, ...] = ("classify",), searched: bool = True
 ) -> Callable[[Callable[..., list[FloatArray]]], Binning]:
     """Declare a function as the method `name`; the keywords are those of :class:`Binning`."""
 
     def declare(function: Callable[..., list[FloatArray]]) -> Binning:
-        return Binning(name, function, supervised, tasks)
+        return Binning(name, function, supervised, tasks, searched)
 
     return declare

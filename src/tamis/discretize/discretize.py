@@ -16,9 +16,14 @@ from tamis.base.transformer import SupervisedTransformer
 from tamis.base.types import Matrix, Target
 from tamis.base.validation import canonical
 from tamis.bins.method import Binning
+from tamis.discretize.optimal.limits import BinLimits
+from tamis.discretize.optimal.losses import Centre, Loss
 
 #: The methods by name, found in the other files of this folder.
 METHODS: dict[str, Binning] = {one.name: one for _, one in members("tamis.discretize") if isinstance(one, Binning)}
+
+#: Those that the search tries.
+_SEARCHED = tuple(name for name, one in METHODS.items() if one.searched)
 
 #: Each method in words.
 _BINS = {
@@ -28,6 +33,7 @@ _BINS = {
     "ssv": "by SSV splits",
     "modl": "the most probable ones, MODL",
     "optimal": "of least squared error",
+    "chimerge": "by merging neighbours alike, ChiMerge",
 }
 
 
@@ -40,12 +46,13 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
 
     Parameters
     ----------
-    by : {"ssv", "modl", "optimal", "sigma", "equal_width", "equal_frequency"}, default="ssv"
+    by : {"ssv", "modl", "optimal", "chimerge", "sigma", "equal_width", "equal_frequency"}, default="ssv"
         "ssv" splits a column where most pairs of rows of different classes are separated, again on either side until
         the parts are pure, and prunes the last splits. "modl" takes the most probable intervals given the classes, one
         if they are independent. "optimal" takes the bins whose class shares fit the classes, or whose means fit the
-        numbers, with the least squared error, at a cost for each bin; it alone cuts by a target of numbers. The others
-        ignore the target: "sigma" cuts half a standard deviation below and above the mean, "equal_width" makes bins of
+        numbers, with the least squared error, at a cost for each bin; it alone cuts by a target of numbers. "chimerge"
+        merges neighbouring values whose classes do not differ by the chi-square test. The others ignore the target:
+        "sigma" cuts half a standard deviation below and above the mean, "equal_width" makes bins of
         the same width, "equal_frequency" bins of nearly the same number of rows.
     n_bins : int, optional
         Number of bins for the methods that ignore the target: 2 (one cut at the mean) or 3, the default, for "sigma";
@@ -55,11 +62,24 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         0 keeps all. "auto" takes for each column the number with the best mean - `caution` * sd of the accuracy over
         the folds of an internal stratified cross-validation; of equals the largest. For "optimal": the cost of a bin,
         which one more bin must take off the squared error; "auto" is the error of a single bin divided by n - 1.
+    loss : {"squared", "absolute"}, default="squared"
+        For "optimal": squares or absolute values of the distances from the mean, or the median, of the bin.
+    centre : {"mean", "median"}, default="mean"
+        For "optimal": what the distances are measured from. For classes it is that of the indicators of the classes.
+    alpha : float, default=0.05
+        For "chimerge": neighbours are merged as long as the p-value of some pair is not below this level.
+    min_bins : int, default=1
+        The fewest bins of "optimal" and "chimerge".
     max_bins : int, optional
-        The most bins of "ssv", "modl" and "optimal". The splits of "ssv" that correct fewest rows are removed first,
-        equal ones together.
+        The most bins of "ssv", "modl", "optimal" and "chimerge". The splits of "ssv" that correct fewest rows are
+        removed first, equal ones together.
     min_rows : int, default=10
         Least number of rows in a bin of "optimal".
+    max_rows : int, optional
+        Largest number of rows in a bin of "optimal".
+    min_width, max_width : float, default=0.0 and none
+        Least and largest difference of the highest and the lowest training value of a bin of "optimal". Limits that no
+        bins of a column keep to are an error, but a column of one value has one bin.
     class_weight : {"balanced"}, optional
         For "ssv": weigh the classes alike in the rows corrected and in the accuracy. Otherwise no split may correct any
         row when a class is rare.
@@ -89,7 +109,8 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
     ----------
     Grabczewski (2004), "SSV criterion based discretization for naive Bayes classifiers"; Peng and Ding (2005), "Minimum
     redundancy and maximum relevance feature selection" (sigma); Boulle (2006), "MODL: a Bayes optimal discretization
-    method for continuous attributes"; Katz (2005), "An optimal binning transformation for use in predictive modeling".
+    method for continuous attributes"; Katz (2005), "An optimal binning transformation for use in predictive modeling";
+    Kerber (1992), "ChiMerge: discretization of numeric attributes".
 
     Examples
     --------
@@ -105,9 +126,13 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
     part: ClassVar[Part] = Part(
         "discretize",
         positional=("by",),
-        search={"by": choice(*METHODS), "min_gain": choice("auto", 0, 1, 3, 10)},
+        search={
+            "by": choice(*(name for name, one in METHODS.items() if one.searched)),
+            "min_gain": choice("auto", 0, 1, 3, 10),
+        },
         only={"min_gain": ("by", "ssv")},
-        paper="Grabczewski 2004; Grabczewski and Jankowski 2006; Peng and Ding 2005; Boulle 2006; Katz 2005",
+        paper="Grabczewski 2004; Grabczewski and Jankowski 2006; Peng and Ding 2005; Boulle 2006; Katz 2005; "
+        "Kerber 1992",
         phrase=lambda a: f"cuts every feature into bins ({_BINS.get(by := a.pop('by'), by)})",
     )
     accepts_missing = True
@@ -116,8 +141,10 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         "by": [StrOptions(set(METHODS))],
         "n_bins": [integer(2), None],
         "min_gain": [real(0, None, "left"), StrOptions({"auto"})],
-        "max_bins": [integer(1), None],
-        "min_rows": [integer(1)],
+        "loss": [StrOptions({"squared", "absolute"})],
+        "centre": [StrOptions({"mean", "median"})],
+        "alpha": [real(0, 1, "both")],
+        **BinLimits.CONSTRAINTS,
         "class_weight": [StrOptions({"balanced"}), None],
         "cv": [integer(2)],
         "caution": CAUTION,
@@ -131,8 +158,15 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         *,
         n_bins: int | None = None,
         min_gain: float | Literal["auto"] = "auto",
+        loss: Loss = "squared",
+        centre: Centre = "mean",
+        alpha: float = 0.05,
+        min_bins: int = 1,
         max_bins: int | None = None,
         min_rows: int = 10,
+        max_rows: int | None = None,
+        min_width: float = 0.0,
+        max_width: float | None = None,
         class_weight: str | None = None,
         cv: int = 10,
         caution: float = 1.0,
@@ -142,8 +176,15 @@ class Discretize(OneToOneFeatureMixin, SupervisedTransformer):
         self.by = by
         self.n_bins = n_bins
         self.min_gain = min_gain
+        self.loss = loss
+        self.centre = centre
+        self.alpha = alpha
+        self.min_bins = min_bins
         self.max_bins = max_bins
         self.min_rows = min_rows
+        self.max_rows = max_rows
+        self.min_width = min_width
+        self.max_width = max_width
         self.class_weight = class_weight
         self.cv = cv
         self.caution = caution

@@ -11,10 +11,11 @@ from tamis.base.inner_cv import size_strata
 from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.task import BOTH, WantedTask, is_numeric
-from tamis.base.types import Matrix, Target
+from tamis.base.types import FloatArray, Matrix, Target
 from tamis.bins.bin_transform import BinTransform
 from tamis.bins.pieces import Pieces
 from tamis.discretize.bin_means.found_bins import Method, found_bins
+from tamis.discretize.optimal.limits import BinLimits
 
 
 class BinMeans(BinTransform):
@@ -40,14 +41,24 @@ class BinMeans(BinTransform):
     min_gain : float or "auto", default="auto"
         Cost of a bin, which one more bin must take off the squared error (for two classes that of a target of 0 and 1;
         for numbers it has their unit, squared). "auto" is the error of a single bin divided by n - 1.
-    max_bins : int, optional
-        The most bins.
+    min_bins, max_bins : int, default=1 and none
+        The fewest and the most bins.
+    max_rows : int, optional
+        Largest number of rows in a bin.
+    min_width, max_width : float, default=0.0 and none
+        Least and largest difference of the highest and the lowest training value of a bin. BinLimits that no bins of a
+        column keep to are an error, but a column of one value has one bin.
     smooth : bool, default=False
         Instead of bins, give each value the mean of the run of at least `min_rows` rows around it with the least
-        error. They change slowly except at breaks. `min_gain` and `max_bins` are ignored.
+        error. They change slowly except at breaks. `min_gain` and the limits but `min_rows` are
+        ignored.
     samples : int, default=1
         Find the bins in this many random halves of the rows, and take for each column those that cost least over all of
         them, with their means of all rows. This gives fewer bins, half as many on noise, and needs some hundred rows.
+    output : {"shares", "ordered"}, default="shares"
+        For classes: "shares" makes a column for each class but the first. "ordered" makes a single one, the mean of the
+        places 1, 2, ... of the classes in sorted order, which is the paper's value for ordinal targets: with shares
+        0.2, 0.7 and 0.1 of three classes it is 1.9.
     cv : int or None, default=5
         Folds of ``fit_transform``; fewer when the largest class has fewer rows. None gives the training rows what
         ``transform`` gives them.
@@ -61,7 +72,7 @@ class BinMeans(BinTransform):
     cuts_ : list of float arrays, one a column
         The cuts, ascending; bins are closed on the left.
     means_ : list of float arrays of shape (n_bins, n_classes - 1) or (n_bins, 1), one a column
-        Shares of the classes but the first, or means of the numbers.
+        Shares of the classes but the first, or means of the numbers or of the ordered classes.
     missing_ : float array of shape (n_features, n_classes - 1) or (n_features, 1)
         Means of a missing value.
     zero_ : float array of the shape of `missing_`
@@ -103,11 +114,11 @@ class BinMeans(BinTransform):
     )
     tasks = BOTH
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "min_rows": [integer(1)],
         "min_gain": [real(0, None, "left"), StrOptions({"auto"})],
-        "max_bins": [integer(1), None],
+        **BinLimits.CONSTRAINTS,
         "smooth": ["boolean"],
         "samples": [integer(1)],
+        "output": [StrOptions({"shares", "ordered"})],
         "cv": [integer(2), None],
         "random_state": ["random_state", np.random.Generator],
         "task": [StrOptions({"auto", "classify", "regress"})],
@@ -118,31 +129,51 @@ class BinMeans(BinTransform):
         min_rows: int = 10,
         *,
         min_gain: float | Literal["auto"] = "auto",
+        min_bins: int = 1,
         max_bins: int | None = None,
+        max_rows: int | None = None,
+        min_width: float = 0.0,
+        max_width: float | None = None,
         smooth: bool = False,
         samples: int = 1,
+        output: Literal["shares", "ordered"] = "shares",
         cv: int | None = 5,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         task: WantedTask = "auto",
     ) -> None:
         self.min_rows = min_rows
         self.min_gain = min_gain
+        self.min_bins = min_bins
         self.max_bins = max_bins
+        self.max_rows = max_rows
+        self.min_width = min_width
+        self.max_width = max_width
         self.smooth = smooth
         self.samples = samples
+        self.output = output
         self.cv = cv
         self.random_state = random_state
         self.task = task
 
     def _find(self, X: Matrix, y: Target, rng: np.random.Generator) -> None:
         n_classes = 0 if is_numeric(y) else self.classes_.size
-        method = Method(self.min_rows, self.min_gain, self.max_bins, self.smooth, n_classes)
+        method = Method(self.min_gain, BinLimits.of(self), self.smooth, n_classes)
         halves = [_half(y, rng) for _ in range(self.samples)] if self.samples > 1 else []
         found = found_bins(X, y, method, halves)
         self.cuts_ = found.cuts.apart()
-        # Of the class shares the first is left out: they add up to one.
-        self.means_ = [found.means[start:stop, min(n_classes, 1) :] for start, stop in pairwise(found.first)]
+        if n_classes and self.output == "ordered":
+            means = found.means @ np.arange(1.0, n_classes + 1)[:, None]
+        else:
+            # Of the class shares the first is left out: they add up to one.
+            means = found.means[:, min(n_classes, 1) :]
+        self.means_ = [means[start:stop].copy() for start, stop in pairwise(found.first)]
         self.origins_ = np.repeat(np.arange(X.shape[1]), self.missing_.shape[1])
+
+    def _vectors(self, y: Target) -> FloatArray:
+        if self.output == "shares" or is_numeric(y):
+            return super()._vectors(y)
+        places: FloatArray = y[:, None] + 1.0
+        return places
 
     def _pieces(self) -> Pieces:
         return Pieces(self.cuts_, self.means_, self.missing_, self.zero_)

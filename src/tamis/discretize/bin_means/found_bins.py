@@ -11,6 +11,7 @@ from tamis.base.types import FloatArray, Mask, Matrix, Target
 from tamis.bins.cuts import Cuts
 from tamis.bins.number_tables import ScaledTarget
 from tamis.bins.value_tables import ValueTables, added
+from tamis.discretize.optimal.limits import BinLimits
 from tamis.discretize.optimal.optimal import best_begins, target_tables
 from tamis.kernels.states import segment_states
 from tamis.kernels.windows import lowest_windows
@@ -23,9 +24,8 @@ class Method:
     `n_classes` is 0 where the target holds numbers.
     """
 
-    min_rows: int
     min_gain: float | Literal["auto"]
-    max_bins: int | None
+    limits: BinLimits
     smooth: bool
     n_classes: int
 
@@ -87,10 +87,10 @@ def _tables(X: Matrix, y: Target, method: Method) -> list[ValueTables]:
 def _found(table: ValueTables, method: Method, prior: FloatArray) -> FoundBins:
     """Bins of one sample."""
     if not method.smooth:
-        begins = best_begins(table, table.sums(), method.min_gain, method.max_bins, method.min_rows)
+        begins = best_begins(table, table.sums(), method.min_gain, method.limits)
         return FoundBins(table.cuts(begins), table.means(added(table.totals, *table.bins(begins)), prior))
     low, high = np.empty(table.values.size, dtype=np.int64), np.empty(table.values.size, dtype=np.int64)
-    lowest_windows(table.first, table.sums(), float(method.min_rows), low, high)
+    lowest_windows(table.first, table.sums(), float(method.limits.min_rows), low, high)
     below = np.concatenate((np.zeros((1, table.totals.shape[1])), np.cumsum(table.totals, axis=0)))
     means = table.means(below[high] - below[low], prior)
     begins = np.zeros(table.values.size, dtype=bool)

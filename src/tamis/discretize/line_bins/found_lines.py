@@ -10,6 +10,7 @@ from tamis.base.types import FloatArray, Matrix
 from tamis.bins.cuts import Cuts
 from tamis.bins.number_tables import NumberTables, ScaledTarget, number_tables
 from tamis.bins.value_tables import added
+from tamis.discretize.optimal.limits import BinLimits
 from tamis.discretize.optimal.optimal import best_begins
 
 
@@ -26,22 +27,20 @@ class FoundLines:
     values: list[FloatArray]
 
 
-def found_lines(
-    X: Matrix, y: FloatArray, *, min_gain: float | Literal["auto"], max_bins: int | None, min_rows: int
-) -> FoundLines:
+def found_lines(X: Matrix, y: FloatArray, min_gain: float | Literal["auto"], limits: BinLimits) -> FoundLines:
     """The bins of all columns whose lines leave the least squared error, plus a cost for each bin.
 
     Examples
     --------
     >>> x = np.arange(40.0)
-    >>> found = found_lines(x[:, None], np.where(x < 20, x, 60 - 2 * x), min_gain="auto", max_bins=None, min_rows=10)
+    >>> found = found_lines(x[:, None], np.where(x < 20, x, 60 - 2 * x), "auto", BinLimits())
     >>> found.cuts, found.slopes, found.ends[0].tolist()
     ([array([19.5])], [array([ 1., -2.])], [[0.0, 19.0], [20.0, 39.0]])
     """
     target = ScaledTarget.of(y)
     begins, numbers = [], []
     for table in number_tables(X, target.values, np.ones(y.size)):
-        marked = best_begins(table, table.line_sums(), target.cost(min_gain), max_bins, min_rows, lines=True)
+        marked = best_begins(table, table.line_sums(), target.cost(min_gain), limits, lines=True)
         begins.append(table.cuts(marked))
         numbers.append(_lines(table, marked))
     cuts, lines = Cuts.joined(begins), np.concatenate(numbers)

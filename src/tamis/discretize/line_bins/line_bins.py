@@ -12,6 +12,7 @@ from tamis.base.types import FloatArray, Matrix, Target
 from tamis.bins.bin_transform import BinTransform
 from tamis.bins.pieces import Lines, Pieces
 from tamis.discretize.line_bins.found_lines import found_lines
+from tamis.discretize.optimal.limits import BinLimits
 
 #: The output in words.
 _PUT = {"value": "regression line", "slope": "slope of the regression line"}
@@ -41,8 +42,13 @@ class LineBins(OneToOneFeatureMixin, BinTransform):
     min_gain : float or "auto", default="auto"
         Cost of a bin, which one more bin must take off the squared error. "auto" is the error of a single bin divided
         by n - 1. That is little: columns of noise still get a cut for every 13 rows or so.
-    max_bins : int, optional
-        The most bins.
+    min_bins, max_bins : int, default=1 and none
+        The fewest and the most bins.
+    max_rows : int, optional
+        Largest number of rows in a bin.
+    min_width, max_width : float, default=0.0 and none
+        Least and largest difference of the highest and the lowest training value of a bin. BinLimits that no bins of a
+        column keep to are an error, but a column of one value has one bin.
     cv : int or None, default=5
         Folds of ``fit_transform``; at most as many as there are rows. None gives the training rows what ``transform``
         gives them.
@@ -97,10 +103,9 @@ class LineBins(OneToOneFeatureMixin, BinTransform):
     )
     tasks = ("regress",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "min_rows": [integer(1)],
         "output": [StrOptions({"value", "slope"})],
         "min_gain": [real(0, None, "left"), StrOptions({"auto"})],
-        "max_bins": [integer(1), None],
+        **BinLimits.CONSTRAINTS,
         "cv": [integer(2), None],
         "random_state": ["random_state", np.random.Generator],
     }
@@ -111,19 +116,27 @@ class LineBins(OneToOneFeatureMixin, BinTransform):
         *,
         output: Literal["value", "slope"] = "value",
         min_gain: float | Literal["auto"] = "auto",
+        min_bins: int = 1,
         max_bins: int | None = None,
+        max_rows: int | None = None,
+        min_width: float = 0.0,
+        max_width: float | None = None,
         cv: int | None = 5,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.min_rows = min_rows
         self.output = output
         self.min_gain = min_gain
+        self.min_bins = min_bins
         self.max_bins = max_bins
+        self.max_rows = max_rows
+        self.min_width = min_width
+        self.max_width = max_width
         self.cv = cv
         self.random_state = random_state
 
     def _find(self, X: Matrix, y: Target, rng: np.random.Generator) -> None:
-        found = found_lines(X, y, min_gain=self.min_gain, max_bins=self.max_bins, min_rows=self.min_rows)
+        found = found_lines(X, y, self.min_gain, BinLimits.of(self))
         self.cuts_, self.slopes_, self.ends_, self.values_ = found.cuts, found.slopes, found.ends, found.values
 
     def _pieces(self) -> Pieces:

@@ -1,16 +1,15 @@
 """Optimal bins of one column for a numeric target: a mean or a regression line in each bin."""
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray
-from tamis.bins.value_tables import cuts_below
-from tamis.discretize.optimal.optimal import MIN_ROWS
-from tamis.kernels.optimal_binning import best_bins
+from tamis.bins.value_tables import added, cuts_below
+from tamis.discretize.optimal.limits import MIN_ROWS, BinLimits
+from tamis.discretize.optimal.losses import Centre, Loss, Strips, cheapest_bins, medians, number_losses
 
 #: Sums of squares of larger numbers could overflow.
 _LARGEST = 1e140
@@ -25,13 +24,17 @@ class FittedMeans:
     cuts : float array
         Ascending; bins are closed on the left.
     means : float array of shape (n_bins,) or (n_bins, n_targets)
+        Or its median.
     cost : float
-        Squared error plus the cost of all bins, which is least.
+        Squared error, or the loss asked for, plus the cost of all bins, which is least.
+    exact : bool
+        Whether bins could begin at each distinct value.
     """
 
     cuts: FloatArray
     means: FloatArray
     cost: float
+    exact: bool = True
 
     def values(self, x: Any) -> FloatArray:
         """The mean of the bin of each value; NaN for a missing one."""
@@ -63,14 +66,21 @@ def mean_bins(
     target: Any,
     *,
     min_gain: float | None = None,
+    loss: Loss = "squared",
+    centre: Centre = "mean",
+    min_bins: int = 1,
     max_bins: int | None = None,
     min_rows: float = MIN_ROWS,
+    max_rows: float | None = None,
+    min_width: float = 0.0,
+    max_width: float | None = None,
     sample_weight: Any = None,
 ) -> FittedMeans:
     """Cut one column so that the squared error about the mean of each bin, plus a cost for each bin, is least.
 
     Exact, like :func:`tamis.discretize.optimal.optimal` for classes, to a share of 1e-12 of the sum of squares: beside
-    a target a million times as large as the others, their small gains are lost.
+    a target a million times as large as the others, their small gains are lost. Other losses than squares about the
+    mean are exact for up to 1000 distinct values; bins of more begin at 1000 places that share the rows out evenly.
 
     Parameters
     ----------
@@ -79,11 +89,17 @@ def mean_bins(
     target : array of shape (n_rows,) or (n_rows, n_targets)
         Numbers; the squared errors of several targets add up.
     min_gain : float, optional
-        Cost of a bin. By default the error of a single bin divided by n - 1.
-    max_bins : int, optional
-        The most bins.
-    min_rows : float, default=10
-        Least number of rows, or their weight, in each bin.
+        Cost of a bin. By default the loss of a single bin divided by n - 1.
+    loss : {"squared", "absolute"}, default="squared"
+        Squares or absolute values of the distances from the mean, or the median, of the bin.
+    centre : {"mean", "median"}, default="mean"
+        What the distances are measured from, and what `means` then hold.
+    min_bins, max_bins : int, optional
+        The fewest and the most bins.
+    min_rows, max_rows : float, default=10 and none
+        Least and largest number of rows, or their weight, in each bin.
+    min_width, max_width : float, optional
+        Least and largest difference of the highest and the lowest value of each bin.
     sample_weight : array of shape (n_rows,), optional
         Weights count as repeated rows.
 
@@ -107,14 +123,28 @@ def mean_bins(
     >>> found.cuts, found.means.round(2)
     (array([3.5]), array([0.07, 2.03]))
     """
+    limits = BinLimits(min_bins, max_bins, min_rows, max_rows, min_width, max_width)
+    _check(min_gain)
+    for name, value, known in (("loss", loss, ("squared", "absolute")), ("centre", centre, ("mean", "median"))):
+        if value not in known:
+            raise TamisError(f"{name} takes {known[0]!r} or {known[1]!r}; got {value!r}")
     rows = _Rows.read(x, target, sample_weight)
-    centre = np.average(rows.target, axis=0, weights=rows.weight)
-    moved = rows.target - centre
-    sums = rows.summed(np.column_stack((np.ones(moved.shape[0]), (moved**2).sum(axis=1), moved)))
-    begins, cost = _solved(sums, min_gain, max_bins, min_rows, lines=False)
-    inside = np.add.reduceat(sums, np.flatnonzero(begins | (np.arange(begins.size) == 0)), axis=0)
-    means = inside[:, 2:] / inside[:, :1] + centre
-    return FittedMeans(rows.cuts(begins), means[:, 0] if np.ndim(target) == 1 else means, cost)
+    middle = np.average(rows.target, axis=0, weights=rows.weight)
+    moved = rows.target - middle
+    if loss == "squared" and centre == "mean":
+        sums = rows.summed(np.column_stack((np.ones(moved.shape[0]), (moved**2).sum(axis=1), moved)))
+        begins, cost = _solved(rows, sums, min_gain, limits, lines=False)
+        inside = np.add.reduceat(sums, np.flatnonzero(begins | (np.arange(begins.size) == 0)), axis=0)
+        cuts, exact, means = rows.cuts(begins), True, inside[:, 2:] / inside[:, :1]
+    else:
+        strips = Strips.of(rows.x, rows.weight)
+        each = [number_losses(strips, one, rows.weight, loss, centre) for one in moved.T]
+        weight = added(rows.weight[:, None], strips.strip, strips.low.size)[:, 0]
+        starts, cost = cheapest_bins(np.sum(each, axis=0), strips, weight, limits, min_gain)
+        cuts, exact = strips.cuts(starts), strips.exact
+        means = _centres(moved, rows.weight, np.searchsorted(cuts, rows.x, side="right"), centre)
+    means = means + middle
+    return FittedMeans(cuts, means[:, 0] if np.ndim(target) == 1 else means, cost, exact)
 
 
 def line_bins(
@@ -122,8 +152,12 @@ def line_bins(
     target: Any,
     *,
     min_gain: float | None = None,
+    min_bins: int = 1,
     max_bins: int | None = None,
     min_rows: float = MIN_ROWS,
+    max_rows: float | None = None,
+    min_width: float = 0.0,
+    max_width: float | None = None,
     sample_weight: Any = None,
 ) -> FittedLines:
     """Cut one column so that the squared error about the regression line of each bin, plus a cost each, is least.
@@ -133,7 +167,7 @@ def line_bins(
 
     Parameters
     ----------
-    x, target, min_gain, max_bins, min_rows, sample_weight
+    x, target, min_gain, sample_weight, and the limits of the bins
         As for :func:`mean_bins`, with one target.
 
     Returns
@@ -151,6 +185,8 @@ def line_bins(
     >>> found.cuts, found.slopes.round(6)
     (array([19.5]), array([ 1., -2.]))
     """
+    limits = BinLimits(min_bins, max_bins, min_rows, max_rows, min_width, max_width)
+    _check(min_gain)
     rows = _Rows.read(x, target, sample_weight)
     if rows.target.shape[1] != 1:
         raise TamisError(f"line_bins takes one target; got {rows.target.shape[1]}")
@@ -158,7 +194,7 @@ def line_bins(
     centre = float(np.average(rows.target[:, 0], weights=rows.weight))
     z, moved = (rows.x - shift) / scale, rows.target[:, 0] - centre
     sums = rows.summed(np.column_stack((np.ones(z.size), moved**2, moved, z, z * z, z * moved)))
-    begins, cost = _solved(sums, min_gain, max_bins, min_rows, lines=True)
+    begins, cost = _solved(rows, sums, min_gain, limits, lines=True)
     inside = np.add.reduceat(sums, np.flatnonzero(begins | (np.arange(begins.size) == 0)), axis=0)
     weight, _, y, x1, x2, xy = inside.T
     spread = x2 - x1 * x1 / weight
@@ -217,15 +253,23 @@ class _Rows:
         return cuts_below(self.values, np.flatnonzero(begins))
 
 
+def _check(min_gain: float | None) -> None:
+    if min_gain is not None and not min_gain >= 0:
+        raise TamisError(f"min_gain takes a number of at least 0; got {min_gain!r}")
+
+
 def _solved(
-    sums: FloatArray, min_gain: float | None, max_bins: int | None, min_rows: float, *, lines: bool
+    rows: _Rows, sums: FloatArray, min_gain: float | None, limits: BinLimits, *, lines: bool
 ) -> tuple[np.ndarray, float]:
-    for name, value, least in (("min_gain", min_gain, 0), ("max_bins", max_bins, 1), ("min_rows", min_rows, 0)):
-        if value is not None and not value >= least:
-            raise TamisError(f"{name} takes a number of at least {least}; got {value!r}")
-    if max_bins is not None and not isinstance(max_bins, Integral):
-        raise TamisError(f"max_bins takes a whole number; got {max_bins!r}")
-    begins, cost = np.empty(sums.shape[0], dtype=bool), np.empty(1)
-    penalty = np.array([-1.0 if min_gain is None else float(min_gain)])
-    best_bins(np.array([0, sums.shape[0]]), sums, penalty, max_bins or 0, float(min_rows), lines, begins, cost)
+    ends = np.array([0, rows.values.size])
+    begins, cost = limits.solve(np.zeros(1, dtype=int), ends, rows.values, sums, min_gain, lines=lines, named=False)
     return begins, float(cost[0])
+
+
+def _centres(target: FloatArray, weight: FloatArray, place: np.ndarray, centre: Centre) -> FloatArray:
+    """The mean or the median of each target at each place."""
+    size = int(place.max()) + 1
+    if centre == "median":
+        return np.column_stack([medians(one, weight, place, size) for one in target.T])
+    total = np.bincount(place, weights=weight)
+    return np.column_stack([np.bincount(place, weights=weight * one) / total for one in target.T])

@@ -8,9 +8,10 @@ import numpy as np
 
 from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray
-from tamis.bins.value_tables import cuts_below
+from tamis.bins.value_tables import added, cuts_below
+from tamis.discretize.optimal.limits import MIN_ROWS
+from tamis.discretize.optimal.losses import even_begins
 from tamis.discretize.optimal.numeric_target import read_rows
-from tamis.discretize.optimal.optimal import MIN_ROWS
 from tamis.kernels.rectangles import best_rectangles
 
 
@@ -124,10 +125,6 @@ def rectangles(
 def _lines(x: FloatArray, weight: FloatArray, most: int) -> tuple[np.ndarray, FloatArray, bool]:
     """The strip of each row, the ends of the strips, and whether each distinct value has one."""
     values, place = np.unique(x, return_inverse=True)
-    exact = values.size <= most
-    begins = np.arange(values.size)
-    if not exact:
-        below = np.cumsum(np.bincount(place, weights=weight))
-        begins = np.unique(np.searchsorted(below, below[-1] * np.arange(most) / most, side="right"))
+    begins = even_begins(added(weight[:, None], place, values.size)[:, 0], most)
     strip = np.searchsorted(begins, place, side="right") - 1
-    return strip, np.concatenate(([-np.inf], cuts_below(values, begins[1:]), [np.inf])), exact
+    return strip, np.concatenate(([-np.inf], cuts_below(values, begins[1:]), [np.inf])), values.size <= most

@@ -17,6 +17,9 @@ from tamis.select.contrasts.rankers import Engine
 #: One in this many contrasts of a batch competes with the columns that pass in any batch.
 _ONE_IN = 50
 
+#: No columns.
+_NONE = np.empty(0, dtype=np.intp)
+
 
 class ColumnResults(NamedTuple):
     """Results of the columns tested, in their order; means are over the repeats in which a column took part."""
@@ -43,6 +46,7 @@ class ContrastTest:
     alpha: float
     own: bool
     batch: int
+    fixed: bool = False
 
     def __post_init__(self) -> None:
         if rank_sum_limit(self.n_repeats, self.alpha) < 0:
@@ -51,14 +55,16 @@ class ContrastTest:
                 f"2 ** -n_repeats; take n_repeats={int(np.ceil(-np.log2(self.alpha)))} or more"
             )
 
-    def run(self, columns: Columns, which: np.ndarray, target: np.ndarray, seed: int) -> ColumnResults:
-        """Test some columns, in batches if they are many.
+    def run(
+        self, columns: Columns, which: np.ndarray, target: np.ndarray, seed: int, passed: np.ndarray = _NONE
+    ) -> ColumnResults:
+        """Test some columns, in batches if they are many; with `fixed`, against contrasts of those that `passed` too.
 
         The columns that pass in their batches are tested again together. With ``quantile=1`` they must then also beat
         the best contrasts of all batches, that is, contrasts of all columns.
         """
         if which.size <= self.batch:
-            return self._together(columns, which, target, seed)
+            return self._together(columns, which, target, seed, passed)
         n_batches = -(-which.size // self.batch)
         order = generator(spawn(seed, 0)).permutation(which.size)
         found = ColumnResults(np.empty(which.size, dtype=bool), *np.empty((3, which.size)))
@@ -66,12 +72,12 @@ class ContrastTest:
         for i in range(n_batches):
             places = np.sort(order[i::n_batches])
             best = _BestContrasts(columns, -(-places.size // _ONE_IN))
-            found.put(places, self._together(columns, which[places], target, spawn(seed, 1, i), best=best))
+            found.put(places, self._together(columns, which[places], target, spawn(seed, 1, i), passed, best=best))
             strongest.append(best.block)
-        passed = np.flatnonzero(found.passed)
-        if passed.size:
+        again = np.flatnonzero(found.passed)
+        if again.size:
             extra = columns.joined(strongest) if self.quantile == 1 else None
-            found.put(passed, self._together(columns, which[passed], target, spawn(seed, 2), extra))
+            found.put(again, self._together(columns, which[again], target, spawn(seed, 2), passed, extra))
         return found
 
     def _together(
@@ -80,10 +86,14 @@ class ContrastTest:
         which: np.ndarray,
         target: np.ndarray,
         seed: int,
+        passed: np.ndarray,
         extra: Matrix | None = None,
         best: "_BestContrasts | None" = None,
     ) -> ColumnResults:
-        """Test columns in the same ensembles; `extra` contrasts take part in every repeat, `best` collects them."""
+        """Test columns in the same ensembles; `extra` contrasts take part in every repeat, `best` collects them.
+
+        With `fixed` new contrasts of the columns that `passed` take part in each repeat, and no column leaves.
+        """
         shape = (self.n_repeats, which.size)
         importances, contrast, ahead, threshold = (np.full(shape, np.nan) for _ in range(4))
         others = []
@@ -91,6 +101,8 @@ class ContrastTest:
         for t in range(self.n_repeats):
             shuffled = columns.contrasts(which, generator(spawn(seed, t)))
             blocks = [columns.take(which[active]), shuffled, *([] if extra is None else [extra])]
+            if self.fixed and passed.size:
+                blocks.append(columns.contrasts(passed, generator(spawn(seed, t, 2))))
             given = self.engine.importances(columns.joined(blocks), target, spawn(seed, t, 1))
             here = int(active.sum())
             importances[t, active], contrast[t], other = np.split(given, [here, here + which.size])
@@ -100,7 +112,8 @@ class ContrastTest:
             if not self.own:
                 known = np.concatenate([contrast[t], other])
                 ahead[t, active], threshold[t, active] = lead(importances[t, active], known, self.quantile)
-                active = self._can_pass(ahead, active, known.size)
+                if not self.fixed:
+                    active = self._can_pass(ahead, active, known.size)
                 if not active.any():
                     break
         if self.own:

@@ -55,6 +55,10 @@ class Contrasts(TakesNominal, Selector):
     own : bool, default=False
         Measure importances in multiples of those of the column's own contrasts. Trees favour columns of many values;
         this makes columns of mixed kinds comparable.
+    fixed : bool, default=False
+        Keep the set F of Algorithm 1 to the letter: all columns of a round take part in all its repeats, and those that
+        passed in earlier rounds lend their contrasts. By default columns that can no longer pass leave, and the
+        contrasts are those of the columns tested, which takes less time.
     redundant : {"report", "skip"}, default="report"
         "report" selects all columns that pass, "skip" only those without which the predictions of their round become
         worse.
@@ -101,7 +105,11 @@ class Contrasts(TakesNominal, Selector):
     them passed in a round, on average over data sets. With ``alpha=0.01`` and 8 repeats about half as many passed.
 
     A column that could not pass even if it came first in all remaining repeats leaves early, with the p-value of its
-    repeats but never one that would pass. Its contrasts stay; when no column is left the round ends.
+    repeats but never one that would pass. Its contrasts stay; when no column is left the round ends. In the paper F is
+    the working set: all columns in the first round, later those that have not passed. It changes between rounds
+    (step 9) and not between the repeats of one (steps 2 to 5), while the contrasts Z are made anew in each repeat, and
+    of all N columns, so of those in Phi too. ``fixed=True`` does just that. A column that leaves raises the ranks of
+    those behind it, of which the default takes account; the two select nearly the same columns.
 
     For tables of mixed kinds the paper compares a column with contrasts of itself alone. These are as few as the
     repeats, and one in a few noise columns would pass. With ``own=True`` they give the unit instead; a column still has
@@ -153,6 +161,7 @@ class Contrasts(TakesNominal, Selector):
         "quantile": [real(0, 1, "both")],
         "alpha": [real(0, 1)],
         "own": ["boolean"],
+        "fixed": ["boolean"],
         "redundant": [StrOptions({"report", "skip"})],
         "rounds": [integer(1)],
         "max_features": [real(0, 1, "right")],
@@ -173,6 +182,7 @@ class Contrasts(TakesNominal, Selector):
         quantile: float = 1.0,
         alpha: float = 0.05,
         own: bool = False,
+        fixed: bool = False,
         redundant: Literal["report", "skip"] = "report",
         rounds: int = 10,
         max_features: float = 0.3,
@@ -189,6 +199,7 @@ class Contrasts(TakesNominal, Selector):
         self.quantile = quantile
         self.alpha = alpha
         self.own = own
+        self.fixed = fixed
         self.redundant = redundant
         self.rounds = rounds
         self.max_features = max_features
@@ -202,7 +213,7 @@ class Contrasts(TakesNominal, Selector):
     def _select(self, X: Any, y: Any) -> Selection:
         self._check_missing(X)
         engine = Engine(self.engine, self.n_estimators, self.max_features, self.min_samples_leaf, self.n_jobs)
-        test = ContrastTest(engine, self.n_repeats, self.quantile, self.alpha, self.own, self.batch)
+        test = ContrastTest(engine, self.n_repeats, self.quantile, self.alpha, self.own, self.batch, self.fixed)
         seed = int(generator(self.random_state).integers(2**31))
         if is_numeric(y):
             # Trees take a target that varies little for constant.

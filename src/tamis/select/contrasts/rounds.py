@@ -73,7 +73,7 @@ def contrasts_of(
     current = target if np.issubdtype(target.dtype, np.integer) else rest
     left = np.arange(p)
     for round_ in range(1, rounds + 1):
-        tested = test.run(columns, left, current, spawn(seed, round_))
+        tested = test.run(columns, left, current, spawn(seed, round_), np.flatnonzero(passed_in))
         reported = tested.passed if round_ > 1 else slice(None)
         numbers[:, left[reported]] = np.array([tested.pvalues, tested.importances, tested.thresholds])[:, reported]
         new = left[tested.passed]
