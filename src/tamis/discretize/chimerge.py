@@ -26,9 +26,9 @@ def chimerge(X: Matrix, y: Codes, *, alpha: float, min_bins: int, max_bins: int 
     `min_bins` intervals: with ``min_bins == max_bins`` their number alone decides, as far as there are as many values.
     The floor of 1/2 is Kerber's; a class in neither interval adds nothing.
 
-    Many pairs are tested, so that columns of noise are cut too, at the default level about once for every 25 values of
-    two classes; a level of 0.001 and a limit like ``max_bins=6`` keep the cuts few. Equal values stay together. Missing
-    values are ignored.
+    Many pairs are tested, so that columns of noise are cut too, at the default level about once for every 11 values of
+    two balanced classes; a level of 0.001 and a limit like ``max_bins=6`` keep the cuts few. Equal values stay
+    together. Missing values are ignored.
 
     Examples
     --------
