@@ -12,7 +12,7 @@ from tamis.base.cut import Cut
 from tamis.base.part import Arguments, Limits, Part
 from tamis.base.seeds import generator
 from tamis.base.selector import Selection, Selector
-from tamis.base.types import FloatArray, Mask
+from tamis.base.types import FloatArray, Mask, Matrix
 from tamis.kernels.gflip import flip, flipped_near
 from tamis.neighbours.row_margins import BETA, ComparedRows, mean_utility, settled_beta
 
@@ -149,7 +149,7 @@ class _Search:
     """The set of a search, the squared distances on it, and what each column is good for."""
 
     def __init__(self, rows: ComparedRows, utility: str, beta: float) -> None:
-        self._columns = rows.X.tocsc() if sp.issparse(rows.X) else np.asfortranarray(rows.X)
+        self._columns: Matrix = rows.X.tocsc() if sp.issparse(rows.X) else np.asfortranarray(rows.X)
         n_rows, n_columns = rows.X.shape
         self._queries, self._utility = rows.queries, (utility, beta)
         self._starts = np.searchsorted(rows.y, np.arange(rows.y[-1] + 2))
@@ -195,6 +195,5 @@ class _Search:
         self.inside[j] = not self.inside[j]
 
     def _column(self, j: int) -> FloatArray:
-        if sp.issparse(self._columns):
-            return self._columns[:, [j]].toarray().ravel()
-        return self._columns[:, j]
+        column = self._columns[:, [j]]
+        return np.asarray(column.toarray() if sp.issparse(column) else column).ravel()

@@ -55,7 +55,7 @@ class Simba(SharedFit, Selector):
     threshold : float, optional
         Select the columns whose score, from 0 to 1, is above it. With none of the three given, all that vary.
     utility : {"linear", "sigmoid"}, default="linear"
-        The utility u of a margin: itself, or ``1 / (1 + exp(-beta margin))``, which lets a few outlying rows count less.
+        The utility u of a margin: itself, or ``1 / (1 + exp(-beta margin))``, for which outlying rows count less.
     beta : float or "auto", default="auto"
         Slope of the sigmoid, for margins in the unit below; "auto" takes 1 over the mean size of margins at equal
         weights.
