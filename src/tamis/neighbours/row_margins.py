@@ -39,7 +39,11 @@ class ComparedRows(NamedTuple):
         size = np.bincount(y)
         if size.max() == 1:
             raise TamisError(f"{who} needs a class with two rows or more; every class of y has one row")
-        variance = ClassMoments.of(X, np.zeros(y.size, dtype=np.intp)).scatter[0] / y.size
+        with np.errstate(over="ignore"):
+            variance = ClassMoments.of(X, np.zeros(y.size, dtype=np.intp)).scatter[0] / y.size
+            large = not variance.sum() < np.finfo(np.float64).max / 8
+        if large:
+            raise TamisError(f"{who}: squared distances overflow on values this large; scale the columns first")
         varies = variance > 0
         unit = float(np.sqrt(variance[varies].mean())) if varies.any() else 1.0
         order = np.argsort(y, kind="stable")

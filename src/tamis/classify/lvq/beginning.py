@@ -1,10 +1,12 @@
 """The prototypes with which a training begins: centres or rows of each class."""
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from tamis.base.types import Codes, FloatArray, Matrix
 
@@ -32,9 +34,11 @@ def _centres(rows: Matrix, count: int, rng: np.random.Generator) -> FloatArray:
         return np.asarray(rows.mean(axis=0)).reshape(1, -1)
     if count == rows.shape[0]:
         return _dense(rows)
-    # Rows that are the same give fewer clusters, with a warning and a centre for each all the same.
     found = KMeans(count, n_init=1, random_state=int(rng.integers(2**31)))
-    return np.asarray(found.fit(rows).cluster_centers_)
+    with warnings.catch_warnings():
+        # Of fewer different rows some centres are the same.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return np.asarray(found.fit(rows).cluster_centers_)
 
 
 def _drawn(rows: Matrix, count: int, rng: np.random.Generator) -> FloatArray:
