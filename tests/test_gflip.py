@@ -104,7 +104,7 @@ def test_zero_one_is_the_accuracy_of_the_nearest_other_row() -> None:
 
 
 @given(st.data())
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 def test_the_kernels_equal_their_twin(data) -> None:
     size = data.draw(st.lists(st.integers(0, 4), min_size=2, max_size=3))
     n = sum(size) + 1

@@ -78,7 +78,7 @@ def test_training_follows_the_rules(method, n_classes, form) -> None:
 
 
 @given(st.data())
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 def test_the_kernels_equal_their_twin(data) -> None:
     n, p, k = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 6)), data.draw(st.integers(2, 4))
     values = st.sampled_from([0.0, 0.0, 1.0, -1.5, 0.25])

@@ -1,4 +1,4 @@
-"""Simba against the paper's algorithm written out, its gradient against differences, and what it promises; bad input."""
+"""Simba against the paper's algorithm written out, its gradient against differences, and its promises; bad input."""
 
 import numpy as np
 import pytest
@@ -117,7 +117,7 @@ def tables(draw):
 
 
 @given(tables(), st.booleans())
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 def test_the_kernels_equal_their_twin(table, sigmoid) -> None:
     X, y, w = table
     every = np.arange(y.size)

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tamis.base._sklearn import StrOptions, integer
 from tamis.base.cut import Cut
-from tamis.base.part import Arguments, Limits, Part
+from tamis.base.part import Arguments, Part
 from tamis.base.seeds import generator
 from tamis.base.selector import Selection, Selector
 from tamis.base.types import FloatArray, Mask, Matrix
@@ -96,8 +96,8 @@ class GFlip(Selector):
         only={"beta": ("utility", "sigmoid")},
         paper="Gilad-Bachrach, Navot and Tishby 2004",
         phrase=_phrase,
-        limits=Limits(rows=5_000, differences=2_000_000_000),
-        slow=True,
+        # It finds the columns that relieff finds, or thousands where all are of some use.
+        searched=False,
     )
     draws_columns = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

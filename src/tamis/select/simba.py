@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.cut import Cut, cut_phrase, rank
-from tamis.base.part import Arguments, Limits, Part
+from tamis.base.part import Arguments, Part
 from tamis.base.search_range import geom
 from tamis.base.seeds import generator
 from tamis.base.selector import Selection, Selector
@@ -116,8 +116,8 @@ class Simba(SharedFit, Selector):
         only={"beta": ("utility", "sigmoid")},
         paper="Gilad-Bachrach, Navot and Tishby 2004",
         phrase=_phrase,
-        limits=Limits(differences=2_000_000_000),
-        slow=True,
+        # It finds the columns that relieff finds.
+        searched=False,
     )
     #: One set of weights serves every cut.
     shared_parameters = ("k", "fraction", "threshold")

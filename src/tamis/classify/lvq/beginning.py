@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from tamis.base.meta_estimators import narrow
 from tamis.base.types import Codes, FloatArray, Matrix
 
 
@@ -38,7 +39,7 @@ def _centres(rows: Matrix, count: int, rng: np.random.Generator) -> FloatArray:
     with warnings.catch_warnings():
         # Of fewer different rows some centres are the same.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return np.asarray(found.fit(rows).cluster_centers_)
+        return np.asarray(found.fit(narrow(rows)).cluster_centers_)
 
 
 def _drawn(rows: Matrix, count: int, rng: np.random.Generator) -> FloatArray:
