@@ -94,15 +94,10 @@ def main() -> None:
     compare("simba, five passes over 2000 x 500", lambda: Simba(random_state=0).fit(X, y), "relieff(10)", ranked)
     compare("gflip, 2000 x 500", lambda: GFlip(random_state=0).fit(X, y), "relieff(10)", ranked)
     for method in ("glvq", "lvq1", "olvq1", "lvq3"):
-        _line(
-            f"lvq(30, {method}), 2000 x 500", seconds(lambda m=method: LVQ(30, m, random_state=0).fit(X, y), at_most=2)
-        )
+        many = LVQ(30, method, random_state=0)
+        _line(f"lvq(30, {method}), 2000 x 500", seconds(partial(many.fit, X, y), at_most=2))
     S = sp.random_array((800, 100_000), density=0.01, rng=0, format="csr")
     classes = generator(0).integers(0, 2, 800)
-    _line(
-        "simba, a pass over CSR 800 x 100000, 1 %", seconds(lambda: Simba(n_passes=1, random_state=0).fit(S, classes))
-    )
-    _line(
-        "lvq(3, lvq1), CSR 800 x 100000, 1 %",
-        seconds(lambda: LVQ(3, "lvq1", random_state=0).fit(S, classes), at_most=2),
-    )
+    once, few = Simba(n_passes=1, random_state=0), LVQ(3, "lvq1", random_state=0)
+    _line("simba, a pass over CSR 800 x 100000, 1 %", seconds(partial(once.fit, S, classes)))
+    _line("lvq(3, lvq1), CSR 800 x 100000, 1 %", seconds(partial(few.fit, S, classes), at_most=2))

@@ -11,7 +11,7 @@ from tamis.base.cut import NothingPasses
 from tamis.base.seeds import generator
 from tamis.kernels.simba import dense_climb, dense_near, sparse_climb, sparse_near
 from tamis.kernels.sparse import stored_arrays
-from tamis.neighbours.row_margins import settled_beta
+from tamis.neighbours.row_margins import usual_beta
 from tamis.select import Simba
 
 FORMS = [np.asarray, sp.csr_array, sp.csc_matrix]
@@ -131,7 +131,8 @@ def test_the_kernels_equal_their_twin(table, sigmoid) -> None:
             if apart[place] > 0:
                 change += sign * (X[i] - X[place]) ** 2 / apart[place]
         expected = expected + 0.25 * slope * change * expected
-    columns, rows = (np.ascontiguousarray(X.T),), stored_arrays(sp.csr_array(X))
+    columns = (np.ascontiguousarray(X.T),)
+    rows = (*stored_arrays(sp.csr_array(X)), *stored_arrays(sp.csc_array(X)))
     for climb, distances, stored in ((dense_climb, dense_near, columns), (sparse_climb, sparse_near, rows)):
         found, apart = w.copy(), np.empty((y.size, 2))
         climb(*stored, y, every, sigmoid, 1.0, 0.5, found)
@@ -180,9 +181,8 @@ def test_constants_alone_warn() -> None:
 
 
 def test_beta_is_one_where_there_are_no_margins() -> None:
-    assert settled_beta("auto", np.zeros(3)) == 1.0
-    assert settled_beta("auto", np.array([0.5, -0.5])) == 2.0
-    assert settled_beta(3, np.zeros(3)) == 3.0
+    assert usual_beta(np.zeros(3)) == 1.0
+    assert usual_beta(np.array([0.5, -0.5])) == 2.0
 
 
 @pytest.mark.parametrize(

@@ -46,28 +46,36 @@ def dense_climb(columns, codes, queries, sigmoid, beta, step, w):
 
 
 @kernel(
-    "void(float64[::1], int32[::1], int64[::1], intp[::1], intp[::1], float64[::1], float64[:, ::1])",
-    reads=6,
+    "void(float64[::1], int32[::1], int64[::1], float64[::1], int32[::1], int64[::1], intp[::1], intp[::1], "
+    "float64[::1], float64[:, ::1])",
+    reads=9,
 )
-def sparse_near(data, indices, indptr, codes, queries, w, near):
-    """The same for the rows of a CSR matrix without stored zeros, from its stored values."""
-    squares, here = np.empty(indptr.shape[0] - 1), np.zeros(w.shape[0])
+def sparse_near(data, indices, indptr, c_data, c_rows, c_indptr, codes, queries, w, near):
+    """The same for the rows of a matrix without stored zeros, as CSR and as CSC."""
+    squares, lengths = np.empty(codes.shape[0]), np.empty(codes.shape[0])
+    _lengths(data, indices, indptr, w, lengths)
     for t in range(queries.shape[0]):
-        _sparse_squares(data, indices, indptr, queries[t], w, here, squares)
+        _sparse_squares(data, indices, indptr, c_data, c_rows, c_indptr, queries[t], w, lengths, squares)
         hit, miss = _nearest(squares, codes, queries[t])
         near[t, 0], near[t, 1] = math.sqrt(squares[hit]), math.sqrt(squares[miss])
 
 
 @kernel(
-    "void(float64[::1], int32[::1], int64[::1], intp[::1], intp[::1], boolean, float64, float64, float64[::1])",
-    reads=8,
+    "void(float64[::1], int32[::1], int64[::1], float64[::1], int32[::1], int64[::1], intp[::1], intp[::1], boolean, "
+    "float64, float64, float64[::1])",
+    reads=11,
 )
-def sparse_climb(data, indices, indptr, codes, queries, sigmoid, beta, step, w):
-    """The same for the rows of a CSR matrix without stored zeros: only weights of stored columns change."""
-    squares, here = np.empty(indptr.shape[0] - 1), np.zeros(w.shape[0])
-    from_hit, from_miss = np.zeros(w.shape[0]), np.zeros(w.shape[0])
+def sparse_climb(data, indices, indptr, c_data, c_rows, c_indptr, codes, queries, sigmoid, beta, step, w):
+    """The same for the rows of a matrix without stored zeros, as CSR and as CSC.
+
+    A step changes the weights of the columns that three rows store, and reads those columns alone: the squared lengths
+    of the rows follow the weights.
+    """
+    squares, lengths = np.empty(codes.shape[0]), np.empty(codes.shape[0])
+    from_hit, from_miss, seen = np.zeros(w.shape[0]), np.zeros(w.shape[0]), np.zeros(w.shape[0])
+    _lengths(data, indices, indptr, w, lengths)
     for i in queries:
-        _sparse_squares(data, indices, indptr, i, w, here, squares)
+        _sparse_squares(data, indices, indptr, c_data, c_rows, c_indptr, i, w, lengths, squares)
         hit, miss = _nearest(squares, codes, i)
         for t in range(indptr[i], indptr[i + 1]):
             from_hit[indices[t]] = from_miss[indices[t]] = data[t]
@@ -80,16 +88,21 @@ def sparse_climb(data, indices, indptr, codes, queries, sigmoid, beta, step, w):
             for t in range(indptr[place], indptr[place + 1]):
                 f = indices[t]
                 # A column in several of the three rows counts at the first.
-                if here[f] == 0.0:
-                    here[f] = 1.0
+                if seen[f] == 0.0:
+                    seen[f] = 1.0
                     to_hit += w[f] * w[f] * from_hit[f] * from_hit[f]
                     to_miss += w[f] * w[f] * from_miss[f] * from_miss[f]
         for_hit, for_miss = _pulls(to_hit, to_miss, sigmoid, beta, step)
         for place in (i, hit, miss):
             for t in range(indptr[place], indptr[place + 1]):
                 f = indices[t]
-                w[f] += (for_miss * from_miss[f] * from_miss[f] - for_hit * from_hit[f] * from_hit[f]) * w[f]
-                from_hit[f] = from_miss[f] = here[f] = 0.0
+                if seen[f] == 1.0:
+                    before = w[f] * w[f]
+                    w[f] += (for_miss * from_miss[f] * from_miss[f] - for_hit * from_hit[f] * from_hit[f]) * w[f]
+                    from_hit[f] = from_miss[f] = seen[f] = 0.0
+                    more = w[f] * w[f] - before
+                    for u in range(c_indptr[f], c_indptr[f + 1]):
+                        lengths[c_rows[u]] += more * c_data[u] * c_data[u]
 
 
 @helper
@@ -112,21 +125,27 @@ def _dense_squares(columns, i, w, squares):
 
 
 @helper
-def _sparse_squares(data, indices, indptr, i, w, here, squares):
-    """The same for CSR rows; `here` is zero and is left so."""
-    alone = 0.0
+def _sparse_squares(data, indices, indptr, c_data, c_rows, c_indptr, i, w, lengths, squares):
+    """The same for sparse rows with given squared lengths."""
+    for s in range(squares.shape[0]):
+        squares[s] = lengths[s] + lengths[i]
     for t in range(indptr[i], indptr[i + 1]):
         f = indices[t]
-        here[f] = data[t]
-        alone += (w[f] * data[t]) ** 2
+        twice = 2.0 * w[f] * w[f] * data[t]
+        for u in range(c_indptr[f], c_indptr[f + 1]):
+            squares[c_rows[u]] -= twice * c_data[u]
     for s in range(squares.shape[0]):
-        total = alone
+        squares[s] = max(squares[s], 0.0)
+
+
+@helper
+def _lengths(data, indices, indptr, w, lengths):
+    """Squared lengths of CSR rows."""
+    for s in range(lengths.shape[0]):
+        total = 0.0
         for t in range(indptr[s], indptr[s + 1]):
-            f = indices[t]
-            total += w[f] * w[f] * data[t] * (data[t] - 2.0 * here[f])
-        squares[s] = max(total, 0.0)
-    for t in range(indptr[i], indptr[i + 1]):
-        here[indices[t]] = 0.0
+            total += (w[indices[t]] * data[t]) ** 2
+        lengths[s] = total
 
 
 @helper

@@ -75,9 +75,7 @@ def mean_utility(margins: FloatArray, utility: str, beta: float) -> float:
     return float(np.mean(expit(beta * margins) if utility == "sigmoid" else margins > 0))
 
 
-def settled_beta(beta: Any, margins: FloatArray) -> float:
-    """The slope of the logistic function: as given, or by default 1 over the mean size of margins on all columns."""
-    if beta != "auto":
-        return float(beta)
+def usual_beta(margins: FloatArray) -> float:
+    """The slope of the logistic function for margins on all columns: 1 over their mean size."""
     typical = float(np.abs(margins).mean())
     return 1.0 / typical if typical > 0 else 1.0

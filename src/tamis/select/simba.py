@@ -16,7 +16,7 @@ from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray
 from tamis.kernels.simba import dense_climb, dense_near, sparse_climb, sparse_near
 from tamis.kernels.sparse import stored_arrays
-from tamis.neighbours.row_margins import BETA, ComparedRows, mean_utility, settled_beta
+from tamis.neighbours.row_margins import BETA, ComparedRows, mean_utility, usual_beta
 
 
 class _Weighted(NamedTuple):
@@ -91,9 +91,9 @@ class Simba(SharedFit, Selector):
 
     Near means near on all columns at the beginning, so many useless columns blur it. A row alone in its class has no
     margin and serves only as a miss. Of rows at the same distance, to nine digits, the first is taken. A step takes a
-    pass over the data, and a fit ``n_passes * n_starts`` times the rows as many; of sparse rows it reads the stored
-    values alone. Missing values need ``impute`` in front, text columns ``encode``. Sample weights are not taken: a
-    repeated row would be its own hit.
+    pass over the data, and a fit ``n_passes * n_starts`` times the rows as many; of sparse data it reads the columns
+    that the row, its hit and its miss store. Missing values need ``impute`` in front, text columns ``encode``. Sample
+    weights are not taken: a repeated row would be its own hit.
 
     References
     ----------
@@ -116,7 +116,7 @@ class Simba(SharedFit, Selector):
         only={"beta": ("utility", "sigmoid")},
         paper="Gilad-Bachrach, Navot and Tishby 2004",
         phrase=_phrase,
-        # It finds the columns that relieff finds.
+        # It finds the columns that relieff finds, in ten times its time.
         searched=False,
     )
     #: One set of weights serves every cut.
@@ -165,7 +165,10 @@ class Simba(SharedFit, Selector):
         rows = ComparedRows.of(X, y, "simba")
         rng = generator(self.random_state)
         ascent = _Ascent(rows)
-        beta = settled_beta(self.beta, ascent.margins(np.ones(rows.X.shape[1])))
+        if self.utility == "sigmoid" and self.beta == "auto":
+            beta = usual_beta(ascent.margins(np.ones(rows.X.shape[1])))
+        else:
+            beta = 1.0 if self.beta == "auto" else float(self.beta)
         found, utilities = [], np.empty(self.n_starts)
         for start in range(self.n_starts):
             w = rng.random(rows.X.shape[1]) if start else np.ones(rows.X.shape[1])
@@ -187,8 +190,10 @@ class _Ascent:
 
     def __init__(self, rows: ComparedRows) -> None:
         self._queries, self._sparse = rows.queries, sp.issparse(rows.X)
-        stored = stored_arrays(rows.X) if self._sparse else (np.ascontiguousarray(rows.X.T),)
-        self._rows = (*stored, rows.y)
+        if self._sparse:
+            self._rows: tuple[Any, ...] = (*stored_arrays(rows.X), *stored_arrays(rows.X.tocsc()), rows.y)
+        else:
+            self._rows = (np.ascontiguousarray(rows.X.T), rows.y)
 
     def climb(self, w: FloatArray, queries: np.ndarray, sigmoid: bool, beta: float, step: float) -> None:
         """Change the weights by a step for each of the queries."""
