@@ -110,7 +110,7 @@ class LVQ(Classifier):
     >>> model = LVQ(1, method="lvq1").fit(X, ["low", "low", "low", "high", "high", "high"])
     >>> model.predict([[1.5], [6.0]])
     array(['low', 'high'], dtype='<U4')
-    >>> model.prototypes_.ravel(), model.classes_[model.prototype_classes_]
+    >>> model.prototypes_.ravel().round(2), model.classes_[model.prototype_classes_]
     (array([8., 1.]), array(['high', 'low'], dtype='<U4'))
     """
 
