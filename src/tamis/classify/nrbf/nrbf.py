@@ -54,9 +54,9 @@ class NRBF(SharedFit, WeightedClassifier):
         rows. "auto" takes the width with the highest mean accuracy, less `caution` deviations, over the folds of an
         internal stratified cross-validation; of equals the largest, which is the smoothest.
     prototypes : classifier, optional
-        A model such as ``LVQ(3)`` whose prototypes vote in place of the rows, each with the weight of the rows of its
-        class that are nearest to it. It is fitted again in each fold of the search for a width, and takes no sample
-        weights.
+        A model such as ``LVQ(3)`` whose prototypes vote in place of the rows, each as often as there are rows of its
+        class that are nearest to it, once at least. It is fitted again in each fold of the search for a width, and
+        takes no sample weights.
     n_sigmas : int, default=25
         Widths that "auto" tries, in geometric progression: from a quarter of the typical gap between the squared
         distances to the nearest and the second nearest row, to the mean squared distance between rows.

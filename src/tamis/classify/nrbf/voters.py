@@ -25,7 +25,7 @@ class Voters(NamedTuple):
 
 
 def voters(model: Any, X: Matrix, y: Codes, n_classes: int, seed: int) -> Voters:
-    """The prototypes of a model fitted to rows; each weighs as many rows as it is the nearest one of their class to."""
+    """The prototypes of a model fitted to rows; each weighs as the rows of its class nearest to it, one at least."""
     if np.ptp(y) == 0:
         # Whatever votes, it votes for this class.
         return Voters(X[:1].toarray() if sp.issparse(X) else X[:1], y[:1], np.ones(1))
