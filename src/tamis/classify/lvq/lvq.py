@@ -121,7 +121,7 @@ class LVQ(Classifier):
         only={"epsilon": ("method", "lvq3"), "beta": ("method", "glvq")},
         paper="Kohonen 1990; Sato and Yamada 1996 (GLVQ)",
         phrase=_phrase,
-        # All rows tell more than a few prototypes, as far as memory allows: nrbf and knn are tried.
+        # On MADELON and ARCENE a few prototypes tell no more than all rows: nrbf and knn are tried.
         searched=False,
         boundary="local",
         counterpart="knn",
