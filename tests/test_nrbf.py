@@ -10,9 +10,11 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import make_classification
 
 from tamis.base.errors import TamisError
-from tamis.base.inner_cv import inner_folds
-from tamis.classify import NRBF
+from tamis.base.inner_cv import inner_folds, weighted_folds
+from tamis.classify import KNN, LVQ, NRBF
+from tamis.compose.recipe import recipe, to_text
 from tamis.data.synthetic.madelon import madelon
+from tamis.reporting.sentence import sentence
 
 FORMS = [np.asarray, sp.csr_matrix, sp.csr_array]
 
@@ -312,3 +314,59 @@ def test_large_values_short_of_that_are_right(form) -> None:
         found = NRBF(sigma).fit(form(Z), [0, 1, 0, 1]).predict_proba(form(Z))
         expected = formula(Z / 1e150, Z / 1e150, np.array([0, 1, 0, 1]), max(sigma / 1e300, 1e-3))
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-100)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_prototypes_vote_with_the_weight_of_the_rows_nearest_to_them(form, n_classes, problem) -> None:
+    Z, y, X = problem
+    y = np.minimum(y, n_classes - 1)
+    model = NRBF(5.0, prototypes=LVQ(4, random_state=7), random_state=0).fit(form(Z), y)
+    points, classes = (lambda one: (one.prototypes_, one.prototype_classes_))(LVQ(4, random_state=7).fit(form(Z), y))
+    nearest = [cdist(Z[[i]], points[classes == c]).argmin() for i, c in enumerate(y)]
+    weight = np.concatenate(
+        [np.bincount([n for n, own in zip(nearest, y, strict=True) if own == c], minlength=4) for c in np.unique(y)]
+    )
+    expected = formula(X, points, classes, 5.0, np.maximum(weight, 1.0))
+    np.testing.assert_allclose(model.predict_proba(form(X)), expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_width_for_prototypes_is_chosen_by_prototypes_of_each_fold(form, problem) -> None:
+    Z, y, _ = problem
+    model = NRBF(prototypes=LVQ(4, random_state=7), n_sigmas=4, cv=3, random_state=0).fit(form(Z), y)
+    moved = Z if sp.issparse(form(Z)) else Z - Z.mean(axis=0)
+    mean = moved.mean(axis=0)
+    key = np.maximum((moved**2).sum(axis=1) - 2 * moved @ mean + mean @ mean, 0.0)
+    folds = weighted_folds(key, y, np.ones(y.size), 3, 0, "NRBF")
+    expected = []
+    for fold in folds:
+        train, test = fold.train > 0, fold.test > 0
+        one = [NRBF(s, prototypes=LVQ(4, random_state=7)).fit(form(Z[train]), y[train]) for s in model.sigmas_]
+        expected.append([(fitted.predict(form(Z[test])) == y[test]).mean() for fitted in one])
+    np.testing.assert_allclose(model.cv_accuracy_, np.mean(expected, axis=0))
+    assert model.sigma_ in model.sigmas_
+
+
+def test_prototypes_of_a_class_that_a_fold_lacks() -> None:
+    X, y = np.array([[0.0], [0.1], [0.2], [0.3], [5.0]]), np.array([0, 0, 0, 0, 1])
+    model = NRBF(prototypes=LVQ(1), cv=4, random_state=0).fit(X, y)
+    assert model.predict([[0.0], [5.1]]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("model", "fit", "says"),
+    [
+        (NRBF(prototypes=KNN(1)), {}, "such as lvq"),
+        (NRBF(prototypes=LVQ(1)), {"sample_weight": np.arange(1.0, 5.0)}, "no sample weights"),
+    ],
+)
+def test_prototypes_that_cannot_vote_are_refused(model, fit, says) -> None:
+    with pytest.raises(TamisError, match=says):
+        model.fit(np.arange(8.0).reshape(4, 2), [0, 0, 1, 1], **fit)
+
+
+def test_prototypes_in_a_recipe() -> None:
+    text = "nrbf(prototypes=lvq(2))"
+    assert to_text(recipe(text)) == text
+    assert "on the prototypes of the nearest of 2 prototypes of each class" in sentence(text)

@@ -95,6 +95,8 @@ RECIPES = {
     "fortal": "fortal(knn(1), n_iter=10) | knn(1)",
     "nested_partitions": "nested_partitions(max_evaluations=200) | knn(1)",
     "rfe": "rfe({1, 4, 9}) | svm",
+    "simba": "simba({1, 4, 9}, n_passes={1, 2}) | knn(1)",
+    "gflip": "gflip({linear, zero_one}) | knn(1)",
     "corona": "corona({1, 4, 9}, columns=1, aggregate={max, mean}) | svm",
     "bin_means": "bin_means({3, 8}, smooth={true, false}, cv=3) | knn(1)",
     "standardize": "standardize | {knn(1), svm, cc(3) | knn(1)}",
@@ -109,7 +111,8 @@ RECIPES = {
     "encode": "encode | cc({2, 4}) | knn(1)",
     "discretize": "discretize(min_gain={0, 2}) | cc({2, 4}) | knn(1)",
     "knn": "cc(4) | knn({1, 2, 5, auto})",
-    "nrbf": "cc(4) | nrbf({0.1, 1.0, 10.0, auto})",
+    "nrbf": "cc(4) | {nrbf({0.1, 1.0, 10.0, auto}), nrbf({1.0, auto}, prototypes=lvq(2))}",
+    "lvq": "cc(4) | lvq({1, 3}, {glvq, lvq1})",
     "svm": "cc(4) | {svm({linear, gaussian, polynomial, cosine}, C={0.01, 1, 100, inf}, class_weight={balanced, none}),"
     " svm({linear, gaussian}, C={0.01, 1}, multiclass=ovr)}",
     "tree": "cc(4) | tree(prune={none, 1, 3, auto})",

@@ -16,6 +16,7 @@ from tamis.classify.fr_svm.fr_svm import FRSVM as FRSVM
 from tamis.classify.knn import KNN as KNN
 from tamis.classify.lda import LDA as LDA
 from tamis.classify.logistic import Logistic as Logistic
+from tamis.classify.lvq.lvq import LVQ as LVQ
 from tamis.classify.mdl_histogram.mdl_histogram import MDLHistogram as MDLHistogram
 from tamis.classify.mlp import MLP as MLP
 from tamis.classify.nb import NaiveBayes as NaiveBayes

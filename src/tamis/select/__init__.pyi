@@ -8,6 +8,7 @@ from tamis.select.focus import Focus as Focus
 from tamis.select.fortal import Fortal as Fortal
 from tamis.select.from_model import FromModel as FromModel
 from tamis.select.genetic import Genetic as Genetic
+from tamis.select.gflip import GFlip as GFlip
 from tamis.select.importance.importance import Importance as Importance
 from tamis.select.lvf import LVF as LVF
 from tamis.select.mrmr.mrmr import MRMR as MRMR
@@ -21,6 +22,7 @@ from tamis.select.sbfs import SBFS as SBFS
 from tamis.select.sbs import SBS as SBS
 from tamis.select.sffs import SFFS as SFFS
 from tamis.select.sfs import SFS as SFS
+from tamis.select.simba import Simba as Simba
 from tamis.select.ssv_tree import SSVTreeSelector as SSVTreeSelector
 from tamis.select.stability_selection import StabilitySelection as StabilitySelection
 from tamis.select.stepwise import Stepwise as Stepwise

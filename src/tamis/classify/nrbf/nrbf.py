@@ -9,14 +9,16 @@ import scipy.sparse as sp
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
-from tamis.base._sklearn import StrOptions, integer, real
+from tamis.base._sklearn import HasMethods, StrOptions, integer, real
 from tamis.base.classifier import WeightedClassifier
 from tamis.base.errors import TamisError
-from tamis.base.inner_cv import CAUTION, most_confident, weighted_folds
-from tamis.base.part import Limits, Part
+from tamis.base.inner_cv import CAUTION, Fold, most_confident, weighted_folds
+from tamis.base.part import Arguments, Limits, Part
+from tamis.base.seeds import generator
 from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import bearing_rows, canonical
+from tamis.classify.nrbf.voters import Voters, try_widths_of_voters, voters
 from tamis.classify.nrbf.widths import BLOCK, FAR, ROUNDING, differences, from_mean, mean_row, relative, try_widths
 from tamis.margins.kernel import squared_norms
 
@@ -33,6 +35,11 @@ _EQUAL = 1e-12
 _DEEP = 600.0
 
 
+def _phrase(a: Arguments) -> str:
+    prototypes = a.pop("prototypes")
+    return "a normalized radial basis function network" + (f" on the prototypes of {prototypes}" if prototypes else "")
+
+
 class NRBF(SharedFit, WeightedClassifier):
     """Let every training row vote for its class, weighted by a Gaussian of its distance.
 
@@ -46,6 +53,10 @@ class NRBF(SharedFit, WeightedClassifier):
         The width. Towards 0 the nearest row decides alone, towards infinity every class gets its share of the
         rows. "auto" takes the width with the highest mean accuracy, less `caution` deviations, over the folds of an
         internal stratified cross-validation; of equals the largest, which is the smoothest.
+    prototypes : classifier, optional
+        A model such as ``LVQ(3)`` whose prototypes vote in place of the rows, each as often as there are rows of its
+        class that are nearest to it, once at least. It is fitted again in each fold of the search for a width, and
+        takes no sample weights.
     n_sigmas : int, default=25
         Widths that "auto" tries, in geometric progression: from a quarter of the typical gap between the squared
         distances to the nearest and the second nearest row, to the mean squared distance between rows.
@@ -65,6 +76,10 @@ class NRBF(SharedFit, WeightedClassifier):
         With ``sigma="auto"``: the widths tried, from the smallest.
     cv_accuracy_ : array
         Their accuracy, averaged over the internal folds.
+
+    See Also
+    --------
+    LVQ : Finds prototypes, and classifies by the nearest.
 
     Notes
     -----
@@ -92,7 +107,7 @@ class NRBF(SharedFit, WeightedClassifier):
         "nrbf",
         ("sigma",),
         paper="Parzen 1962; Grabczewski and Jankowski 2006, eq. 17-18",
-        phrase="a normalized radial basis function network",
+        phrase=_phrase,
         limits=Limits(class_rows=3),
         boundary="local",
         counterpart="knn",
@@ -102,6 +117,7 @@ class NRBF(SharedFit, WeightedClassifier):
     shared_parameters = ("sigma",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "sigma": [real(0, None), StrOptions({"auto"})],
+        "prototypes": [HasMethods(["fit", "predict"]), None],
         "n_sigmas": [integer(2)],
         "cv": [integer(2)],
         "caution": CAUTION,
@@ -112,12 +128,14 @@ class NRBF(SharedFit, WeightedClassifier):
         self,
         sigma: float | Literal["auto"] = "auto",
         *,
+        prototypes: Any = None,
         n_sigmas: int = 25,
         cv: int = 10,
         caution: float = 0.0,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.sigma = sigma
+        self.prototypes = prototypes
         self.n_sigmas = n_sigmas
         self.cv = cv
         self.caution = caution
@@ -127,6 +145,10 @@ class NRBF(SharedFit, WeightedClassifier):
         self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
     ) -> tuple[dict[str, Any], Any]:
         X, y, given, _ = bearing_rows(X, y, sample_weight, self.classes_, "NRBF")
+        searched = any(one.sigma == "auto" for one in estimators)
+        tried = None
+        if self.prototypes is not None:
+            (X, y, given), tried = self._voters(X, y, given, searched)
         # Class by class: the sum over a class is then over neighbouring places.
         order = np.argsort(y, kind="stable")
         X, y, given = X[order], y[order], given[order]
@@ -138,12 +160,27 @@ class NRBF(SharedFit, WeightedClassifier):
         self._starts = np.searchsorted(y, np.arange(self.classes_.shape[0]))
         self._weight = None if (given == given[0]).all() else relative(given)
         fitted = {name: getattr(self, name) for name in ("_mean", "_norms", "_rows", "_starts", "_weight")}
-        tried = None
-        if any(one.sigma == "auto" for one in estimators):
-            key = from_mean(rows, norms, given)
-            folds = weighted_folds(key, y, given, self.cv, self.random_state, 'NRBF: sigma="auto"')
+        if searched and self.prototypes is None:
+            folds = self._folds(rows, norms, y, given)
             tried = try_widths(rows, norms, y, given, folds, self.classes_.shape[0], self.n_sigmas)
         return fitted, tried
+
+    def _voters(self, X: Matrix, y: Any, weight: FloatArray, searched: bool) -> tuple[Voters, Any]:
+        """The prototypes of all rows and, if a width is searched, what was tried."""
+        if not (weight == weight[0]).all():
+            raise TamisError("NRBF: prototypes take no sample weights; leave out one of the two")
+        seed = int(generator(self.random_state).integers(2**31))
+        every = voters(self.prototypes, X, y, self.classes_.shape[0], seed)
+        if not searched:
+            return every, None
+        rows = X if sp.issparse(X) else X - mean_row(X, weight)
+        folds = self._folds(rows, _finite_norms(rows), y, np.ones(y.shape[0]))
+        return every, try_widths_of_voters(self.prototypes, X, y, every, folds, self.n_sigmas, seed)
+
+    def _folds(self, rows: Matrix, norms: FloatArray, y: Any, weight: FloatArray) -> list[Fold]:
+        return weighted_folds(
+            from_mean(rows, norms, weight), y, weight, self.cv, self.random_state, 'NRBF: sigma="auto"'
+        )
 
     def _finish(self, prepared: tuple[dict[str, Any], Any]) -> None:
         fitted, tried = prepared

@@ -11,7 +11,7 @@ from tamis.base.inner_cv import Fold
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.kernels.sparse import stored_arrays
 from tamis.kernels.sparse_distances import POWER, csr_distances
-from tamis.margins.kernel import ground
+from tamis.margins.kernel import ground, squared_norms
 
 #: Pair values that are held at a time.
 BLOCK = 4_000_000
@@ -43,9 +43,15 @@ def try_widths(
         test = test[_evenly(test.size, _EVALUATED // len(folds))]
         height = max(1, BLOCK // weight.shape[0])
         for some in np.split(test, range(height, test.size, height)):
-            accuracy[fold] += _right(pairs(some)[:, train], votes, y[some], sigmas) @ part.test[some]
+            accuracy[fold] += right(pairs(some)[:, train], votes, y[some], sigmas) @ part.test[some]
         accuracy[fold] /= part.test[test].sum()
     return sigmas, accuracy
+
+
+def widths_of(points: FloatArray, weight: FloatArray, count: int) -> FloatArray:
+    """Widths in geometric progression, ascending, from the distances between dense points."""
+    moved = points - mean_row(points, weight)
+    return _Pairs(moved, squared_norms(moved)).widths(weight, count)
 
 
 class _Pairs:
@@ -90,7 +96,7 @@ def _gap(distances: FloatArray, weight: FloatArray, error: float) -> float:
     return math.exp(np.average(np.log(gaps[known]), weights=weight[known]))
 
 
-def _right(distances: FloatArray, votes: FloatArray, y: Codes, sigmas: FloatArray) -> FloatArray:
+def right(distances: FloatArray, votes: FloatArray, y: Codes, sigmas: FloatArray) -> FloatArray:
     """For each width and row whether the class with the largest share, the first of equals, is the true one."""
     distances -= distances.min(axis=1, keepdims=True)
     furthest = distances.max()
