@@ -111,6 +111,7 @@ EXPECTED = {
         "snb",
         "svm",
         "tree",
+        "tuned_first",
     ],
     "regressor": [
         "bayes_net",
@@ -217,6 +218,8 @@ VARIANTS = [
     ("sbs", {"k": 3, "cv": 3}),
     ("from_model", {"estimator": SVM(), "k": 3}),
     ("blend", {"estimators": [KNN(3), SVM()], "weights": [2, 1]}),
+    ("tuned_first", {"estimator": SVM("gaussian", "auto"), "selector": RFE(3)}),
+    ("tuned_first", {"estimator": KNN("auto")}),
     ("logistic", {"penalty": "l1"}),
     ("logistic", {"C": 100.0, "class_weight": "balanced"}),
     ("bayes_logistic", {"prior_shape": 1.0, "prior_precision": 2.0}),
