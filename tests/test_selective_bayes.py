@@ -379,7 +379,9 @@ def exactly(X, y, alpha=Fraction(1)):
         n_states = len(set(X[:, j]))
         return (int(((X[:, j] == X[i, j]) & (y == c)).sum()) + alpha) / (int((y == c).sum()) + alpha * n_states)
 
-    terms = {j: [[term(i, j, c) for c in classes] for i in range(n)] for j in range(X.shape[1]) if len(set(X[:, j])) > 1}
+    terms = {
+        j: [[term(i, j, c) for c in classes] for i in range(n)] for j in range(X.shape[1]) if len(set(X[:, j])) > 1
+    }
 
     def area(likely, c):
         odds = [p[c] / (sum(p) - p[c]) for p in likely]

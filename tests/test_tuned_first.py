@@ -120,7 +120,9 @@ def test_a_parameter_found_by_a_classifier_of_another_library() -> None:
 def test_recipes_print_it_as_users_write_it() -> None:
     text = "rms_norm | tuned_first(svm(gaussian, C=auto, sigma=classes), fisher(20))"
     assert to_text(tamis.recipe(text)) == text
-    assert to_text(TunedFirst(SVM("gaussian", "auto"), Ranking("cc", k=3))) == "tuned_first(svm(gaussian, C=auto), cc(3))"
+    assert (
+        to_text(TunedFirst(SVM("gaussian", "auto"), Ranking("cc", k=3))) == "tuned_first(svm(gaussian, C=auto), cc(3))"
+    )
     X, y = planted(0, rows=60, columns=10)
     several = validate_many(["tuned_first(svm(gaussian, C=auto), cc({2, 4}))"], X, y, folds=3, metrics="accuracy")
     assert not several.failed

@@ -6,8 +6,10 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils import assert_all_finite, get_tags
 
 from tamis.base._sklearn import HasMethods, _safe_indexing
 from tamis.base.classifier import Classifier
@@ -128,6 +130,14 @@ class TunedFirst(SharedFit, MetaClassifier):
     def gives_probabilities(self) -> bool:  # type: ignore[override]
         """Whether the classifier gives them."""
         return hasattr(self._models()[0], "predict_proba")
+
+    def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
+        found = super()._read(X, y, reset=reset)
+        if not reset and getattr(found, "dtype", np.dtype(object)).kind == "f":
+            # The classifier sees a part of the columns; the others are checked as it would check them.
+            allow = get_tags(self).input_tags.allow_nan
+            assert_all_finite(found.data if sp.issparse(found) else found, allow_nan=allow, input_name="X")
+        return found
 
     def _prepare(self, estimators: Sequence[Self], X: Any, y: Codes) -> _Tuned:
         model, _ = self._models()
