@@ -218,8 +218,7 @@ VARIANTS = [
     ("sbs", {"k": 3, "cv": 3}),
     ("from_model", {"estimator": SVM(), "k": 3}),
     ("blend", {"estimators": [KNN(3), SVM()], "weights": [2, 1]}),
-    ("tuned_first", {"estimator": SVM("gaussian", "auto"), "selector": RFE(3)}),
-    ("tuned_first", {"estimator": KNN("auto")}),
+    ("tuned_first", {"estimator": KNN("auto"), "selector": RFE(3)}),
     ("logistic", {"penalty": "l1"}),
     ("logistic", {"C": 100.0, "class_weight": "balanced"}),
     ("bayes_logistic", {"prior_shape": 1.0, "prior_precision": 2.0}),
@@ -298,6 +297,7 @@ LIGHTER = {
     "forest": {"n_estimators": 10},
     "from_model": {"estimator": ExtraTrees(10)},
     "stability_selection": {"times": 5},
+    "tuned_first": {"estimator": SVM("gaussian", 1.0, sigma="classes")},
 }
 
 

@@ -399,8 +399,8 @@ def exactly(X, y, alpha=Fraction(1)):
         tried = {}
         for j in terms:
             if j not in chosen:
-                after = [[p * t for p, t in zip(row, own)] for row, own in zip(likely, terms[j])]
-                own = prod(row[c] / sum(row) for row, c in zip(after, y))
+                after = [[p * t for p, t in zip(a, b, strict=True)] for a, b in zip(likely, terms[j], strict=True)]
+                own = prod(row[c] / sum(row) for row, c in zip(after, y, strict=True))
                 tried[j] = measure(after), own, -j, after
         best = max(tried, key=lambda j: tried[j][:3])
         if tried[best][0] <= path[-1]:

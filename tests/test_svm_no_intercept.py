@@ -1,4 +1,4 @@
-"""Support vector machines without an intercept: against liblinear in the space of the kernel, and the optimality conditions."""
+"""Support vector machines without an intercept against liblinear in the space of the kernel; at the optimum."""
 
 import warnings
 

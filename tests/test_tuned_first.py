@@ -69,7 +69,7 @@ def test_parameters_of_all_steps_of_a_pipeline_are_found() -> None:
     model = make_pipeline(Standardize(), SVM("gaussian", "auto", random_state=0))
     found = TunedFirst(model, make_pipeline(Standardize(), Ranking("f", k=3))).fit(X, y)
     assert set(found.tuned_) == {"svm__C", "svm__sigma"}
-    assert found.estimator_["svm"].C == found.tuned_["svm__C"]
+    assert found.tuned_["svm__C"] == found.estimator_["svm"].C
     # What the selector's own pipeline does to the columns is not passed on.
     np.testing.assert_allclose(found.estimator_["standardize"].mean_, X[:, found.used_].mean(axis=0))
 

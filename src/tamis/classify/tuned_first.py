@@ -1,4 +1,4 @@
-"""Tuned first: a classifier finds its parameters on all columns, and is then fitted on those that a selector selects."""
+"""Tuned first: a classifier finds its parameters on all columns, and is then fitted on those of a selector."""
 
 from collections.abc import Sequence
 from inspect import signature
@@ -45,9 +45,9 @@ class TunedFirst(SharedFit, MetaClassifier):
     """Find the parameters of a classifier on all columns, and fit it with them on the columns that a selector selects.
 
     In a chain, ``fisher(20) | svm(gaussian, C=auto, sigma=auto)``, the classifier finds its parameters on the selected
-    columns. Here they are found before: ``tuned_first(svm(gaussian, C=auto, sigma=auto), fisher(20))``. So Lal, Chapelle
-    and Schölkopf tune support vector machines before they select features: the number of features is then found with
-    the same parameters for all numbers, and the model is not tuned to features that were selected on the same rows.
+    columns. Here they are found before: ``tuned_first(svm(gaussian, C=auto, sigma=auto), fisher(20))``. So Lal,
+    Chapelle and Schölkopf tune support vector machines before they select features: the parameters are the same for
+    all numbers of features, and are not tuned to features that were selected on the same rows.
 
     Parameters
     ----------
@@ -132,6 +132,8 @@ class TunedFirst(SharedFit, MetaClassifier):
         return hasattr(self._models()[0], "predict_proba")
 
     def _read(self, X: Any, y: Any = None, *, reset: bool) -> Any:
+        # Columns are taken from it, which a list of rows has not.
+        X = np.array(X, dtype=object if _holds_text(X) else None) if isinstance(X, list | tuple) else X
         found = super()._read(X, y, reset=reset)
         if not reset and getattr(found, "dtype", np.dtype(object)).kind == "f":
             # The classifier sees a part of the columns; the others are checked as it would check them.
@@ -159,10 +161,10 @@ class TunedFirst(SharedFit, MetaClassifier):
         labels = self.classes_[y]
         self.tuned_ = dict(found)
         self.selector_ = seeded(clone(selector), spawn(seed, 1)).fit(X, labels)
-        self._columns = np.flatnonzero(selected_columns(self.selector_, X.shape[1], "tuned_first").support)
+        self._columns = np.flatnonzero(selected_columns(self.selector_, self.n_features_in_, "tuned_first").support)
         few = _safe_indexing(X, self._columns, axis=1)
         self.estimator_ = clone(model).fit(few, labels)
-        self.used_ = np.zeros(X.shape[1], dtype=bool)
+        self.used_ = np.zeros(self.n_features_in_, dtype=bool)
         own = used_features(self.estimator_, self._columns.size)
         self.used_[self._columns if own is None else self._columns[own]] = True
 
@@ -183,6 +185,10 @@ class TunedFirst(SharedFit, MetaClassifier):
             SVM("linear", "auto") if self.estimator is None else self.estimator,
             Ranking("cc", fraction=0.5) if self.selector is None else self.selector,
         ]
+
+
+def _holds_text(rows: Any) -> bool:
+    return any(isinstance(value, str) for row in rows if isinstance(row, list | tuple) for value in row)
 
 
 def _found(model: Any, fitted: Any) -> dict[str, Any]:

@@ -67,9 +67,9 @@ def gram_path(
     a larger cost changes nothing, and while the cost is small all weights are proportional to it.
 
     Each of `costs` is a multiple, above 1, of the one before; a single one may be infinite (hard margin). `ridge` is
-    added to the diagonal. Without `intercept` it is 0. Returns for each cost the solutions of the problems, f = gram @ weights + intercept, with the
-    Gram matrix as it was passed and a weight for every row. The keywords are those of
-    :func:`~tamis.margins.solve.solve_gram`.
+    added to the diagonal. Without `intercept` it is 0. Returns for each cost the solutions of the problems,
+    f = gram @ weights + intercept, with the Gram matrix as it was passed and a weight for every row. The other keywords
+    are those of :func:`~tamis.margins.solve.solve_gram`.
     """
     mean = gram.mean(axis=0) if intercept else np.zeros(y.size)
     if intercept:

@@ -69,8 +69,8 @@ class SSVTreeSelector(SharedFit, TakesNominal, WeightedSelector):
     Notes
     -----
     The paper does not say whether step c is repeated. Done once, a split with G(N) = 0 that it exposes is left to step b
-    of the next round, which then deletes nothing else: ranks are spread further, and features may change their order.
-    Missing values and nominal columns are accepted.
+    of the next round, which then deletes no other split: ranks are spread further, and their order may change. Missing
+    values and nominal columns are accepted.
 
     Examples
     --------
@@ -133,13 +133,15 @@ class SSVTreeSelector(SharedFit, TakesNominal, WeightedSelector):
 def _ranks(tree: Tree, n_features: int, *, literal: bool) -> np.ndarray:
     """Algorithm 1: the pruning round after which each feature is no longer used; with `literal` step c is done once."""
     gain = gains(tree)
+    # Sums of the same weights in another order differ by rounding.
+    close = 1e-10 * tree.errors[0]
     inner = ~tree.is_leaf
     ranks = np.zeros(n_features)
     number = 0
     while inner.any():
         ranks[np.unique(tree.feature[inner])] = number + 1
         final = _final(tree, inner)
-        inner[final[gain[final] <= gain[final].min()]] = False
+        inner[final[gain[final] <= gain[final].min() + close]] = False
         while (idle := (final := _final(tree, inner))[gain[final] <= 0]).size:
             inner[idle] = False
             if literal:
