@@ -37,7 +37,7 @@ class _Tuned(NamedTuple):
 
 def _phrase(a: Arguments) -> str:
     model, selector = a.pop("estimator"), a.pop("selector")
-    kept = "keeps the better half of the features by correlation with the target" if selector is None else selector.text
+    kept = "keeps the features that correlate with the target" if selector is None else selector.text
     return f"{model or 'a linear support vector machine'}, tuned on all features before a step that [{kept}]"
 
 
@@ -56,8 +56,9 @@ class TunedFirst(SharedFit, MetaClassifier):
         Every parameter ``p`` that is given by a word or by None, and of which the fitted step has the value ``p_``,
         takes that value: `C`, `sigma` and `kernel` of ``svm``, `sigma` of ``nrbf``, `n_neighbors` of ``knn``, ....
     selector : estimator, optional
-        A selector, or a pipeline that ends in one; by default the better half of the columns by ``cc``. It selects
-        among the columns as they come in: what its pipeline does to them is not passed on.
+        A selector, or a pipeline that ends in one; by default ``cc``, which keeps every column that
+        correlates with the classes. It selects among the columns as they come in: what its pipeline does to them is not
+        passed on.
     random_state : int, Generator, RandomState or None, default=None
         Seeds a classifier and a selector without a seed.
 
@@ -183,7 +184,7 @@ class TunedFirst(SharedFit, MetaClassifier):
     def _models(self) -> list[Any]:
         return [
             SVM("linear", "auto") if self.estimator is None else self.estimator,
-            Ranking("cc", fraction=0.5) if self.selector is None else self.selector,
+            Ranking("cc") if self.selector is None else self.selector,
         ]
 
 

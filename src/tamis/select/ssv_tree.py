@@ -68,9 +68,9 @@ class SSVTreeSelector(SharedFit, TakesNominal, WeightedSelector):
 
     Notes
     -----
-    The paper does not say whether step c is repeated. Done once, a split with G(N) = 0 that it exposes is left to step b
-    of the next round, which then deletes no other split: ranks are spread further, and their order may change. Missing
-    values and nominal columns are accepted.
+    The paper does not say whether step c is repeated. Done once, a split with G(N) = 0 that it exposes is left to step
+    b of the next round, which then deletes no other split: ranks are spread further, and their order may change.
+    Missing values and nominal columns are accepted.
 
     Examples
     --------
