@@ -18,7 +18,7 @@ from tamis.base.classifier import one_vs_one
 from tamis.base.errors import TamisError
 from tamis.base.shared_fit import Together
 from tamis.classify import FRSVM, SVM
-from tamis.classify.fr_svm import fr_svm
+from tamis.classify.fr_svm import form, fr_svm
 from tamis.classify.fr_svm.pairwise import Machine, PolynomialMachine, elected
 from tamis.data import load
 from tamis.incremental.elimination import eliminate
@@ -256,7 +256,7 @@ def test_float32_rows_are_summed_in_float64():
 def test_many_rows_of_a_pair_go_through_liblinear(monkeypatch):
     X, y = classes(3, n_rows=240)
     expected = FRSVM(8, 4, ranking="linear").fit(X, y)
-    monkeypatch.setattr(fr_svm, "_MANY_ROWS", 50)
+    monkeypatch.setattr(form, "_MANY_ROWS", 50)
     found = FRSVM(8, 4, ranking="linear").fit(X, y)
     for own, other in zip(found.features_, expected.features_, strict=True):
         np.testing.assert_array_equal(own, other)
