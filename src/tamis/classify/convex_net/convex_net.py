@@ -142,7 +142,7 @@ class ConvexNet(SharedFit, WeightedClassifier):
     The search estimates CN of a candidate by the minimum on the line along which the coefficients change to second
     order: no less than CN, and mostly equal to it to several digits. The sets it goes on from are solved. With a small
     `penalty` a step may so miss the best candidate, and the search end elsewhere; with `exhaustive` it does not, at
-    about ten times the cost. Forward and floating search stop at `sparsity` basis functions. "pta" goes on to the turn
+    30 to 40 times the cost. Forward and floating search stop at `sparsity` basis functions. "pta" goes on to the turn
     that begins with at least that many, and takes its best set of that size.
 
     Equal rows of one class count as one row with their weights added: it has one basis function, with
