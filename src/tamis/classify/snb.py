@@ -164,7 +164,7 @@ class SNB(Selective):
     def _begin_evidence(self, logs: RatioLogs, y: Codes, weight: FloatArray) -> FloatArray:
         evidence = super()._begin_evidence(logs, y, weight)
         if self.loo and not self.class_weight:
-            size = np.bincount(y, weights=weight)
+            size = np.bincount(y, weights=weight).astype(np.float64, copy=False)
             less = size - _own(y, weight)
             alone = less <= 0
             fewer = np.where(alone, _NEVER, logs.ratio(np.where(alone, size, less), size))

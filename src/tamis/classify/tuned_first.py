@@ -22,7 +22,6 @@ from tamis.base.seeds import generator, places, seeded, spawn
 from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray
 from tamis.classify.svm.svm import SVM
-from tamis.select.ranking import Ranking
 
 
 class _Tuned(NamedTuple):
@@ -37,8 +36,8 @@ class _Tuned(NamedTuple):
 
 def _phrase(a: Arguments) -> str:
     model, selector = a.pop("estimator"), a.pop("selector")
-    kept = "keeps the features that correlate with the target" if selector is None else selector.text
-    return f"{model or 'a linear support vector machine'}, tuned on all features before a step that [{kept}]"
+    before = "" if selector is None else f" before a step that [{selector.text}]"
+    return f"{model or 'a linear support vector machine'}, tuned on all features{before}"
 
 
 class TunedFirst(SharedFit, MetaClassifier):
@@ -56,9 +55,8 @@ class TunedFirst(SharedFit, MetaClassifier):
         Every parameter ``p`` that is given by a word or by None, and of which the fitted step has the value ``p_``,
         takes that value: `C`, `sigma` and `kernel` of ``svm``, `sigma` of ``nrbf``, `n_neighbors` of ``knn``, ....
     selector : estimator, optional
-        A selector, or a pipeline that ends in one; by default ``cc``, which keeps every column that
-        correlates with the classes. It selects among the columns as they come in: what its pipeline does to them is not
-        passed on.
+        A selector, or a pipeline that ends in one; by default all columns are used. It selects among the columns as
+        they come in: what its pipeline does to them is not passed on.
     random_state : int, Generator, RandomState or None, default=None
         Seeds a classifier and a selector without a seed.
 
@@ -67,7 +65,7 @@ class TunedFirst(SharedFit, MetaClassifier):
     classes_ : array
     tuned_ : dict
         The parameters that were found, by their names in `estimator`.
-    selector_ : fitted selector
+    selector_ : fitted selector or None
     estimator_ : fitted classifier
     used_ : bool array of shape (n_features,)
         The columns that the classifier uses.
@@ -143,7 +141,7 @@ class TunedFirst(SharedFit, MetaClassifier):
         return found
 
     def _prepare(self, estimators: Sequence[Self], X: Any, y: Codes) -> _Tuned:
-        model, _ = self._models()
+        model = self._models()[0]
         check_classifier(model, "tuned_first: estimator")
         seed = int(generator(self.random_state).integers(2**31))
         model = seeded(clone(model), spawn(seed, 0))
@@ -157,12 +155,12 @@ class TunedFirst(SharedFit, MetaClassifier):
 
     def _finish(self, prepared: _Tuned) -> None:
         X, y, seed, model, found = prepared
-        _, selector = self._models()
-        check_selector(selector, "tuned_first: selector")
         labels = self.classes_[y]
-        self.tuned_ = dict(found)
-        self.selector_ = seeded(clone(selector), spawn(seed, 1)).fit(X, labels)
-        self._columns = np.flatnonzero(selected_columns(self.selector_, self.n_features_in_, "tuned_first").support)
+        self.tuned_, self.selector_, self._columns = dict(found), None, np.arange(self.n_features_in_)
+        if self.selector is not None:
+            check_selector(self.selector, "tuned_first: selector")
+            self.selector_ = seeded(clone(self.selector), spawn(seed, 1)).fit(X, labels)
+            self._columns = np.flatnonzero(selected_columns(self.selector_, self.n_features_in_, "tuned_first").support)
         few = _safe_indexing(X, self._columns, axis=1)
         self.estimator_ = clone(model).fit(few, labels)
         self.used_ = np.zeros(self.n_features_in_, dtype=bool)
@@ -182,10 +180,8 @@ class TunedFirst(SharedFit, MetaClassifier):
         return np.asarray(given, dtype=np.float64)
 
     def _models(self) -> list[Any]:
-        return [
-            SVM("linear", "auto") if self.estimator is None else self.estimator,
-            Ranking("cc") if self.selector is None else self.selector,
-        ]
+        model = SVM("linear", "auto") if self.estimator is None else self.estimator
+        return [model] if self.selector is None else [model, self.selector]
 
 
 def _holds_text(rows: Any) -> bool:

@@ -177,7 +177,7 @@ class Selective(SharedFit, TakesNominal, WeightedClassifier):
         return np.tile(self._log_priors(logs, y, weight), (y.size, 1))
 
     def _log_priors(self, logs: RatioLogs, y: Codes, weight: FloatArray) -> FloatArray:
-        size = np.bincount(y, weights=weight)
+        size = np.bincount(y, weights=weight).astype(np.float64, copy=False)
         return np.zeros(size.size) if self.class_weight else logs.ratio(size, size.sum(keepdims=True))
 
     def _held(self, X: Matrix, y: Codes, weight: FloatArray) -> tuple[TrainingRows, FloatArray]:
