@@ -69,12 +69,12 @@ def test_balanced_classes_weigh_the_same():
 def test_backpropagation_is_scikit_learns():
     X, y = problem()
     y = y + (X[:, 3] > 1)
-    options = {"activation": "logistic", "solver": "sgd", "learning_rate_init": 0.2, "max_iter": 20}
+    options = {"activation": "logistic", "solver": "sgd", "learning_rate_init": 0.2, "max_iter": 8}
     expected = MLPClassifier((9,), alpha=0.01, random_state=SEED, **options)
-    model = MLP(units_per_class=3, activation="logistic", alpha=0.01, solver="sgd", learning_rate=0.2, max_iter=20)
+    model = MLP(units_per_class=3, activation="logistic", alpha=0.01, solver="sgd", learning_rate=0.2, max_iter=8)
     with pytest.warns(ConvergenceWarning):
         expected.fit(X, y)
-    with pytest.warns(ConvergenceWarning, match="mlp is not settled after 20 steps"):
+    with pytest.warns(ConvergenceWarning, match="mlp is not settled after 8 steps"):
         model.set_params(random_state=3).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), rtol=1e-9)
 
