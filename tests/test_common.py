@@ -114,6 +114,7 @@ EXPECTED = {
         "snb",
         "svm",
         "tree",
+        "tuned_first",
     ],
     "regressor": [
         "bayes_net",
@@ -221,6 +222,7 @@ VARIANTS = [
     ("fr_svm", {"n_components": None, "n_features": None}),
     ("fr_svm", {"n_components": 0.9, "n_features": 0.5, "ranking": "linear"}),
     ("fr_svm", {"n_components": 6, "n_features": 3, "kernel": "linear", "class_weight": "balanced"}),
+    ("fr_svm", {"n_components": 6, "kernel": "polynomial", "coef0": 1.0, "C": "auto"}),
     ("contrasts", {"engine": "forest", "n_estimators": 5, "own": True, "rounds": 1}),
     ("contrasts", {"engine": "lightgbm", "n_estimators": 20, "rounds": 1}),
     ("with_probes", {"estimator": RFE(2), "fdr": 0.4, "n_repeats": 2}),
@@ -231,6 +233,7 @@ VARIANTS = [
     ("sbs", {"k": 3, "cv": 3}),
     ("from_model", {"estimator": SVM(), "k": 3}),
     ("blend", {"estimators": [KNN(3), SVM()], "weights": [2, 1]}),
+    ("tuned_first", {"estimator": KNN("auto"), "selector": RFE(3)}),
     ("logistic", {"penalty": "l1"}),
     ("logistic", {"C": 100.0, "class_weight": "balanced"}),
     ("bayes_logistic", {"prior_shape": 1.0, "prior_precision": 2.0}),
@@ -245,6 +248,7 @@ VARIANTS = [
     ("rlsc", {"kernel": "polynomial", "degree": 2, "penalty": 0.01}),
     ("rlsc", {"n_estimators": 5, "max_samples": 0.4}),
     ("mlp", {"hidden_layer_sizes": [4, 3], "alpha": 3.0, "class_weight": "balanced"}),
+    ("svm", {"kernel": "cosine", "degree": 3, "coef0": 1.0, "multiclass": "ovr", "intercept": False}),
     ("lda", {"shrinkage": 0.1}),
     ("lda", {"shrinkage": None}),
     ("centroid", {"shrink_threshold": 0.5, "class_weight": "balanced"}),
@@ -309,6 +313,7 @@ LIGHTER = {
     "forest": {"n_estimators": 10},
     "from_model": {"estimator": ExtraTrees(10)},
     "stability_selection": {"times": 5},
+    "tuned_first": {"estimator": SVM("gaussian", 1.0, sigma="classes")},
 }
 
 

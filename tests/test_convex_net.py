@@ -268,6 +268,38 @@ def test_searches_find_what_solving_every_set_finds(loss, search, plain):
         assert found.at.value == pytest.approx(by_scipy(objective, found.chosen)[1], abs=1e-7)
 
 
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+@pytest.mark.parametrize(("search", "plain"), [("sfs", plain_sfs), ("pta", plain_pta), ("sffs", plain_sffs)])
+def test_an_exhaustive_search_finds_what_solving_every_set_finds(loss, search, plain):
+    objective = objective_of(4, 24, loss, penalty=0.01)
+    steps = {"sfs": forward, "pta": lambda c: plus_minus(c, 3, 1), "sffs": floating}[search]
+    path = Path(steps(Candidates(objective, tol=1e-11, max_iter=100, exhaustive=True)))
+    known = {}
+    for size in (2, 5):
+        solved = plain(objective, size, known)
+        assert sorted(path.at(size).chosen) == sorted(solved)
+        assert path.at(size).at.value == pytest.approx(optimum(objective, solved, known), rel=1e-6)
+
+
+def test_a_small_penalty_needs_every_candidate_solved():
+    objective = objective_of(4, 40, "squared_hinge", penalty=0.01)
+    found = [
+        Path(forward(Candidates(objective, tol=1e-10, max_iter=100, exhaustive=exhaustive))).at(8).at.value
+        for exhaustive in (False, True)
+    ]
+    known = {}
+    assert found[1] == pytest.approx(optimum(objective, plain_sfs(objective, 8, known), known), rel=1e-6)
+    assert found[0] > 1.5 * found[1]
+
+
+def test_the_option_of_the_classifier():
+    X, y = rows_of(4)
+    options = {"kernel": "gaussian", "penalty": 0.01, "search": "sfs"}
+    quick, exhaustive = (ConvexNet(4, exhaustive=one, **options).fit(X, y) for one in (False, True))
+    assert exhaustive.path_[0, 0] <= quick.path_[0, 0] + 1e-9
+    assert str(tamis.recipe("convex_net(4, exhaustive=true)").exhaustive) == "True"
+
+
 def test_the_three_searches_differ():
     objective = objective_of(13, 24)
     known = {}

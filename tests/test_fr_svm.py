@@ -18,11 +18,11 @@ from tamis.base.classifier import one_vs_one
 from tamis.base.errors import TamisError
 from tamis.base.shared_fit import Together
 from tamis.classify import FRSVM, SVM
-from tamis.classify.fr_svm import fr_svm
-from tamis.classify.fr_svm.pairwise import Machine, elected
+from tamis.classify.fr_svm import form, fr_svm
+from tamis.classify.fr_svm.pairwise import Machine, PolynomialMachine, elected
 from tamis.data import load
 from tamis.incremental.elimination import eliminate
-from tamis.margins.elimination import ByDistances, Machines
+from tamis.margins.elimination import ByDistances, ByProducts, Machines
 
 
 def classes(n_classes, n_rows=160, n_columns=12, seed=0):
@@ -32,24 +32,24 @@ def classes(n_classes, n_rows=160, n_columns=12, seed=0):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("kernel", ["gaussian", "linear"])
+@pytest.mark.parametrize("kernel", ["gaussian", "linear", "polynomial"])
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 def test_all_components_leave_the_answers_of_the_plain_machine(form, kernel, n_classes):
     X, y = classes(n_classes)
     X = X + 3.0  # the theorem is about rotations; what is shifted back must not matter
     train, test = form(X[:110]), form(X[110:])
-    plain = SVM(kernel, 2.0).fit(train, y[:110])
-    found = FRSVM(None, None, kernel=kernel, C=2.0).fit(train, y[:110])
+    plain = SVM(kernel, 2.0, degree=2, coef0=1.0).fit(train, y[:110])
+    found = FRSVM(None, None, kernel=kernel, C=2.0, degree=2, coef0=1.0).fit(train, y[:110])
     np.testing.assert_allclose(found.decision_function(test), plain.decision_function(test), atol=1e-6)
     np.testing.assert_array_equal(found.predict(test), plain.predict(test))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("kernel", ["gaussian", "linear"])
+@pytest.mark.parametrize("kernel", ["gaussian", "linear", "polynomial"])
 def test_what_lies_outside_the_training_rows_counts_too(form, kernel):
     # Fewer rows than columns, and a column that is constant in training alone.
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 40)), np.arange(60) % 3
+    X, y = rng.normal(size=(60, 40)) + 0.5, np.arange(60) % 3
     X[:30, 7] = 0.0
     plain = SVM(kernel, sigma=30.0).fit(form(X[:30]), y[:30])
     found = FRSVM(None, None, kernel=kernel, sigma=30.0).fit(form(X[:30]), y[:30])
@@ -64,19 +64,22 @@ def explicit(train, y, test, components, features, step, C, kernel, sigma):
         found = PCA(components).fit(train)
         Z, T = found.transform(train), found.transform(test)
     n_classes = int(y.max()) + 1
-    lighter = (Z**2).sum(axis=1).mean() if kernel == "rbf" else 1.0
+    if kernel == "poly" and components != "columns":
+        # This kernel depends on the origin, and rows are projected about it.
+        Z, T = train @ found.components_.T, test @ found.components_.T
+    lighter = (Z**2).sum(axis=1).mean() if kernel != "linear" else 1.0
     decisions, chosen = [], []
     for a, b in combinations(range(n_classes), 2):
         rows = (y == a) | (y == b)
         linear = SVC(kernel="linear", C=C / lighter, tol=1e-8)
         rfe = feature_selection.RFE(linear, n_features_to_select=features, step=step).fit(Z[rows], y[rows])
-        machine = SVC(C=C, kernel=kernel, gamma=1 / sigma, tol=1e-8).fit(Z[rows][:, rfe.support_], y[rows])
+        machine = SVC(C=C, kernel=kernel, gamma=1 / sigma, degree=3, tol=1e-8).fit(Z[rows][:, rfe.support_], y[rows])
         decisions.append(machine.decision_function(T[:, rfe.support_]))
         chosen.append(np.flatnonzero(rfe.support_))
     return np.column_stack(decisions), chosen
 
 
-@pytest.mark.parametrize(("kernel", "theirs"), [("gaussian", "rbf"), ("linear", "linear")])
+@pytest.mark.parametrize(("kernel", "theirs"), [("gaussian", "rbf"), ("linear", "linear"), ("polynomial", "poly")])
 @pytest.mark.parametrize(("n_classes", "components"), [(2, 8), (4, 8), (4, "columns")])
 def test_equals_an_explicit_loop_over_the_pairs(kernel, theirs, n_classes, components):
     X, y = classes(n_classes, n_rows=200)
@@ -108,6 +111,34 @@ def test_a_kernel_ranks_columns_by_what_leaving_them_out_changes():
     np.testing.assert_allclose(lengths, np.sqrt(changes), atol=1e-4)
     found = eliminate(Machines(ByDistances(X, y, np.full(60, 1.5), sigma), 8), 8, 1, {7}).down_to(7)[1]
     assert set(range(8)) - set(found.columns[:7]) == {int(np.argmin(changes))}
+
+
+def test_a_polynomial_kernel_ranks_columns_by_what_leaving_them_out_changes():
+    X, y = classes(2, n_rows=60, n_columns=8)
+    lengths, (pair,) = ByProducts(X, y, np.full(60, 1.5), 12.0, 2, 1.0).weigh()
+    a = pair.weights
+    machine = SVC(C=1.5, kernel="poly", gamma=1 / 12.0, degree=2, coef0=1.0, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(a[machine.support_], machine.dual_coef_[0], atol=1e-5)
+
+    def squared_length(columns):
+        return a @ (X[:, columns] @ X[:, columns].T / 12.0 + 1.0) ** 2 @ a
+
+    every = np.arange(8)
+    changes = [abs(squared_length(every) - squared_length(np.delete(every, place))) for place in every]
+    np.testing.assert_allclose(lengths, np.sqrt(changes), atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "linear"])
+@pytest.mark.parametrize(("C", "sigma"), [("auto", "auto"), ("auto", 9.0), (2.0, "auto")])
+def test_cost_and_width_are_those_that_a_machine_on_all_columns_selects(kernel, C, sigma):
+    X, y = classes(3, n_rows=90)
+    found = FRSVM(6, 3, kernel=kernel, C=C, sigma=sigma, degree=2, coef0=1.0, cv=3, random_state=0).fit(X, y)
+    given = {} if kernel == "linear" else {"sigma": sigma}
+    plain = SVM(kernel, C, degree=2, coef0=1.0, cv=3, random_state=0, **given).fit(X, y)
+    assert found.C_ == plain.C_
+    chosen = {} if kernel == "linear" else {"sigma": plain.sigma_}
+    again = FRSVM(6, 3, kernel=kernel, C=plain.C_, degree=2, coef0=1.0, **chosen).fit(X, y)
+    np.testing.assert_array_equal(found.decision_function(X), again.decision_function(X))
 
 
 def test_a_kernel_sees_what_a_line_does_not():
@@ -159,6 +190,17 @@ def test_a_good_guess_saves_most_duels():
 
     np.testing.assert_array_equal(elected(duel, favour, np.eye(n_classes)), best)
     assert sum(held) == 100 * (n_classes - 1)
+
+
+@pytest.mark.parametrize("block", [1, 9, 100_000])
+def test_a_polynomial_machine_decides_by_its_formula(block, monkeypatch):
+    rng = np.random.default_rng(0)
+    Z, columns, beyond = rng.normal(size=(7, 6)), np.array([1, 2, 5]), rng.random(7)
+    machine = PolynomialMachine(columns, rng.normal(size=(4, 3)), rng.normal(size=4), 0.3, 2.0, 3, 0.5)
+    monkeypatch.setattr("tamis.classify.fr_svm.pairwise._BLOCK", block)
+    for extra in (np.zeros(7), beyond):
+        expected = ((Z[:, columns] @ machine.vectors.T + extra[:, None]) / 2.0 + 0.5) ** 3 @ machine.weights + 0.3
+        np.testing.assert_allclose(machine.decide(Z, extra), expected, atol=1e-12)
 
 
 @given(seed=st.integers(0, 1000), n_rows=st.sampled_from([0, 1, 7]), block=st.sampled_from([1, 9, 100_000]))
@@ -214,7 +256,7 @@ def test_float32_rows_are_summed_in_float64():
 def test_many_rows_of_a_pair_go_through_liblinear(monkeypatch):
     X, y = classes(3, n_rows=240)
     expected = FRSVM(8, 4, ranking="linear").fit(X, y)
-    monkeypatch.setattr(fr_svm, "_MANY_ROWS", 50)
+    monkeypatch.setattr(form, "_MANY_ROWS", 50)
     found = FRSVM(8, 4, ranking="linear").fit(X, y)
     for own, other in zip(found.features_, expected.features_, strict=True):
         np.testing.assert_array_equal(own, other)

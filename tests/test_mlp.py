@@ -9,7 +9,7 @@ from sklearn.neural_network import MLPRegressor as Network
 
 import tamis
 from tamis.base.errors import TamisError
-from tamis.base.seeds import generator
+from tamis.base.seeds import generator, spawn
 from tamis.base.validation import few_digits
 from tamis.classify import MLP
 from tamis.margins import perceptron
@@ -64,6 +64,33 @@ def test_balanced_classes_weigh_the_same():
     weighted = MLP(3, random_state=0).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(balanced.predict_proba(X), weighted.predict_proba(X), rtol=1e-6)
     assert not np.allclose(balanced.predict_proba(X), MLP(3, random_state=0).fit(X, y).predict_proba(X), rtol=1e-3)
+
+
+def test_backpropagation_is_scikit_learns():
+    X, y = problem()
+    y = y + (X[:, 3] > 1)
+    options = {"activation": "logistic", "solver": "sgd", "learning_rate_init": 0.2, "max_iter": 8}
+    expected = MLPClassifier((9,), alpha=0.01, random_state=SEED, **options)
+    model = MLP(units_per_class=3, activation="logistic", alpha=0.01, solver="sgd", learning_rate=0.2, max_iter=8)
+    with pytest.warns(ConvergenceWarning):
+        expected.fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="mlp is not settled after 8 steps"):
+        model.set_params(random_state=3).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_of_several_trainings_the_best_on_the_training_rows_is_taken(weighted):
+    X, y = problem()
+    weight = np.random.default_rng(0).integers(1, 4, y.size).astype(float) if weighted else None
+    given = {} if weight is None else {"sample_weight": weight}
+    model = MLP(2, alpha=0.01, trainings=6, random_state=5).fit(X, y, **given)
+    seed = int(generator(5).integers(2**31))
+    alone = [MLP(2, alpha=0.01, random_state=spawn(seed, number)).fit(X, y, **given) for number in range(6)]
+    scores = [one.score(X, y, **given) for one in alone]
+    assert len(set(scores)) > 2
+    np.testing.assert_array_equal(model.predict_proba(X), alone[int(np.argmax(scores))].predict_proba(X))
+    assert model.n_iter_ == alone[int(np.argmax(scores))].n_iter_
 
 
 def test_a_seed_decides_and_float32_is_widened():

@@ -120,6 +120,7 @@ def test_every_part_comes_back(key, given, form, tmp_path):
         inner = {
             "committee": {"estimator": KNNRegressor(3) if kind == "regressor" else KNN(3)},
             "blend": {"estimators": [KNNRegressor(3)] if kind == "regressor" else [KNN(3), SSVTree()]},
+            "tuned_first": {"estimator": KNN("auto"), "selector": Ranking("ssv", k=3)},
             "with_probes": {"estimator": Ranking("ssv")},
             "stability_selection": {"estimator": Ranking("ssv", k=3)},
         }

@@ -346,7 +346,7 @@ def test_rectangles_cost_as_little_as_the_best_of_all(n, seed, gain, least):
     p, q = rng.integers(0, 5, n).astype(float), rng.integers(0, 5, n).astype(float)
     y = rng.integers(0, 2, n).astype(float)
     found = rectangles(p, q, y, min_gain=gain, min_rows=least)
-    assert found.exact
+    assert found.all_lines
     best = guillotine(p, q, y, np.arange(n), gain, least if n >= least else 0)
     assert found.cost == pytest.approx(best, abs=1e-9)
     place = found.places(p, q)
@@ -360,12 +360,21 @@ def test_rectangles_share_out_the_plane_and_the_heuristic_finds_a_planted_one():
     inside = (p > 0.3) & (p < 0.7) & (q > 0.5)
     codes = (rng.random(4000) < np.where(inside, 0.9, 0.1)).astype(int)
     found = rectangles(p, q, np.eye(2)[codes], min_gain=20.0)
-    assert not found.exact
+    assert not found.all_lines
     assert len(found.bounds) == 4
     assert np.abs(found.values(p, q)[:, 1] - np.where(inside, 0.9, 0.1)).mean() < 0.05
     a, b = rng.normal(size=(2, 500))
     low_p, high_p, low_q, high_q = found.bounds.T[:, :, None]
     assert ((low_p <= a) & (a < high_p) & (low_q <= b) & (b < high_q)).sum(axis=0).tolist() == [1] * 500
+
+
+def test_a_division_that_turns_around_a_middle_rectangle_is_not_tried():
+    p, q = (np.ravel(one).astype(float) for one in np.meshgrid(np.arange(3), np.arange(3)))
+    # Four rectangles of two cells turn around the middle cell.
+    y = np.array([[0, 0, 1], [2, 9, 1], [2, 3, 3]], dtype=float)[p.astype(int), q.astype(int)]
+    found = rectangles(p, q, y, min_gain=0.1, min_rows=1)
+    assert found.all_lines
+    assert found.cost > 5 * 0.1 + 0.05
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3]), st.sampled_from([1.0, 3.0]))

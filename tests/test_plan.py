@@ -120,6 +120,7 @@ RECIPES = {
     "committee": "committee(3, cc({2, 4}) | knn(1))",
     "from_model": "from_model(svm, k={1, 4, 9}) | knn(1)",
     "blend": "blend(cc({2, 4}) | knn(1), svm, weights={[1, 1], [2, 1]})",
+    "tuned_first": "tuned_first(svm(gaussian, C={auto, 10}), {cc({2, 4}), ssv(3)})",
     "logistic": "cc(4) | logistic({l2, l1}, C={0.1, 10}, class_weight={balanced, none})",
     "probit": "cc(4) | probit({gaussian, laplace}, variance={0.1, 10}, class_weight={balanced, none})",
     "bayes_logistic": "cc({3, 6}) | bayes_logistic(class_weight={balanced, none})",

@@ -1,5 +1,8 @@
 """Selective naive Bayes and ESNB against refits for every candidate and scikit-learn's AUC; kernels; bad input."""
 
+from fractions import Fraction
+from math import prod
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,7 +16,6 @@ from tamis.classify import ESNB, SNB, NaiveBayes
 from tamis.classify.esnb.lift import lift_curve
 from tamis.data import named
 from tamis.kernels.selective_bayes import (
-    GRID,
     areas_with,
     likelihood_with,
     rest_areas_with,
@@ -180,7 +182,7 @@ def test_kernels_equal_their_twins(data, n_classes, n_states, layered) -> None:
         areas_with(*listed, table[:1], order, first, *asked, pairs)
     else:
         share = rng.random(n_classes)
-        rest_areas_with(*listed, table[:1], share, *asked, pairs)
+        rest_areas_with(*listed, table[:1], share, 2.0**-30, *asked, pairs)
     for q, j in enumerate(candidates):
         after = evidence + table[0, first[j] + codes[j]]
         if n_classes == 2:
@@ -347,7 +349,7 @@ def test_columns_without_any_state_are_no_candidates(make) -> None:
 
 def test_log_probabilities_are_on_a_grid_so_that_draws_are_draws() -> None:
     model = SNB(bins="values").fit(*problem(2))
-    table = model._terms[2] * GRID
+    table = model._terms[2] * 2.0**44
     np.testing.assert_array_equal(table, np.rint(table))
 
 
@@ -366,6 +368,75 @@ def test_log_probabilities_are_on_a_grid_so_that_draws_are_draws() -> None:
 def test_wrong_parameters(model, match) -> None:
     with pytest.raises(ValueError, match=match):
         model.fit(*problem())
+
+
+def exactly(X, y, alpha=Fraction(1)):
+    """The columns and areas of ESNB on values as bins, in exact rational arithmetic."""
+    n, classes = y.size, range(int(y.max()) + 1)
+    share = [Fraction(int((y == c).sum()), n) for c in classes]
+
+    def term(i, j, c):
+        n_states = len(set(X[:, j]))
+        return (int(((X[:, j] == X[i, j]) & (y == c)).sum()) + alpha) / (int((y == c).sum()) + alpha * n_states)
+
+    terms = {
+        j: [[term(i, j, c) for c in classes] for i in range(n)] for j in range(X.shape[1]) if len(set(X[:, j])) > 1
+    }
+
+    def area(likely, c):
+        odds = [p[c] / (sum(p) - p[c]) for p in likely]
+        rank = {one: place for place, one in enumerate(sorted(set(odds)))}
+        own, rest = (np.array([rank[one] for one in odds])[mask] for mask in (y == c, y != c))
+        twice = int(np.sign(own[:, None] - rest).sum()) + own.size * rest.size
+        return share[c] ** 2 / 2 + Fraction(twice, 2 * n**2)
+
+    def measure(likely):
+        return area(likely, 1) if len(classes) == 2 else sum(share[c] * area(likely, c) for c in classes)
+
+    likely = [share] * n
+    chosen, path = [], [measure(likely)]
+    while len(chosen) < len(terms):
+        tried = {}
+        for j in terms:
+            if j not in chosen:
+                after = [[p * t for p, t in zip(a, b, strict=True)] for a, b in zip(likely, terms[j], strict=True)]
+                own = prod(row[c] / sum(row) for row, c in zip(after, y, strict=True))
+                tried[j] = measure(after), own, -j, after
+        best = max(tried, key=lambda j: tried[j][:3])
+        if tried[best][0] <= path[-1]:
+            break
+        chosen.append(best)
+        path.append(tried[best][0])
+        likely = tried[best][3]
+    return chosen, [float(one) for one in path]
+
+
+def tiny(seed):
+    rng = np.random.default_rng(seed)
+    n, n_classes = int(rng.integers(6, 13)), 2 if seed % 4 else 3
+    y = np.r_[np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)]
+    return rng.integers(0, 3, size=(n, int(rng.integers(2, 6)))).astype(float), y
+
+
+def test_equal_products_of_different_factors_are_equal() -> None:
+    X = np.array([[2, 0], [1, 1], [1, 0], [2, 1], [2, 0], [1, 0], [2, 1], [1, 2], [1, 2], [2, 1]], dtype=float)
+    y = np.array([1, 0, 1, 1, 1, 0, 0, 1, 0, 1])
+    chosen, path = exactly(X, y)
+    model = ESNB(bins="values").fit(X, y)
+    assert model.chosen_.tolist() == chosen
+    np.testing.assert_allclose(model.path_, path, rtol=1e-12)
+    assert model.path_[-1] == pytest.approx(0.365)
+
+
+@pytest.mark.parametrize("count", [40, pytest.param(2000, marks=pytest.mark.slow)])
+def test_tiny_fits_equal_exact_arithmetic(count) -> None:
+    for seed in range(count):
+        X, y = tiny(seed)
+        alpha = (Fraction(1), Fraction(1, 2), Fraction(1, 10))[seed % 3]
+        chosen, path = exactly(X, y, alpha)
+        model = ESNB(bins="values", alpha=float(alpha)).fit(FORMS[seed // 3 % 3](X), y)
+        assert model.chosen_.tolist() == chosen, seed
+        np.testing.assert_allclose(model.path_, path, rtol=1e-12, err_msg=str(seed))
 
 
 @pytest.mark.slow

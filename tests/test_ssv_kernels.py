@@ -333,6 +333,46 @@ def test_subsets_of_many_levels_are_no_worse_than_prefixes(n_levels, n_classes, 
     assert (worth, same) == pytest.approx((float(parted.worth(criterion)), float(parted.same)))
 
 
+def best_of_all(levels, codes, n_classes, n_levels, criterion):
+    """The best worth of all subsets of levels, by their sums at once."""
+    table = np.zeros((n_levels, n_classes))
+    np.add.at(table, (levels, codes), 1.0)
+    known = table.sum(axis=0)
+    chosen = (np.arange(1, 2 ** (n_levels - 1))[:, None] >> np.arange(n_levels - 1)) & 1
+    part = chosen @ table[:-1]
+    if criterion == "balanced_error":
+        share = part / known
+        return ((share.max(axis=1) + (1 - share).max(axis=1) - 1) / (n_classes - 1)).max()
+    weight = part.sum(axis=1)
+    apart = weight * (known.sum() - weight) - (part * (known - part)).sum(axis=1)
+    return (2 * apart - np.minimum(part, known - part).sum(axis=1)).max()
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("draws", [9, pytest.param(120, marks=pytest.mark.slow)])
+def test_subsets_of_up_to_fifteen_levels_equal_all_subsets(n_classes, criterion, draws):
+    for seed in range(draws):
+        rng = np.random.default_rng(seed)
+        n_levels = EXHAUSTIVE + 1 + seed % 3
+        levels = np.r_[np.arange(n_levels), rng.integers(0, n_levels, rng.integers(1, 7) * n_levels)].astype(np.int32)
+        rate = rng.dirichlet(np.full(n_classes, (1.0, 10.0)[seed % 2]), size=n_levels)
+        codes = np.r_[np.arange(n_classes), [rng.choice(n_classes, p=rate[one]) for one in levels[n_classes:]]]
+        worth, _, _ = subset_of(levels, codes, np.ones(levels.size), n_classes, criterion)
+        assert worth == pytest.approx(best_of_all(levels, codes, n_classes, n_levels, criterion), rel=1e-12), seed
+
+
+@settings(max_examples=5)
+@given(st.integers(0, 10**6), st.integers(2, 3), st.sampled_from(CRITERIA))
+def test_compiled_and_plain_exchanges_agree(seed, n_classes, criterion):
+    rng = np.random.default_rng(seed)
+    levels = np.r_[np.arange(EXHAUSTIVE + 1), rng.integers(0, EXHAUSTIVE + 1, 20)].astype(np.int32)
+    given = levels, rng.integers(0, n_classes, levels.size), np.ones(levels.size), n_classes, criterion
+    compiled, plain = (subset_of(*given, function=f) for f in (nominal_split, nominal_split.python))
+    assert compiled[:2] == pytest.approx(plain[:2])
+    assert compiled[2].tolist() == plain[2].tolist()
+
+
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_planted_groups_of_many_levels_are_found(criterion, n_classes):

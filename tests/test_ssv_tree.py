@@ -256,8 +256,8 @@ def test_columns_that_say_nothing_leave_one_leaf():
 # The selector.
 
 
-def algorithm_1(root, n_features):
-    """Grabczewski and Jankowski's Algorithm 1, line by line; step c as long as it applies."""
+def algorithm_1(root, n_features, *, literal=False):
+    """Grabczewski and Jankowski's Algorithm 1, line by line; step c as long as it applies, or once."""
     rank = {}
     features = set(range(n_features))
     i = 0
@@ -272,17 +272,28 @@ def algorithm_1(root, n_features):
         while idle := [node for node in root.final() if node.gain <= 1e-9]:
             for node in idle:
                 node.subnodes = []
+            if literal:
+                break
         i += 1
     return [rank[f] for f in range(n_features)]
 
 
-@given(problems(), st.sampled_from(CRITERIA))
-def test_ranks_equal_algorithm_1_on_an_explicit_tree(problem, criterion):
+@given(problems(), st.sampled_from(CRITERIA), st.booleans())
+def test_ranks_equal_algorithm_1_on_an_explicit_tree(problem, criterion, literal):
     X, y = problem
     y = np.unique(y, return_inverse=True)[1]
-    found = SSVTreeSelector(criterion=criterion, at_least=0).fit(X, y)
+    found = SSVTreeSelector(criterion=criterion, at_least=0, literal=literal).fit(X, y)
     root = Node(found.tree_, X, y, priors_of(y, y.max() + 1, criterion))
-    assert found.scores_.tolist() == algorithm_1(root, X.shape[1])
+    assert found.scores_.tolist() == algorithm_1(root, X.shape[1], literal=literal)
+
+
+def test_step_c_to_the_letter_spreads_the_ranks():
+    X, y = planted(0, rows=300, columns=30)
+    found, literal = (SSVTreeSelector(literal=one).fit(X, y) for one in (False, True))
+    root = Node(literal.tree_, X, y, np.ones(2))
+    assert literal.scores_.tolist() == algorithm_1(root, 30, literal=True)
+    assert literal.scores_.max() > found.scores_.max()
+    np.testing.assert_array_equal(literal.get_support(), found.get_support())
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

@@ -26,3 +26,4 @@ from tamis.classify.rlsc.rlsc import RLSC as RLSC
 from tamis.classify.snb import SNB as SNB
 from tamis.classify.svm.svm import SVM as SVM
 from tamis.classify.tree import SSVTree as SSVTree
+from tamis.classify.tuned_first import TunedFirst as TunedFirst

@@ -10,7 +10,8 @@ from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray, Mask
 from tamis.kernels.selective_bayes import right_with, two_right_with
 from tamis.naive_bayes.additive import Counted
-from tamis.naive_bayes.selective import Selective, TrainingRows, on_grid
+from tamis.naive_bayes.ratio_logs import RatioLogs
+from tamis.naive_bayes.selective import Selective, TrainingRows
 
 #: Evidence against a class without another row: it outweighs any other.
 _NEVER = -(2.0**20)
@@ -68,7 +69,7 @@ class SNB(Selective):
     to the first.
 
     Missing values add nothing. Sample weights count as repeated rows, except in the cuts of "ssv". Log-probabilities
-    are rounded to multiples of 2^-30, so that sums are exact and ties are ties.
+    are rounded so that sums are exact and equal products of different shares are equal, as in ``esnb``.
 
     References
     ----------
@@ -142,8 +143,11 @@ class SNB(Selective):
                 right_with(*rows.listed, rows.table, evidence, rows.classes, weight, candidates, right)
         return np.asarray(right / weight.sum())
 
-    def _layers(self, counted: Counted, y: Codes, weight: FloatArray) -> FloatArray:
-        table = super()._layers(counted, y, weight)
+    def _amounts(self, y: Codes, weight: FloatArray) -> FloatArray:
+        return np.append(weight, _own(y, weight)) if self.loo else weight
+
+    def _layers(self, counted: Counted, logs: RatioLogs, y: Codes, weight: FloatArray) -> FloatArray:
+        table = super()._layers(counted, logs, y, weight)
         if not self.loo:
             return table
         n_classes = counted.counts.shape[0]
@@ -153,17 +157,17 @@ class SNB(Selective):
             less = np.maximum(counted.counts[c] - own[c], 0.0)
             known = np.maximum(np.add.reduceat(counted.counts[c], first[:-1]) - own[c], 0.0)
             known += self.alpha * (counted.cuts.count + 1)
-            share = (less + self.alpha) / np.repeat(known, np.diff(first))
-            share[first[:-1]] = 1.0
-            layers[c, :, c] = on_grid(np.log(share))
+            layers[c, :, c] = logs.ratio(less + self.alpha, np.repeat(known, np.diff(first)))
+            layers[c, first[:-1], c] = 0.0
         return layers
 
-    def _begin_evidence(self, y: Codes, weight: FloatArray) -> FloatArray:
-        evidence = super()._begin_evidence(y, weight)
+    def _begin_evidence(self, logs: RatioLogs, y: Codes, weight: FloatArray) -> FloatArray:
+        evidence = super()._begin_evidence(logs, y, weight)
         if self.loo and not self.class_weight:
-            size = np.bincount(y, weights=weight)
-            with np.errstate(divide="ignore"):
-                fewer = np.maximum(on_grid(np.log(np.maximum(size - _own(y, weight), 0.0)) - np.log(size)), _NEVER)
+            size = np.bincount(y, weights=weight).astype(np.float64, copy=False)
+            less = size - _own(y, weight)
+            alone = less <= 0
+            fewer = np.where(alone, _NEVER, logs.ratio(np.where(alone, size, less), size))
             evidence[np.arange(y.size), y] += fewer[y]
         return evidence
 

@@ -1,4 +1,4 @@
-"""The best division of a grid into rectangles by cuts from side to side, exactly."""
+"""The best of all divisions of a grid into rectangles by cuts from side to side."""
 
 import numpy as np
 

@@ -3,15 +3,12 @@
 The evidence for each class is a sum over columns, so a column joins by adding its own term. Columns are states: row i
 of column j is at place ``base[j]`` of the table unless it is listed in ``places``, from ``indptr[j]`` up to
 ``indptr[j + 1]``. ``table[o, s, c]`` is the term of place s for class c in a row of class o (``o = 0`` for all rows
-where the table has one layer). The table and `evidence` are multiples of 2^-30, so that sums are exact.
+where the table has one layer). The table and `evidence` are multiples of a power of two, so that sums are exact.
 """
 
 import numpy as np
 
 from tamis.kernels.compiler import helper, kernel
-
-#: Numbers of the table are multiples of 1 / GRID.
-GRID = 2.0**30
 
 #: States up to which sorted rows are merged state by state rather than sorted again.
 _MERGED = 12
@@ -141,13 +138,16 @@ def areas_with(indptr, rows, places, base, table, order, first, evidence, classe
             for i in range(n_rows):
                 s = at[i]
                 heights[i] = evidence[i, 1] - evidence[i, 0] + (table[0, s, 1] - table[0, s, 0])
-            total = _sorted_pairs(heights, classes, 1, weight)
+            total = _sorted_pairs(heights, classes, 1, weight, 0.0)
         pairs[q] = total
 
 
-@kernel(f"void({_STATES}, float64[::1], {_ROWS})", reads=10)
-def rest_areas_with(indptr, rows, places, base, table, share, evidence, classes, weight, candidates, pairs):
-    """The same for several classes, each against the rest by its probability: the sum of `share` times the pairs."""
+@kernel(f"void({_STATES}, float64[::1], float64, {_ROWS})", reads=11)
+def rest_areas_with(indptr, rows, places, base, table, share, close, evidence, classes, weight, candidates, pairs):
+    """The same for several classes, each against the rest by its probability: the sum of `share` times the pairs.
+
+    The rest is a sum of probabilities, which rounding changes: rows that differ by less than `close` are tied.
+    """
     n_rows, n_classes = evidence.shape
     at = np.empty(n_rows, dtype=np.int64)
     moved = np.empty((n_classes, n_rows))
@@ -165,11 +165,10 @@ def rest_areas_with(indptr, rows, places, base, table, share, evidence, classes,
                 for d in range(n_classes):
                     if d != c:
                         rest += np.exp(evidence[i, d] + term[d] - top)
-                odds = evidence[i, c] + term[c] - top - np.log(rest)
-                moved[c, i] = np.floor(odds * GRID + 0.5) / GRID
+                moved[c, i] = evidence[i, c] + term[c] - top - np.log(rest)
         total = 0.0
         for c in range(n_classes):
-            total += share[c] * _sorted_pairs(moved[c], classes, c, weight)
+            total += share[c] * _sorted_pairs(moved[c], classes, c, weight, close)
         pairs[q] = total
 
 
@@ -202,14 +201,15 @@ def _in_order(heights, weights, high, high_end, low, low_end):
 
 
 @helper
-def _sorted_pairs(heights, classes, positive, weight):
-    """The same for one list of all rows, those of the class `positive` against the others."""
+def _sorted_pairs(heights, classes, positive, weight, close):
+    """The same for one list of all rows, those of the class `positive` against the others; `close` ones are tied."""
     order = np.argsort(heights)
     total, below, r = 0.0, 0.0, 0
     while r < order.shape[0]:
         value = heights[order[r]]
         own, other = 0.0, 0.0
-        while r < order.shape[0] and heights[order[r]] == value:
+        while r < order.shape[0] and heights[order[r]] <= value + close:
+            value = heights[order[r]]
             if classes[order[r]] == positive:
                 own += weight[order[r]]
             else:

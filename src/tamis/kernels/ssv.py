@@ -18,6 +18,9 @@ NO_SPLIT = -np.inf
 #: Largest number of levels for which every subset is tried.
 EXHAUSTIVE = 12
 
+#: Levels, squared, times classes up to which pairs of levels change places; the work of all starts together.
+_WORK = 40_000
+
 
 @kernel(
     *(
@@ -198,17 +201,8 @@ def _nearest(values, first, last, pending, start, stop, average):
 
 
 @helper
-def _subset_score(table, present, chosen, known, part, classes, balanced):
-    """Score of the split between the chosen levels and the others, and the pairs of one class that it separates."""
-    count = 0
-    part[:] = 0.0
-    for k in range(present.shape[0]):
-        if chosen[k]:
-            count += 1
-            for c in range(known.shape[0]):
-                part[c] += table[present[k], c]
-    if count == 0 or count == present.shape[0]:
-        return NO_SPLIT, 0.0
+def _sides_score(part, known, classes, balanced):
+    """Score of the split between a part of the rows and the others, and the pairs of one class that it separates."""
     weight_part = all_weight = separated = smaller = 0.0
     for c in range(known.shape[0]):
         weight_part += part[c]
@@ -220,6 +214,56 @@ def _subset_score(table, present, chosen, known, part, classes, balanced):
     return 2.0 * (weight_part * (all_weight - weight_part) - separated) - smaller, separated
 
 
+@helper
+def _add_chosen(table, chosen, part):
+    """Fill the weight of each class in the chosen levels; returns how many levels these are."""
+    count = 0
+    part[:] = 0.0
+    for k in range(chosen.shape[0]):
+        if chosen[k]:
+            count += 1
+            for c in range(part.shape[0]):
+                part[c] += table[k, c]
+    return count
+
+
+@helper
+def _climb(table, chosen, known, part, moved, classes, balanced, near, close):
+    """Make the best move, of one level or of two that change places, until none helps; returns score and pairs."""
+    m, n_classes = table.shape
+    exchange = m * m * n_classes <= _WORK
+    count = _add_chosen(table, chosen, part)
+    best, best_same = _sides_score(part, known, classes, balanced)
+    # Each move improves, but for rounding.
+    for _ in range(4 * m):
+        first = second = -1
+        for a in range(m):
+            sign = -1.0 if chosen[a] else 1.0
+            # Neither side may become empty.
+            if 0 < count + sign < m:
+                for c in range(n_classes):
+                    moved[c] = part[c] + sign * table[a, c]
+                here, separated = _sides_score(moved, known, classes, balanced)
+                if here > best + near or (here >= best - near and separated < best_same - close):
+                    best, best_same, first, second = here, separated, a, -1
+            if exchange and chosen[a]:
+                for b in range(m):
+                    if not chosen[b]:
+                        for c in range(n_classes):
+                            moved[c] = part[c] - table[a, c] + table[b, c]
+                        here, separated = _sides_score(moved, known, classes, balanced)
+                        if here > best + near or (here >= best - near and separated < best_same - close):
+                            best, best_same, first, second = here, separated, a, b
+        if first < 0:
+            break
+        chosen[first] = not chosen[first]
+        if second >= 0:
+            chosen[second] = not chosen[second]
+        # Added up anew, so that rounding does not grow.
+        count = _add_chosen(table, chosen, part)
+    return best, best_same
+
+
 @kernel(
     "Tuple((float64, float64))(int32[::1], int64[::1], int64[::1], float64[::1], int64, boolean, boolean[::1])", reads=4
 )
@@ -227,20 +271,22 @@ def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
     """Best subset of levels for one nominal column: returns its score and the pairs of one class separated.
 
     `levels` holds a level for every row of the data, below 0 where it is missing; `inside` receives the subset. Up to
-    EXHAUSTIVE levels every subset is tried. Beyond, the prefixes of the levels in the order of each class's share are
-    tried; then single levels change sides while that improves the score.
+    EXHAUSTIVE levels every subset is tried. Beyond, levels are ordered by each class's share. From the best prefix of
+    these orders, and from many others, single levels change sides and pairs of levels change places while that
+    improves the score. The number of starts falls with the square of the number of levels; beyond
+    sqrt(_WORK / n_classes) levels no pairs are tried.
     """
     n_levels = inside.shape[0]
-    table = np.zeros((n_levels, n_classes))
+    full = np.zeros((n_levels, n_classes))
     for i in rows:
         if levels[i] >= 0:
-            table[levels[i], codes[i]] += weight[i]
+            full[levels[i], codes[i]] += weight[i]
     known = np.zeros(n_classes)
     size = np.zeros(n_levels)
     for level in range(n_levels):
         for c in range(n_classes):
-            known[c] += table[level, c]
-            size[level] += table[level, c]
+            known[c] += full[level, c]
+            size[level] += full[level, c]
     # Loops here and below: `flatnonzero` and `sum` compile for as long as all the rest.
     present = np.empty(n_levels, dtype=np.int64)
     m = 0
@@ -251,7 +297,9 @@ def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
             m += 1
     if m < 2:
         return NO_SPLIT, 0.0
-    present = present[:m]
+    table = np.empty((m, n_classes))
+    for k in range(m):
+        assign(table[k], full[present[k]])
     all_weight = 0.0
     classes = 0
     for c in range(n_classes):
@@ -263,56 +311,51 @@ def nominal_split(levels, rows, codes, weight, n_classes, balanced, inside):
     near = 1e-12 if balanced else close
     best, best_same = NO_SPLIT, 0.0
     chosen = np.zeros(m, dtype=np.bool_)
+    tried = np.zeros(m, dtype=np.bool_)
     best_chosen = np.zeros(m, dtype=np.bool_)
     share = np.empty(m)
     part = np.zeros(n_classes)
+    moved = np.zeros(n_classes)
 
-    # In each sequence of candidates one level after the other changes sides. The first sequences have a fixed order;
-    # the last ones start from the best subset so far.
     exhaustive = m <= EXHAUSTIVE
-    n_orders = 1 if exhaustive else (1 if n_classes == 2 else n_classes)
-    improving = False
-    order = 0
-    while True:
-        if improving:
-            steps = m
-            moved = False
-            assign(chosen, best_chosen)
-        elif order < n_orders:
+    n_orders = 1 if exhaustive or n_classes == 2 else n_classes
+    starts = max(_WORK // (m * m * n_classes), 1)
+    for order in range(n_orders + 1):
+        # Last comes the best prefix alone.
+        steps = 1
+        if order == n_orders:
+            if exhaustive:
+                break
+            assign(tried, best_chosen)
+        else:
             steps = (1 << (m - 1)) - 1 if exhaustive else m - 1
             chosen[:] = False
             for k in range(m):
-                share[k] = table[present[k], order] / size[present[k]]
+                share[k] = table[k, order] / size[present[k]]
             ranking = np.argsort(share)
-        else:
-            break
         for step in range(1, steps + 1):
-            if improving:
-                flip = step - 1
-            elif exhaustive:
-                # Gray code: the level that changes sides is the number of trailing zeros of the step.
+            climbs = order == n_orders
+            if not climbs:
                 flip = 0
-                while (step >> flip) & 1 == 0:
-                    flip += 1
-            else:
-                flip = ranking[step - 1]
-            chosen[flip] = not chosen[flip]
-            here, separated = _subset_score(table, present, chosen, known, part, classes, balanced)
-            better = here > best + near or (here >= best - near and separated < best_same - close)
-            if here > NO_SPLIT and better:
-                best, best_same = here, separated
-                assign(best_chosen, chosen)
-                if improving:
-                    moved = True
-                    continue
-            if improving:
+                if exhaustive:
+                    # Gray code: the level that changes sides is the number of trailing zeros of the step.
+                    while (step >> flip) & 1 == 0:
+                        flip += 1
+                else:
+                    flip = ranking[step - 1]
+                    climbs = step * starts // m != (step - 1) * starts // m
                 chosen[flip] = not chosen[flip]
-        if improving:
-            if not moved:
-                break
-        else:
-            order += 1
-            improving = not exhaustive and order == n_orders
+                _add_chosen(table, chosen, part)
+                here, separated = _sides_score(part, known, classes, balanced)
+                if here > best + near or (here >= best - near and separated < best_same - close):
+                    best, best_same = here, separated
+                    assign(best_chosen, chosen)
+                assign(tried, chosen)
+            if climbs:
+                here, separated = _climb(table, tried, known, part, moved, classes, balanced, near, close)
+                if here > best + near or (here >= best - near and separated < best_same - close):
+                    best, best_same = here, separated
+                    assign(best_chosen, tried)
     # The subset is the lighter side: unseen levels go with the heavier one.
     light = 0.0
     for k in range(m):

@@ -12,6 +12,7 @@ the coefficients no estimate is below its CN.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,14 @@ _REPEATED = 1e-9
 EQUAL = 1e-9
 
 
+def _with(chosen: Codes, column: int) -> Codes:
+    return np.append(chosen, column)
+
+
+def _without(chosen: Codes, column: int) -> Codes:
+    return chosen[chosen != column]
+
+
 class SolvedSubset(NamedTuple):
     """A set of basis functions, in the order in which they were added, and the optimum on it."""
 
@@ -49,10 +58,14 @@ class Estimates(NamedTuple):
 
 
 class Candidates:
-    """The sets next to a set; `tol` and `max_iter` are those of :func:`~tamis.margins.convex.minimise`."""
+    """The sets next to a set; `tol` and `max_iter` are those of :func:`~tamis.margins.convex.minimise`.
 
-    def __init__(self, objective: Objective, *, tol: float, max_iter: int) -> None:
+    With `exhaustive` every candidate is solved, and nothing is left to an estimate.
+    """
+
+    def __init__(self, objective: Objective, *, tol: float, max_iter: int, exhaustive: bool = False) -> None:
         self.objective, self._tol, self._max_iter = objective, tol, max_iter
+        self._exhaustive = exhaustive
 
     def empty(self) -> SolvedSubset:
         """The empty set."""
@@ -64,12 +77,12 @@ class Candidates:
 
     def best_addition(self, subset: SolvedSubset) -> SolvedSubset:
         """The best set with one basis function more; of equal estimates the one with the earliest."""
-        return self._best(self.additions(subset), lambda column: np.append(subset.chosen, column))
+        return self._best(self.additions(subset), partial(_with, subset.chosen))
 
     def best_removal(self, subset: SolvedSubset, removals: Estimates | None = None) -> SolvedSubset:
         """The best set with one basis function less; of equal estimates the one without the earliest."""
         removals = self.removals(subset) if removals is None else removals
-        return self._best(removals, lambda column: subset.chosen[subset.chosen != column])
+        return self._best(removals, partial(_without, subset.chosen))
 
     def _best(self, estimates: Estimates, chosen: Callable[[int], Codes]) -> SolvedSubset:
         """The best of the sets, solved.
@@ -77,6 +90,10 @@ class Candidates:
         Sets are solved in the order of their estimates until no other could be best even if its estimate were off by
         twice the largest error so far: mostly the first alone.
         """
+        if self._exhaustive:
+            lowest_value = estimates.values.min()
+            place = np.flatnonzero(estimates.values <= lowest_value + EQUAL * abs(lowest_value))[0]
+            return self.solve(chosen(int(estimates.columns[place])), estimates.coef(int(place)))
         best: SolvedSubset | None = None
         off = 0.0
         for place in np.argsort(estimates.values, kind="stable")[:_SOLVED]:
@@ -119,7 +136,7 @@ class Candidates:
             there[columns[place]] = step[place]
             return there
 
-        return Estimates(columns, values, coef)
+        return self._settled(Estimates(columns, values, coef), partial(_with, subset.chosen))
 
     def removals(self, subset: SolvedSubset) -> Estimates:
         """Every set with one basis function less."""
@@ -144,7 +161,16 @@ class Candidates:
             there[chosen[place]] = 0.0
             return there
 
-        return Estimates(chosen, values, coef)
+        return self._settled(Estimates(chosen, values, coef), partial(_without, subset.chosen))
+
+    def _settled(self, estimates: Estimates, chosen: Callable[[int], Codes]) -> Estimates:
+        """The estimates, or with `exhaustive` CN of each set itself and its coefficients."""
+        if not self._exhaustive:
+            return estimates
+        solved = [
+            self.solve(chosen(int(column)), estimates.coef(place)).at for place, column in enumerate(estimates.columns)
+        ]
+        return Estimates(estimates.columns, np.array([at.value for at in solved]), lambda place: solved[place].coef)
 
     def _giving(self, at: Point, free: Codes, others: Codes) -> FloatArray:
         """How much each free coefficient changes for a unit of each of the others."""

@@ -1,7 +1,7 @@
 """Weights of columns in support vector machines, for recursive elimination.
 
 Linear machines are solved on the Gram matrix of the rows (:class:`ByRows`) or on the columns (:class:`ByColumns`),
-Gaussian ones on their kernel matrix (:class:`ByDistances`).
+Gaussian and polynomial ones on their kernel matrix (:class:`ByDistances`, :class:`ByProducts`).
 """
 
 import warnings
@@ -15,7 +15,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 
 from tamis.base.errors import TamisError
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
-from tamis.margins.kernel import inner_products, kernel_values, squared_distances, squared_norms
+from tamis.margins.kernel import apply, inner_products, kernel_values, squared_distances, squared_norms
 from tamis.margins.pairs import column_path, gram_path
 from tamis.margins.solve import Solution
 
@@ -186,9 +186,11 @@ class ByDistances:
         self._X, self._y, self._cost, self._sigma = X, y, cost, sigma
 
     def weigh(self) -> tuple[FloatArray, list[Solution]]:
-        gram = kernel_values("gaussian", self._X, sigma=self._sigma)
-        pairs = gram_path(gram, self._y, [self._cost], np.zeros(self._y.shape[0]), tol=_TOL, max_iter=None)[0]
+        pairs = gram_path(self._gram(), self._y, [self._cost], np.zeros(self._y.shape[0]), tol=_TOL, max_iter=None)[0]
         return np.sqrt(sum(np.abs(self._changes(pair.weights)) for pair in pairs)), pairs
+
+    def _gram(self) -> FloatArray:
+        return kernel_values("gaussian", self._X, sigma=self._sigma)
 
     def _changes(self, weights: FloatArray) -> FloatArray:
         """Change of |w|^2 without each column."""
@@ -209,3 +211,29 @@ class ByDistances:
 
     def keep(self, kept: Mask) -> None:
         self._X = self._X[:, kept]
+
+
+class ByProducts(ByDistances):
+    """The same for polynomial machines (x.x' / sigma + coef0)^degree."""
+
+    def __init__(self, X: FloatArray, y: Codes, cost: FloatArray, sigma: float, degree: int, coef0: float) -> None:
+        super().__init__(X, y, cost, sigma)
+        self._degree, self._coef0 = degree, coef0
+
+    def _gram(self) -> FloatArray:
+        return self._powers(inner_products(self._X))
+
+    def _changes(self, weights: FloatArray) -> FloatArray:
+        rows = np.flatnonzero(weights)
+        X, a = self._X[rows], weights[rows]
+        products = X @ X.T
+        values = self._powers(products.copy())
+        whole, scale = a @ values @ a, float(np.abs(a) @ np.abs(values) @ np.abs(a))
+        changes = np.empty(X.shape[1])
+        for place, column in enumerate(X.T):
+            changes[place] = whole - a @ self._powers(products - np.outer(column, column)) @ a
+        changes[np.abs(changes) <= _NOISE * scale] = 0.0
+        return changes
+
+    def _powers(self, products: FloatArray) -> FloatArray:
+        return apply("polynomial", products, sigma=self._sigma, degree=self._degree, coef0=self._coef0)

@@ -18,9 +18,10 @@ from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import bearing_rows, class_prior
 from tamis.bins.cuts import Cuts, starts
 from tamis.contingency.states import METHODS, cuts_of, in_columns, stored_states
-from tamis.kernels.selective_bayes import GRID, likelihood_with
+from tamis.kernels.selective_bayes import likelihood_with
 from tamis.naive_bayes.additive import Counted, Lookup, dense_states
 from tamis.naive_bayes.level_states import LevelStates, in_states, level_states
+from tamis.naive_bayes.ratio_logs import RatioLogs
 
 #: Values of dense columns whose states are computed at a time.
 _BLOCK = 4_000_000
@@ -34,7 +35,8 @@ class TrainingRows:
     """The training rows as states of the candidates, the `columns` with more than one state.
 
     `counted`, `table`, of shape (n_layers, n_places, n_classes), and `listed` (``indptr``, ``rows``, ``places`` and
-    ``base`` of the kernels) are those of the candidates; `levels` are the states of all nominal columns.
+    ``base`` of the kernels) are those of the candidates; `levels` are the states of all nominal columns. All numbers of
+    `table` are multiples of those of `logs`.
     """
 
     columns: np.ndarray
@@ -42,6 +44,7 @@ class TrainingRows:
     counted: Counted
     classes: Codes
     weight: FloatArray
+    logs: RatioLogs
     table: FloatArray
     listed: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -151,23 +154,31 @@ class Selective(SharedFit, TakesNominal, WeightedClassifier):
         values = [cuts.values[cuts.first[c] : cuts.first[c + 1]] for c in chosen]
         # Plain arrays, which a model file can hold.
         self._terms = cuts.count[chosen], np.concatenate([np.empty(0), *values]), table
+        self._log_prior = self._log_priors(rows.logs, rows.classes, rows.weight)
         self._end(rows, start, chosen)
 
     def _end(self, rows: TrainingRows, start: FloatArray, chosen: np.ndarray) -> None:
         """Hook for what depends on the selected columns."""
 
+    def _amounts(self, y: Codes, weight: FloatArray) -> FloatArray:
+        """The amounts that counts of rows are sums of."""
+        return weight
+
     def _plain(self, rows: TrainingRows) -> FloatArray:
         """Term of each place in new rows, of shape (n_places, n_classes)."""
-        return on_grid(np.log(rows.counted.shares(self.alpha))).T
+        return log_shares(rows.counted, rows.logs, self.alpha).T
 
-    def _layers(self, counted: Counted, y: Codes, weight: FloatArray) -> FloatArray:
+    def _layers(self, counted: Counted, logs: RatioLogs, y: Codes, weight: FloatArray) -> FloatArray:
         """The table of the search: one layer, or one for the rows of each class."""
-        return on_grid(np.log(counted.shares(self.alpha))).T[None]
+        return log_shares(counted, logs, self.alpha).T[None]
 
-    def _begin_evidence(self, y: Codes, weight: FloatArray) -> FloatArray:
+    def _begin_evidence(self, logs: RatioLogs, y: Codes, weight: FloatArray) -> FloatArray:
         """Evidence of the training rows without any column."""
-        prior = np.log(class_prior(y, weight, class_weight=self.class_weight))
-        return np.tile(on_grid(prior), (y.size, 1))
+        return np.tile(self._log_priors(logs, y, weight), (y.size, 1))
+
+    def _log_priors(self, logs: RatioLogs, y: Codes, weight: FloatArray) -> FloatArray:
+        size = np.bincount(y, weights=weight).astype(np.float64, copy=False)
+        return np.zeros(size.size) if self.class_weight else logs.ratio(size, size.sum(keepdims=True))
 
     def _held(self, X: Matrix, y: Codes, weight: FloatArray) -> tuple[TrainingRows, FloatArray]:
         levels = level_states(X, y, weight, self.levels_, grouped=self.bins == "modl")
@@ -180,12 +191,15 @@ class Selective(SharedFit, TakesNominal, WeightedClassifier):
         X = X[:, columns]
         counted = Counted.between(cuts, X, y, weight)
         listed = sparse_places(X, counted) if sp.issparse(X) else dense_places(X, counted)
-        table = np.ascontiguousarray(self._layers(counted, y, weight))
-        return TrainingRows(columns, levels, counted, y, weight, table, listed), self._begin_evidence(y, weight)
+        largest = float(weight.sum() + self.alpha * (cuts.count.max() + 1))
+        logs = RatioLogs.of(self._amounts(y, weight), alpha=self.alpha, n_terms=columns.size, largest=largest)
+        table = np.ascontiguousarray(self._layers(counted, logs, y, weight))
+        start = self._begin_evidence(logs, y, weight)
+        return TrainingRows(columns, levels, counted, y, weight, logs, table, listed), start
 
     def _evidence(self, X: Matrix) -> FloatArray:
         """Evidence for the classes in validated rows."""
-        start: FloatArray = np.tile(on_grid(np.log(self.prior_)), (X.shape[0], 1))
+        start: FloatArray = np.tile(self._log_prior, (X.shape[0], 1))
         if not self.chosen_.size:
             return start
         count, values, table = self._terms
@@ -196,9 +210,13 @@ class Selective(SharedFit, TakesNominal, WeightedClassifier):
         return np.asarray(softmax(self._evidence(X), axis=1))
 
 
-def on_grid(values: FloatArray) -> FloatArray:
-    """Numbers rounded so that their sums are exact."""
-    return np.rint(values * GRID) / GRID
+def log_shares(counted: Counted, logs: RatioLogs, alpha: float) -> FloatArray:
+    """Logarithm of the smoothed share of each state in each class; 0 for missing values (:meth:`Counted.shares`)."""
+    first = counted.first
+    known = np.add.reduceat(counted.counts, first[:-1], axis=1) + alpha * (counted.cuts.count + 1)
+    found = logs.ratio(counted.counts + alpha, np.repeat(known, np.diff(first), axis=1))
+    found[:, first[:-1]] = 0.0
+    return found
 
 
 def sparse_places(X: Matrix, counted: Counted) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -7,21 +7,14 @@ logistic loss on standardised columns; not on raw columns (glass 36, diabetes 68
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from tamis.base.errors import TamisError
-from tamis.base.seeds import generator
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
-from tamis.transform import Impute, Standardize
 from tamis.validation.many import validate_many
 
 _FOLDS = 10
@@ -30,8 +23,12 @@ _SEARCHES = ("SFS", "PTA", "SFFS")
 _FRONT = "impute | standardize | "
 _KERNEL = "cosine, degree=3, coef0=1.0"
 
-#: The columns of the table beside those of the searches.
-_WHOLE = {"100 %": f"convex_net(kernel={_KERNEL})", "SVM": f"svm({_KERNEL})"}
+#: The columns of the table beside those of the searches. The paper does not say how long its network was trained.
+_WHOLE = {
+    "100 %": f"convex_net(kernel={_KERNEL})",
+    "SVM": f"svm({_KERNEL}, multiclass=ovr, intercept=false)",
+    "ANN": "mlp(units_per_class=3, activation=logistic, alpha=0.0001, solver=sgd, trainings=5, max_iter=500)",
+}
 
 #: Accuracy, percent: 10, 20 and 30 % of the basis functions by each search; all of them, ANN and SVM.
 _PRINTED: dict[str, tuple[tuple[float, ...], ...]] = {
@@ -46,41 +43,16 @@ _PRINTED: dict[str, tuple[tuple[float, ...], ...]] = {
 }
 
 
-class BestNetwork(ClassifierMixin, BaseEstimator):
-    """The paper's neural network: one hidden layer of three units per class, the best of some trainings."""
-
-    def __init__(self, trainings: int = 5, max_iter: int = 500, random_state: Any = None) -> None:
-        self.trainings = trainings
-        self.max_iter = max_iter
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any) -> Self:
-        self.classes_ = np.unique(y)
-        seeds = generator(self.random_state).integers(2**31, size=self.trainings)
-        options = {"activation": "logistic", "solver": "sgd", "learning_rate_init": 0.1, "max_iter": self.max_iter}
-        networks = [MLPClassifier((3 * self.classes_.size,), random_state=int(seed), **options) for seed in seeds]
-        with warnings.catch_warnings():
-            # The paper does not say how long it trained.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            self.best_ = max((network.fit(X, y) for network in networks), key=lambda network: network.score(X, y))
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return np.asarray(self.best_.predict(X))
-
-
 def _search(search: str, task: Task) -> dict[str, Any]:
     options = f"kernel={_KERNEL}, search={search.lower()}"
     return _accuracy([parse(f"{_FRONT}convex_net({share}, {options})").build() for share in _SHARES], task)
 
 
 def _recipe(recipe: str, task: Task) -> dict[str, Any]:
-    return _accuracy([parse(_FRONT + recipe).build()], task)
-
-
-def _network(task: Task) -> dict[str, Any]:
-    return _accuracy([make_pipeline(Impute(), Standardize(), BestNetwork())], task)
+    with warnings.catch_warnings():
+        # Networks are trained as long as `max_iter` says.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return _accuracy([parse(_FRONT + recipe).build()], task)
 
 
 def _accuracy(models: Sequence[Any], task: Task) -> dict[str, Any]:
@@ -107,7 +79,6 @@ def _pieces() -> Iterator[Piece]:
     for data in _PRINTED:
         for name, recipe in _WHOLE.items():
             yield Piece(data, name, partial(_recipe, recipe), _FOLDS)
-        yield Piece(data, "ANN", _network, _FOLDS)
         for search in _SEARCHES:
             yield Piece(data, search, partial(_search, search), _FOLDS)
 
@@ -181,7 +152,7 @@ STUDY = Study(
         "The paper names neither its loss nor its scaling; here the loss is logistic and columns are standardised.",
         "It does not say which of the Monk's problems it took; monks-3, train and test rows, comes nearest.",
         "Its glass is hardly the six classes at hand: nothing that is run here comes near its 85 %.",
-        "SVM: C is not printed, and is 1 here; here it has a bias, and several classes are separated pair by pair.",
+        "SVM: C is not printed, and is 1 here; as in the paper without bias, each class against the rest.",
         "ANN: three hidden units a class, the best of five trainings by gradient descent; its length is not printed.",
         "wpbc has four missing values, in place of which the column's median stands.",
     ),

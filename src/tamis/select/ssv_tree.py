@@ -39,7 +39,7 @@ class SSVTreeSelector(SharedFit, TakesNominal, WeightedSelector):
 
     a) every feature that the tree does not use, and that has no rank yet, gets rank i;
     b) all final splits (of nodes whose subnodes are leaves) with the smallest G(N) are deleted;
-    c) all final splits with G(N) = 0 are deleted, as long as there are any.
+    c) all final splits with G(N) = 0 are deleted, as long as there are any (once with `literal`).
 
     The features of a tree complement each other, for each split is the best given those above it. No more features can
     be selected than the tree uses: ``repeat`` continues from there.
@@ -52,6 +52,8 @@ class SSVTreeSelector(SharedFit, TakesNominal, WeightedSelector):
         Criterion of the splits.
     at_least : int, default=1
         When the tree uses fewer features, this many are selected with a warning.
+    literal : bool, default=False
+        Do step c once a round, as it is printed, and not until no such split is left.
 
     Attributes
     ----------
@@ -66,8 +68,9 @@ class SSVTreeSelector(SharedFit, TakesNominal, WeightedSelector):
 
     Notes
     -----
-    The paper does not say whether step c is repeated. Done once, each split that it exposes would cost a round that
-    ranks nothing. Missing values and nominal columns are accepted.
+    The paper does not say whether step c is repeated. Done once, a split with G(N) = 0 that it exposes is left to step
+    b of the next round, which then deletes no other split: ranks are spread further, and their order may change.
+    Missing values and nominal columns are accepted.
 
     Examples
     --------
@@ -94,12 +97,16 @@ class SSVTreeSelector(SharedFit, TakesNominal, WeightedSelector):
         "k": [integer(1), None],
         "criterion": [StrOptions(set(CRITERIA))],
         "at_least": [integer(0)],
+        "literal": ["boolean"],
     }
 
-    def __init__(self, k: int | None = None, *, criterion: str = "ssv", at_least: int = 1) -> None:
+    def __init__(
+        self, k: int | None = None, *, criterion: str = "ssv", at_least: int = 1, literal: bool = False
+    ) -> None:
         self.k = k
         self.criterion = criterion
         self.at_least = at_least
+        self.literal = literal
 
     def _prepare(
         self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None
@@ -107,7 +114,7 @@ class SSVTreeSelector(SharedFit, TakesNominal, WeightedSelector):
         X, y, weight = counted(X, y, sample_weight)
         nominal = self.nominal_ if self.nominal_.any() else None
         tree = grow(X, y, weight, n_classes=self.classes_.shape[0], criterion=self.criterion, nominal=nominal)
-        return tree, _ranks(tree, X.shape[1])
+        return tree, _ranks(tree, X.shape[1], literal=self.literal)
 
     def _finish(self, prepared: tuple[Tree, FloatArray]) -> Selection:
         self.tree_, ranks = prepared
@@ -123,18 +130,22 @@ class SSVTreeSelector(SharedFit, TakesNominal, WeightedSelector):
         return Wording(names, self.classes_, splits, self.levels_)
 
 
-def _ranks(tree: Tree, n_features: int) -> np.ndarray:
-    """Algorithm 1: the pruning round after which each feature is no longer used."""
+def _ranks(tree: Tree, n_features: int, *, literal: bool) -> np.ndarray:
+    """Algorithm 1: the pruning round after which each feature is no longer used; with `literal` step c is done once."""
     gain = gains(tree)
+    # Sums of the same weights in another order differ by rounding.
+    close = 1e-10 * tree.errors[0]
     inner = ~tree.is_leaf
     ranks = np.zeros(n_features)
     number = 0
     while inner.any():
         ranks[np.unique(tree.feature[inner])] = number + 1
         final = _final(tree, inner)
-        inner[final[gain[final] <= gain[final].min()]] = False
+        inner[final[gain[final] <= gain[final].min() + close]] = False
         while (idle := (final := _final(tree, inner))[gain[final] <= 0]).size:
             inner[idle] = False
+            if literal:
+                break
         number += 1
     return ranks
 

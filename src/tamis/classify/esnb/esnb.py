@@ -13,6 +13,9 @@ from tamis.classify.esnb.lift import lift_curve
 from tamis.kernels.selective_bayes import areas_with, rest_areas_with
 from tamis.naive_bayes.selective import Selective, TrainingRows
 
+#: Rounding of sums of probabilities, in units of the logarithms.
+_CLOSE = 32.0
+
 
 class ESNB(Selective):
     """Naive Bayes on columns found by forward selection of the area under the lift curve.
@@ -77,6 +80,11 @@ class ESNB(Selective):
     The rows are sorted once in each step. In a state of a candidate their order stays: with two classes and up to
     eleven states its area takes a merge and no sort. Ties go to the column with the largest likelihood of the training
     classes, then to the first.
+
+    Rows are tied where the products of their shares are equal, also by different factors, as 1/2 times 1/3 and 1/6: the
+    logarithms of primes are rounded to multiples of a power of two (2^-44 on small tables), and those of counts are
+    their sums. For that rows must weigh, and `alpha` be, multiples of some 1/q with q up to 1000. Products that differ
+    by less than the rounding, about one in 10^12, may be tied as well.
 
     With `average`, each set of s of all p columns on the path of the search is weighted by what it saves,
     max(0, 1 - L_s / L_0), where L_s is minus the log-likelihood of the training rows plus
@@ -147,7 +155,7 @@ class ESNB(Selective):
             order = np.argsort(evidence[:, 1] - evidence[:, 0], kind="stable")
             areas_with(*rows.listed, rows.table, order, rows.counted.first, *arguments)
             return np.asarray(share[1] ** 2 / 2 + arguments[-1] / size.sum() ** 2)
-        rest_areas_with(*rows.listed, rows.table, share, *arguments)
+        rest_areas_with(*rows.listed, rows.table, share, _CLOSE / rows.logs.grid, *arguments)
         return np.asarray((share**3).sum() / 2 + arguments[-1] / size.sum() ** 2)
 
     def _end(self, rows: TrainingRows, start: FloatArray, chosen: np.ndarray) -> None:

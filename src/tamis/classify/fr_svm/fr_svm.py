@@ -20,11 +20,12 @@ from tamis.base.search_range import choice, geom
 from tamis.base.shared_fit import SharedFit
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import class_pairs, row_terms
+from tamis.classify.fr_svm.form import Form
 from tamis.classify.fr_svm.pairwise import Machine, elected
-from tamis.classify.svm.svm import NotSettled
+from tamis.classify.svm.svm import SVM, NotSettled
 from tamis.incremental.elimination import Path, eliminate
-from tamis.margins.elimination import ByColumns, ByDistances, ByRows, Machines, Remaining
-from tamis.margins.kernel import kernel_values, squared_norms
+from tamis.margins.elimination import Machines
+from tamis.margins.kernel import squared_norms
 from tamis.margins.kernel_width import spread_width
 from tamis.margins.pairs import column_path, gram_path, suits_columns
 from tamis.margins.solve import Solution
@@ -32,9 +33,6 @@ from tamis.transform.pca import PCA
 
 #: How much a margin of 1 may be missed where a solver does not go on to the optimum.
 _TOL = 1e-3
-
-#: Linear elimination uses liblinear beyond this many rows of a pair, if the components are fewer than this share.
-_MANY_ROWS, _FEW_COLUMNS = 1_000, 1 / 8
 
 #: Numbers of centred rows that are held at a time: few enough to stay in the cache.
 _BLOCK = 400_000
@@ -81,15 +79,22 @@ class FRSVM(SharedFit, Classifier):
     ranking : {"kernel", "linear"}, default="kernel"
         Weights of the elimination: "kernel" takes a machine with the same kernel, and the change of ``|w|^2`` without a
         component; "linear" the squared weights of a linear machine, which is faster but drops components that a
-        Gaussian machine could use.
-    kernel : {"gaussian", "linear"}, default="gaussian"
-        Of the machines that vote: exp(-d^2 / sigma) with d the distance of two rows, or their inner product.
-    C : float, default=1.0
-        Cost of a unit of slack. In a linear elimination before Gaussian machines it is divided by the mean squared
-        length of the projected rows.
-    sigma : float or "scale", default="scale"
-        The width of the Gaussian kernel. "scale" is the number of columns times the variance of all values before the
-        projection, as for ``svm``.
+        machine with another kernel could use.
+    kernel : {"gaussian", "linear", "polynomial"}, default="gaussian"
+        Of the machines that vote: exp(-d^2 / sigma) with d the distance of two rows, their inner product x.x', or
+        (x.x' / sigma + coef0)^degree, for which rows are projected without subtracting their mean.
+    C : float or "auto", default=1.0
+        Cost of a unit of slack. In a linear elimination before other machines it is divided by the mean squared
+        length of the projected rows. "auto" takes the one that ``svm`` selects by cross-validation on all columns.
+    sigma : float, "scale" or "auto", default="scale"
+        The width of the Gaussian and polynomial kernels. "scale" is the number of columns times the variance of all
+        values before the projection, as for ``svm``; "auto" is selected as C is, with it if that is "auto" too.
+    degree, coef0 : int and float, default=3 and 0.0
+        Of the polynomial kernel.
+    cv : int, default=5
+        Folds of the cross-validation of "auto".
+    random_state : int, Generator, RandomState or None, default=None
+        Splits the rows into those folds.
     class_weight : {"balanced"}, optional
         Multiply C by n / (k n_c) for the n_c of n rows in a class, of k classes: every class weighs the same.
 
@@ -114,9 +119,9 @@ class FRSVM(SharedFit, Classifier):
         Linear kernel only.
     support_vectors_ : list of arrays of shape (n_support, n_used)
     dual_coef_ : list of arrays of shape (n_support,)
-        Gaussian kernel only: the support vectors of each pair, on its components, and their signed weights.
-    sigma_ : float
-        The width in use, for the Gaussian kernel.
+        Other kernels: the support vectors of each pair, on its components, and their signed weights.
+    C_, sigma_ : float
+        The cost and, for the kernels that have one, the width in use.
     evaluation_cost_ : int
         Multiplications for a new row if all pairs vote: columns times components for the projection, and for every
         pair support vectors times components used (components used, for the linear kernel).
@@ -174,10 +179,14 @@ class FRSVM(SharedFit, Classifier):
         "n_features": [integer(1), real(0, 1), None],
         "step": [integer(1), real(0, 1)],
         "ranking": [StrOptions({"kernel", "linear"})],
-        "kernel": [StrOptions({"linear", "gaussian"})],
-        "C": [real(0, None)],
-        "sigma": [real(0, None), StrOptions({"scale"})],
+        "kernel": [StrOptions({"linear", "gaussian", "polynomial"})],
+        "C": [real(0, None), StrOptions({"auto"})],
+        "sigma": [real(0, None), StrOptions({"scale", "auto"})],
+        "degree": [integer(1)],
+        "coef0": [real()],
         "class_weight": [StrOptions({"balanced"}), None],
+        "cv": [integer(2)],
+        "random_state": ["random_state", np.random.Generator],
     }
 
     def __init__(
@@ -188,9 +197,13 @@ class FRSVM(SharedFit, Classifier):
         step: int | float = 0.1,
         ranking: str = "kernel",
         kernel: str = "gaussian",
-        C: float = 1.0,
-        sigma: float | Literal["scale"] = "scale",
+        C: float | Literal["auto"] = 1.0,
+        sigma: float | Literal["scale", "auto"] = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
         class_weight: str | None = None,
+        cv: int = 5,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_features = n_features
@@ -199,26 +212,37 @@ class FRSVM(SharedFit, Classifier):
         self.kernel = kernel
         self.C = C
         self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
         self.class_weight = class_weight
+        self.cv = cv
+        self.random_state = random_state
 
     def _prepare(self, estimators: Sequence[Self], X: Any, y: Any) -> _Projected:
         # The estimators must stay unfitted, and this may be one of them.
         made = copy(self)
+        made._choose(X, y)
         made._fit_components(X)
         Z = made._project(X)
         made.centres_ = np.array([Z[y == code].mean(axis=0) for code in range(self.classes_.shape[0])])
-        cost = self.C * row_terms(y, np.ones(X.shape[0]), class_weight=self.class_weight, ridge=0.0)[0]
-        if self.kernel == "gaussian":
-            made.sigma_ = spread_width(X, np.ones(X.shape[0])) if self.sigma == "scale" else float(self.sigma)
-        linear = self.kernel == "linear" or self.ranking == "linear"
-        lighter = float(squared_norms(Z).mean()) or 1.0 if linear and self.kernel == "gaussian" else 1.0
+        cost = made.C_ * row_terms(y, np.ones(X.shape[0]), class_weight=self.class_weight, ridge=0.0)[0]
+        lighter = float(squared_norms(Z).mean()) or 1.0 if self.ranking == "linear" and self.kernel != "linear" else 1.0
         sizes = {one._size(Z.shape[1]) for one in estimators} - {Z.shape[1]}
         pairs = []
         for a, b in class_pairs(self.classes_.shape[0]):
             rows = np.flatnonzero((y == a) | (y == b))
             second = (y[rows] == b).astype(np.intp)
             pairs.append(_Pair(rows, second, made._path(Z[rows], second, cost[rows] / lighter, sizes)))
-        names = ("mean_", "components_", "n_components_", "explained_variance_", "centres_", "sigma_")
+        names = (
+            "mean_",
+            "components_",
+            "n_components_",
+            "explained_variance_",
+            "centres_",
+            "C_",
+            "sigma_",
+            "_mean_outside",
+        )
         return Z, {name: vars(made)[name] for name in names if name in vars(made)}, cost, pairs
 
     def _finish(self, prepared: _Projected) -> None:
@@ -241,13 +265,31 @@ class FRSVM(SharedFit, Classifier):
             machines.append((part, solved, by_columns))
         self._store(machines)
 
+    def _choose(self, X: Matrix, y: Codes) -> None:
+        """Cost and width, given or selected by cross-validation of a machine on all columns."""
+        if "auto" in (self.C, self.sigma) and (self.C == "auto" or self.kernel != "linear"):
+            how: dict[str, Any] = {"degree": self.degree, "coef0": self.coef0, "class_weight": self.class_weight}
+            sigma = "scale" if self.kernel == "linear" else self.sigma
+            found = SVM(self.kernel, self.C, sigma=sigma, cv=self.cv, random_state=self.random_state, **how).fit(X, y)
+            self.C_ = found.C_
+            if self.kernel != "linear":
+                self.sigma_ = found.sigma_
+            return
+        self.C_ = float(self.C)
+        if self.kernel != "linear":
+            self.sigma_ = spread_width(X, np.ones(X.shape[0])) if self.sigma == "scale" else float(self.sigma)
+
     def _fit_components(self, X: Matrix) -> None:
+        self._mean_outside: FloatArray | None = None
         if self.n_components == "columns":
             self.n_components_ = X.shape[1]
             return
         found = PCA(X.shape[1] if self.n_components is None else self.n_components).fit(X)
         self.mean_, self.components_, self.n_components_ = found.mean_, found.components_, found.n_components_
         self.explained_variance_ = found.explained_variance_
+        if self.kernel == "polynomial" and self.n_components is None:
+            # The training rows have this part in common, and inner products with it count.
+            self._mean_outside = self.mean_ - self.components_.T @ (self.components_ @ self.mean_)
 
     def _size(self, most: int) -> int:
         """How many components a pair uses, of `most`."""
@@ -262,6 +304,8 @@ class FRSVM(SharedFit, Classifier):
                 raise TamisError('fr_svm: n_components="columns" takes an array; give a number of components instead')
             return np.asarray(X, dtype=np.float64)
         axes = self.components_.T
+        if self.kernel == "polynomial":
+            return np.asarray(X @ axes, dtype=np.float64)
         near = self.mean_ @ self.mean_ <= _NEAR * self.explained_variance_.sum()
         if sp.issparse(X) or (near and X.dtype == np.float64):
             return np.asarray(X @ axes - self.mean_ @ axes)
@@ -272,22 +316,22 @@ class FRSVM(SharedFit, Classifier):
 
     def _path(self, Z: FloatArray, y: Codes, cost: FloatArray, sizes: set[int]) -> Path | None:
         """The elimination of components for a pair of classes, down to the sizes."""
-        n_rows, most = Z.shape
         if not sizes:
             return None
-        remaining: Remaining
-        if self.kernel == "gaussian" and self.ranking == "kernel":
-            remaining = ByDistances(Z, y, cost, self.sigma_)
-        elif n_rows > _MANY_ROWS and most < _FEW_COLUMNS * n_rows:
-            remaining = ByColumns(Z, y, cost)
-        else:
-            remaining = ByRows(Z, y, cost)
-        return eliminate(Machines(remaining, most), most, self.step, sizes)
+        return eliminate(Machines(self._form().remaining(Z, y, cost), Z.shape[1]), Z.shape[1], self.step, sizes)
+
+    def _form(self) -> Form:
+        return Form(self.kernel, getattr(self, "sigma_", 1.0), int(self.degree), float(self.coef0), self.ranking)
+
+    def _counts_all(self) -> bool:
+        """Whether a part of the rows outside the components counts too."""
+        return self.n_components is None and self._size(self.n_components_) == self.n_components_
 
     def _solve(self, Z: FloatArray, y: Codes, cost: FloatArray, *, by_columns: bool) -> Solution:
         if by_columns:
             return column_path(Z, y, [cost], tol=_TOL, max_iter=None)[0][0]
-        gram = kernel_values(self.kernel, Z, sigma=getattr(self, "sigma_", 1.0))
+        outside = self._mean_outside if self._counts_all() else None
+        gram = self._form().values(Z, 0.0 if outside is None else float(outside @ outside))
         return gram_path(gram, y, [cost], np.zeros(y.shape[0]), tol=_TOL, max_iter=None)[0][0]
 
     def _store(self, machines: list[tuple[FloatArray, Solution, bool]]) -> None:
@@ -334,12 +378,17 @@ class FRSVM(SharedFit, Classifier):
 
     def _machine(self, pair: int) -> Machine:
         vectors, weights = self.support_vectors_[pair], self.dual_coef_[pair]
-        return Machine(self.features_[pair], vectors, weights, float(self.intercept_[pair]), self.sigma_)
+        return self._form().machine(self.features_[pair], vectors, weights, float(self.intercept_[pair]))
 
     def _beyond(self, X: Matrix) -> FloatArray | None:
-        """Squared distance of rows to the space of the training rows, if all components are in use."""
-        if self.n_components is not None or self.features_[0].shape[0] < self.n_components_:
+        """What the part of rows outside the space of the training rows adds, if all components are in use.
+
+        To squared distances its squared length, to inner products that with the mean of the training rows.
+        """
+        if not self._counts_all():
             return None
+        if self._mean_outside is not None:
+            return np.asarray(X @ self._mean_outside, dtype=np.float64)
         found = np.empty(X.shape[0])
         for some in gen_batches(X.shape[0], max(1, _BLOCK // X.shape[1])):
             rows = X[some]

@@ -1,7 +1,7 @@
-"""One-against-one voting with as few decisions as possible, and decisions of Gaussian machines on some columns."""
+"""One-against-one voting with as few decisions as possible, and decisions of machines on some columns."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +16,8 @@ _BLOCK = 100_000
 Duel = Callable[[int, np.ndarray], FloatArray]
 
 
-class Machine(NamedTuple):
+@dataclass(frozen=True)
+class Machine:
     """A Gaussian machine on some of the columns: f(x) = sum_i weights_i exp(-|x - vectors_i|^2 / sigma) + intercept."""
 
     columns: np.ndarray
@@ -47,6 +48,26 @@ class Machine(NamedTuple):
                 left[:, width] += beyond[some]
             values = left @ right.T
             found[some] = np.exp(values, out=values) @ self.weights
+        return found + self.intercept
+
+
+@dataclass(frozen=True)
+class PolynomialMachine(Machine):
+    """The same with the kernel (x.vectors_i / sigma + coef0)^degree."""
+
+    degree: int
+    coef0: float
+
+    def decide(self, Z: FloatArray, beyond: FloatArray | None = None) -> FloatArray:
+        """Decisions on rows; `beyond` is added to the inner products of each row."""
+        found = np.empty(Z.shape[0])
+        height = max(1, _BLOCK // max(1, self.weights.shape[0]))
+        for top in range(0, Z.shape[0], height):
+            some = slice(top, top + height)
+            values = Z[some].take(self.columns, axis=1) @ self.vectors.T
+            if beyond is not None:
+                values += beyond[some, None]
+            found[some] = (values / self.sigma + self.coef0) ** self.degree @ self.weights
         return found + self.intercept
 
 

@@ -44,6 +44,12 @@ class Rule:
     tol: float
     max_iter: int | None
     multiclass: Multiclass
+    intercept: bool
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """The form of the machines."""
+        return {"multiclass": self.multiclass, "intercept": self.intercept}
 
 
 class _Part(NamedTuple):
@@ -145,7 +151,7 @@ def _decide_gram(gram: FloatArray, rule: Rule, part: _Part) -> FloatArray:
     train, test, codes, costs, ridge = part
     # The search needs labels, not margins: a solution near the optimum suffices.
     limit = _STEPS if rule.max_iter is None else rule.max_iter
-    options: dict[str, Any] = {"tol": rule.tol, "max_iter": limit, "multiclass": rule.multiclass}
+    options: dict[str, Any] = {"tol": rule.tol, "max_iter": limit, **rule.form}
     path = gram_path(gram[np.ix_(train, train)], codes, costs, ridge, work=_REFINE, **options)
     weights, intercepts = _stacked(path)
     outputs: FloatArray = gram[np.ix_(test, train)] @ weights.T
@@ -155,7 +161,7 @@ def _decide_gram(gram: FloatArray, rule: Rule, part: _Part) -> FloatArray:
 def _decide_columns(X: Matrix, rule: Rule, part: _Part) -> FloatArray:
     stored = X.nnz if sp.issparse(X) else X.size
     limit = int(np.clip(_PASSES / max(stored, 1), 20, 1000)) if rule.max_iter is None else rule.max_iter
-    options: dict[str, Any] = {"tol": rule.tol, "max_iter": limit, "multiclass": rule.multiclass}
+    options: dict[str, Any] = {"tol": rule.tol, "max_iter": limit, **rule.form}
     weights, intercepts = _stacked(column_path(X[part.train], part.codes, part.costs, **options))
     return inner_products(X[part.test], weights).reshape(part.test.size, *intercepts.shape) + intercepts
 

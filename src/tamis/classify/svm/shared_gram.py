@@ -1,7 +1,7 @@
 """Kernel matrices and solutions that support vector machines fitted together share."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ class Problem(NamedTuple):
     class_weight: str | None
     ridge: float
     multiclass: Multiclass
+    intercept: bool
 
 
 class SharedRows:
@@ -78,6 +79,7 @@ class SharedRows:
                 # They are as large as the kernel matrix.
                 self._grounds.clear()
             every = [c * unit for c in wanted]
-            found = gram_path(gram, self.y, every, ridge, tol=tol, max_iter=max_iter, multiclass=problem.multiclass)
+            how: dict[str, Any] = {"multiclass": problem.multiclass, "intercept": problem.intercept}
+            found = gram_path(gram, self.y, every, ridge, tol=tol, max_iter=max_iter, **how)
             path.update(zip(wanted, found, strict=True))
         return path[C]

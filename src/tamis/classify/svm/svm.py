@@ -85,6 +85,9 @@ class SVM(SharedFit, WeightedClassifier):
     multiclass : {"ovo", "ovr"}, default="ovo"
         How several classes are told apart: one against one, with a vote for every pair, or one against the rest, where
         the largest decision wins. The first is libsvm's, the second liblinear's and the usual one for text.
+    intercept : bool, default=True
+        Whether there is an intercept b; without one b is 0, as in Kovács and Kocsor's machines. Kernels that are
+        positive everywhere, such as the Gaussian, hardly need it.
     tol : float, default=1e-3
         How much a margin of 1 may be missed.
     max_iter : int, optional
@@ -175,6 +178,7 @@ class SVM(SharedFit, WeightedClassifier):
         "ridge": [real(0, None, "left")],
         "solver": [StrOptions({"auto", "gram", "liblinear"})],
         "multiclass": [StrOptions({"ovo", "ovr"})],
+        "intercept": ["boolean"],
         "tol": [real(0, None)],
         "max_iter": [integer(1), None],
         "cv": [integer(2)],
@@ -194,6 +198,7 @@ class SVM(SharedFit, WeightedClassifier):
         ridge: float = 0.0,
         solver: str = "auto",
         multiclass: Multiclass = "ovo",
+        intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int | None = None,
         cv: int = 5,
@@ -209,6 +214,7 @@ class SVM(SharedFit, WeightedClassifier):
         self.ridge = ridge
         self.solver = solver
         self.multiclass = multiclass
+        self.intercept = intercept
         self.tol = tol
         self.max_iter = max_iter
         self.cv = cv
@@ -248,7 +254,7 @@ class SVM(SharedFit, WeightedClassifier):
         else:
             self._take_candidate(Candidate("linear", None, C))
         unit, _ = row_terms(rows.y, rows.weight, class_weight=self.class_weight, ridge=0.0)
-        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "multiclass": self.multiclass}
+        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, **self._rule().form}
         self.coef_ = np.ascontiguousarray(self._store(column_path(rows.X, rows.y, [self.C_ * unit], **options)[0]).T)
 
     def _choose(self, rows: SharedRows) -> None:
@@ -268,7 +274,8 @@ class SVM(SharedFit, WeightedClassifier):
         self._take_best(*search_grams(tried, values, rows.y, rows.weight, self._folds(rows), C, self._rule()))
 
     def _problem(self, kernel: str, sigma: float | None) -> Problem:
-        return Problem(kernel, sigma, self.degree, self.coef0, self.class_weight, self.ridge, self.multiclass)
+        form = self.multiclass, bool(self.intercept)
+        return Problem(kernel, sigma, self.degree, self.coef0, self.class_weight, self.ridge, *form)
 
     def _given_cost(self) -> float | None:
         """C as a number, or None for "auto"."""
@@ -282,7 +289,7 @@ class SVM(SharedFit, WeightedClassifier):
         return weighted_folds(key, rows.y, rows.weight, self.cv, self.random_state, f'SVM: {what}="auto"')
 
     def _rule(self) -> Rule:
-        return Rule(self.class_weight, self.ridge, self.tol, self.max_iter, self.multiclass)
+        return Rule(self.class_weight, self.ridge, self.tol, self.max_iter, self.multiclass, bool(self.intercept))
 
     def _take_best(self, candidates: list[Candidate], accuracy: FloatArray) -> None:
         self.candidates_ = candidates

@@ -26,15 +26,17 @@ class Rectangles:
         the outer ones reach to infinity.
     means : float array of shape (n_rectangles,) or (n_rectangles, n_targets)
     cost : float
-        Squared error plus the cost of all rectangles, which is least.
-    exact : bool
-        Whether every line between neighbouring values was tried.
+        Squared error plus the cost of all rectangles: the least of all divisions by the lines that were tried, each
+        from side to side.
+    all_lines : bool
+        Whether these were all lines between neighbouring values. Even then a division that turns around a middle
+        rectangle, which no line cuts in two, may cost less.
     """
 
     bounds: FloatArray
     means: FloatArray
     cost: float
-    exact: bool
+    all_lines: bool
 
     def places(self, p: Any, q: Any) -> np.ndarray:
         """The number of the rectangle of each point; -1 where a value is missing."""
@@ -62,9 +64,9 @@ def rectangles(
 
     The plane is cut in two from side to side, the parts again, and so on; dynamic programming over all rectangles of
     the grid of values finds the best of all such divisions. (They include all divisions into up to four rectangles, but
-    not those into five or more that turn around a middle one.) It is exact when neither column has more than `most`
-    distinct values. Beyond that, at most `most` - 1 lines are tried in a column, those that divide its rows most
-    evenly. A value that many rows share takes the place of several lines.
+    not those into five or more that turn around a middle one, which may cost less.) All lines are tried when neither
+    column has more than `most` distinct values. Beyond that, at most `most` - 1 lines are tried in a column, those that
+    divide its rows most evenly. A value that many rows share takes the place of several lines.
 
     Parameters
     ----------
@@ -93,7 +95,7 @@ def rectangles(
     --------
     >>> p, q = (np.ravel(one) for one in np.meshgrid(np.arange(8), np.arange(8)))
     >>> found = rectangles(p, q, (p > 3) ^ (q > 3))
-    >>> found.values([1, 1, 6, 6], [1, 6, 1, 6]), found.exact
+    >>> found.values([1, 1, 6, 6], [1, 6, 1, 6]), found.all_lines
     (array([0., 1., 1., 0.]), True)
     """
     (p, q), numbers, weight = read_rows(target, sample_weight, p=p, q=q)
@@ -102,7 +104,7 @@ def rectangles(
             "most takes a whole number of at least 2, min_rows and min_gain numbers of at least 0; "
             f"got most={most!r}, min_rows={min_rows!r}, min_gain={min_gain!r}"
         )
-    (row, lines_p, exact_p), (column, lines_q, exact_q) = (_lines(one, weight, most) for one in (p, q))
+    (row, lines_p, all_p), (column, lines_q, all_q) = (_lines(one, weight, most) for one in (p, q))
     shape = lines_p.size - 1, lines_q.size - 1
     centre = np.average(numbers, axis=0, weights=weight)
     moved = numbers - centre
@@ -119,7 +121,7 @@ def rectangles(
     cells = flat.reshape(*shape, -1)
     sums = np.array([cells[a:b, c:d].sum(axis=(0, 1)) for a, b, c, d in found])
     means = sums[:, 2:] / sums[:, :1] + centre
-    return Rectangles(bounds, means[:, 0] if np.ndim(target) == 1 else means, float(cost), exact_p and exact_q)
+    return Rectangles(bounds, means[:, 0] if np.ndim(target) == 1 else means, float(cost), all_p and all_q)
 
 
 def _lines(x: FloatArray, weight: FloatArray, most: int) -> tuple[np.ndarray, FloatArray, bool]:
