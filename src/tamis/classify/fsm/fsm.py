@@ -28,7 +28,18 @@ _BLOCK = 4_000_000
 class FSM(TakesNominal, WeightedClassifier):
     """docstring"""
 
-    part: ClassVar[Part] = Part("fsm")
+    part: ClassVar[Part] = Part(
+        "fsm",
+        positional=("max_nodes",),
+        search={"min_samples": choice(2.0, 5.0, 20.0), "function": choice("gaussian", "triangular")},
+        paper="Duch and Diercksen 1995; Adamczak, Duch and Jankowski 1997",
+        phrase="a map of the feature space by separable functions",
+        searched=False,
+        limits=Limits(rows=10_000, values=2e6, class_rows=3),
+        slow=True,
+        scale_invariant=True,
+        counterpart="tree",
+    )
     gives_probabilities = True
     accepts_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

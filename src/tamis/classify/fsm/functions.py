@@ -43,7 +43,8 @@ def _triangular(z: FloatArray) -> FloatArray:
 
 
 def _rectangular(z: FloatArray) -> FloatArray:
-    return np.where(z <= math.sqrt(3), 0.0, -np.inf)
+    # Of three equal values and another one, the latter lies on the edge.
+    return np.where(z <= math.sqrt(3) * (1 + 1e-9), 0.0, -np.inf)
 
 
 def _trapezoidal(z: FloatArray) -> FloatArray:

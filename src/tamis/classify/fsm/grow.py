@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tamis.base.types import Codes, FloatArray
-from tamis.classify.fsm.nodes import Learner, Node, Table, evidence
+from tamis.classify.fsm.nodes import Learner, Node, Table, evidence, strongest
 
 #: Times that nodes learn from the rows they are strongest for, after nodes were added.
 _SWEEPS = 5
@@ -78,12 +78,12 @@ class Grower:
 
     def _wrong(self, values: FloatArray, nodes: Sequence[Node]) -> np.ndarray:
         labels = [node.label for node in nodes]
-        return np.asarray(evidence(values, labels, self.n_classes, self.combine).argmax(axis=1) != self.y)
+        return np.asarray(strongest(evidence(values, labels, self.n_classes, self.combine)) != self.y)
 
     def _members(self, values: FloatArray, nodes: Sequence[Node]) -> Codes:
         """The strongest node of each row's class."""
         labels = np.array([node.label for node in nodes])
-        return np.asarray(np.where(labels == self.y[:, None], values, -np.inf).argmax(axis=1))
+        return strongest(np.where(labels == self.y[:, None], values, -np.inf))
 
     def _learned(self, nodes: list[Node]) -> list[Node]:
         """Nodes with centres and dispersions of the rows they are strongest for, repeatedly; empty ones are dropped."""
@@ -102,7 +102,7 @@ class Grower:
     def _clusters(self, values: FloatArray, nodes: Sequence[Node], wrong: np.ndarray) -> list[Node]:
         """A node for the rows of a node that are taken for another class, for each such class, the most rows first."""
         labels = [node.label for node in nodes]
-        taken_for = evidence(values, labels, self.n_classes, self.combine).argmax(axis=1)
+        taken_for = strongest(evidence(values, labels, self.n_classes, self.combine))
         key = self._members(values, nodes) * self.n_classes + taken_for
         sizes = np.bincount(key[wrong], weights=self.weight[wrong], minlength=len(nodes) * self.n_classes)
         order = np.argsort(-sizes, kind="stable")
@@ -111,40 +111,55 @@ class Grower:
 
     def _with_exceptions(self, nodes: list[Node]) -> list[Node]:
         """Add a node for each row that is still taken for another class, as narrow as it takes."""
-        nodes = list(nodes)
+        nodes, values = list(nodes), self._values(nodes)
         mass = min(1.0, float(self.weight.min()))
-        places: dict[int, tuple[int, int]] = {}
-        values = self._values(nodes)
+        #: The place of a row's own node, and how often it was halved.
+        own: dict[int, tuple[int, int]] = {}
+        outvoted = self._outvoted()
         for _ in range(_ROUNDS):
             changed = False
-            for row in np.flatnonzero(self._wrong(values, nodes)).tolist():
-                place, steps = places.get(row, (len(nodes), 0))
-                if place == self.max_nodes:
+            for row in np.flatnonzero(self._wrong(values, nodes) & ~outvoted).tolist():
+                place, steps = own.get(row, (len(nodes), 0))
+                # A copy of the row may have its node by now.
+                if place == self.max_nodes or self._is_right(values[row], nodes, row):
                     continue
-                one = self.table.some(np.array([row]))
-                own = values[row]
-                while steps <= _HALVINGS:
-                    node = self.learner.narrow_node(int(self.y[row]), row, steps, mass)
-                    here = np.append(own, 0.0) if place == len(nodes) else own.copy()
-                    here[place] = node.log_values(one, self.function)[0]
-                    labels = [n.label for n in nodes] + [node.label] * (place == len(nodes))
-                    found = evidence(here[None], labels, self.n_classes, self.combine)[0].argmax()
-                    if found == self.y[row]:
-                        break
-                    steps += 1
-                else:
+                found = self._narrowed(values[row], nodes, row, place, steps, mass)
+                if found is None:
                     continue
-                if row in places and steps == places[row][1]:
-                    continue
-                changed = True
+                node, own[row] = found[0], (place, found[1])
                 column = node.log_values(self.table, self.function)
                 if place == len(nodes):
-                    nodes.append(node)
-                    values = np.column_stack([values, column])
+                    nodes, values = [*nodes, node], np.column_stack([values, column])
                 else:
-                    nodes[place] = node
-                    values[:, place] = column
-                places[row] = place, steps
+                    nodes[place], values[:, place] = node, column
+                changed = True
             if not changed:
                 break
         return nodes
+
+    def _outvoted(self) -> np.ndarray:
+        """Rows whose values are those of heavier rows of another class."""
+        numbers = np.nan_to_num(self.table.numbers, nan=np.inf)
+        values = np.column_stack([numbers, *self.table.levels])
+        _, alike = np.unique(values, axis=0, return_inverse=True)
+        alike = alike.ravel()
+        votes = np.zeros((int(alike.max()) + 1, self.n_classes))
+        np.add.at(votes, (alike, self.y), self.weight)
+        return np.asarray(strongest(votes)[alike] != self.y)
+
+    def _narrowed(
+        self, values: FloatArray, nodes: list[Node], row: int, place: int, steps: int, mass: float
+    ) -> tuple[Node, int] | None:
+        """The widest node for a row, at a place among the nodes, with which the row is right; and its halvings."""
+        one = self.table.some(np.array([row]))
+        for number in range(steps, _HALVINGS):
+            node = self.learner.narrow_node(int(self.y[row]), row, number, mass)
+            here = np.append(values, 0.0) if place == len(nodes) else values.copy()
+            here[place] = node.log_values(one, self.function)[0]
+            if self._is_right(here, [*nodes[:place], node, *nodes[place + 1 :]], row):
+                return node, number
+        return None
+
+    def _is_right(self, values: FloatArray, nodes: Sequence[Node], row: int) -> bool:
+        labels = [node.label for node in nodes]
+        return bool(strongest(evidence(values[None], labels, self.n_classes, self.combine))[0] == self.y[row])

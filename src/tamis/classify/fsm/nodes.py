@@ -83,16 +83,26 @@ def evidence(values: FloatArray, labels: Sequence[int], n_classes: int, combine:
     return found
 
 
+def strongest(values: FloatArray) -> Codes:
+    """The column with the largest value of each row; of those that differ by rounding the first.
+
+    >>> strongest(np.array([[0.5, 0.7, 0.1 + 0.6]]))
+    array([1])
+    """
+    largest = values.max(axis=1, keepdims=True)
+    return np.asarray((values >= largest - 1e-9 * np.maximum(np.abs(largest), 1.0)).argmax(axis=1))
+
+
 @dataclass
 class Learner:
     """Makes nodes of rows.
 
     Attributes
     ----------
-    pooled : array
-        Variance within the nodes, for each numeric column.
+    table, weight : Table, array
+        The training rows.
     smoothing : float
-        The weight of rows that it counts as.
+        The weight of rows that the variance within nodes counts as.
     """
 
     table: Table
@@ -100,8 +110,10 @@ class Learner:
     smoothing: float
 
     def __post_init__(self) -> None:
+        #: Variance within the nodes, for each numeric column.
         self.pooled = np.ones(self.table.numbers.shape[1])
-        self._overall = [self._level_weights(np.ones(len(self.table), dtype=bool), k) for k in range(len(self.table.sizes))]
+        everything = np.ones(len(self.table), dtype=bool)
+        self._overall = [self._level_weights(everything, k) for k in range(len(self.table.sizes))]
 
     def _level_weights(self, rows: Mask, k: int) -> FloatArray:
         codes = self.table.levels[k][rows]

@@ -53,7 +53,7 @@ class IncNet(WeightedClassifier):
 
     Parameters
     ----------
-    width : float, default=2.0
+    width : float, default=1.0
         Width of a new Gaussian, in units of the root mean square distance of a row from the mean. A new biradial
         function has the same curvature at its centre.
     function : {"gaussian", "biradial"}, default="gaussian"
@@ -119,7 +119,7 @@ class IncNet(WeightedClassifier):
     >>> from tamis.classify import IncNet
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
     >>> y = X[:, 0] * X[:, 1] > 0
-    >>> model = IncNet(1.0, random_state=0).fit(X[:200], y[:200])
+    >>> model = IncNet(random_state=0).fit(X[:200], y[:200])
     >>> bool(model.score(X[200:], y[200:]) > 0.9), bool(model.n_neurons_[0] < 50)
     (True, True)
     """
@@ -127,7 +127,7 @@ class IncNet(WeightedClassifier):
     part: ClassVar[Part] = Part(
         "incnet",
         positional=("width",),
-        search={"width": choice(0.5, 1.0, 2.0, 4.0), "noise": choice(0.1, 0.2)},
+        search={"width": choice(0.5, 1.0, 2.0), "max_neurons": choice(50, 150)},
         paper="Jankowski and Kadirkamanathan 1997",
         phrase="a growing network of radial functions trained by a Kalman filter",
         searched=False,
@@ -154,7 +154,7 @@ class IncNet(WeightedClassifier):
 
     def __init__(
         self,
-        width: float = 2.0,
+        width: float = 1.0,
         *,
         function: str = "gaussian",
         filter: Literal["auto", "full", "neuron", "diagonal"] = "auto",
