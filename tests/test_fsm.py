@@ -16,13 +16,13 @@ from tamis.classify import FSM
 from tamis.classify.fsm.functions import FUNCTIONS
 
 
-def log_density(model, X, node, least=math.log(1e-3)):
+def log_density(model, X, node):
     """A Gaussian node's weight times its density, factor by factor, in units of the columns' deviations."""
     total = np.full(len(X), math.log(model.members_[node]))
     for j, column in enumerate(X.T):
         unit = X[:, j].std()
         factor = norm.logpdf(column, model.centres_[node, j], model.deviations_[node, j]) + math.log(unit)
-        total += np.maximum(factor + math.log(2 * math.pi) / 2, least)
+        total += np.maximum(factor + math.log(2 * math.pi) / 2, math.log(1e-3))
     return total
 
 

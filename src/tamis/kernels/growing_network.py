@@ -29,10 +29,11 @@ def filter_pass(rows, targets, noise, order, settings, function, held, most, cou
     `state` holds the threshold and then, for each neuron, its weight, its centre, and the log of its width (Gaussian)
     or the logs of the widths and of the slopes of all columns (biradial). Row p of `covariance` holds the covariances
     of parameter p with all others (`FULL`), with those of its neuron (`NEURON`), or its variance (`DIAGONAL`).
-    ``counts`` is the number of neurons, and how many were added and pruned. Where the squared error over its variance
-    is above a bound, and there are less than `most` neurons, a neuron is added with its centre on the row, as on the
-    first row; else all parameters are moved. After that the neuron of the smallest weight^2 / variance is pruned, if that is below a bound
-    times the variance of the error.
+    ``counts`` is the number of neurons, and how many were added and pruned.
+
+    Where the squared error over its variance is above a bound, and there are less than `most` neurons, a neuron is
+    added with its centre on the row, as on the first row; else all parameters are moved. After that the neuron of the
+    smallest weight^2 / variance is pruned, if that is below a bound times the variance of the error.
     """
     n_columns = rows.shape[1]
     size = 2 + n_columns if function == GAUSSIAN else 1 + 3 * n_columns
@@ -197,7 +198,7 @@ def _add(row, error, settings, function, held, size, p, state, covariance):
 
 @helper
 def _prune(state, covariance, column, p, n_parameters, size, held):
-    """Remove the neuron whose weight is parameter p; what goes with the weight is moved as if it had been found zero."""
+    """Remove the neuron whose weight is parameter p; the others move as if its weight had been observed to be zero."""
     if held == FULL:
         own = covariance[p, p]
         for q in range(n_parameters):

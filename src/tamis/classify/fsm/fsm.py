@@ -26,7 +26,102 @@ _BLOCK = 4_000_000
 
 
 class FSM(TakesNominal, WeightedClassifier):
-    """docstring"""
+    """Map of where the classes are: nodes of separable functions, one a cluster, that are read as rules.
+
+    A node of class c has a centre D and a deviation v in each column. Its value at a row x is a product::
+
+        G(x) = m * prod_j g(|x_j - D_j| / v_j) / v_j,
+
+    with m the weight of its training rows. What speaks for a class is the sum, or the largest, of the values of its
+    nodes, so that nodes are an estimate of the density of rows and classes.
+
+    =========== ========================================================================
+    gaussian    ``g(z) = exp(-z^2 / 2)``
+    triangular  falls evenly from 1 to 0
+    rectangular 1 up to sqrt(3), then 0: the node is a box
+    trapezoidal 1 up to half the half-width, then falls evenly to 0
+    biradial    a product of a rising and a falling logistic function
+    =========== ========================================================================
+
+    All have the height 1 and the deviation 1. In a nominal column the factor is the share of the level among the rows
+    of the node. A missing value drops its factor.
+
+    There is a node for each class at first. Rows of a node that are taken for another class make a new node, for each
+    such class; nodes then learn their centres and deviations from the rows of their class that they are the strongest
+    for. This is repeated until every row is covered, which is to say taken for its own class, or a limit is reached.
+
+    Parameters
+    ----------
+    max_nodes : int, default=50
+        Most nodes; at least one for each class.
+    function : {"gaussian", "triangular", "rectangular", "trapezoidal", "biradial"}, default="gaussian"
+        The function of a column.
+    combine : {"sum", "strongest"}, default="sum"
+        Whether the nodes of a class add up or the strongest speaks for it.
+    min_samples : float, default=5.0
+        Weight of rows that make a new node. With 1 or less, rows that are left over in the end get nodes of their own,
+        each as narrow as it takes: given nodes enough, every row is covered.
+    coverage : float, default=1.0
+        Share of the rows to cover.
+    smoothing : float, default=2.0
+        Weight of rows that the variance within all nodes counts as, in the variance of each node; in nominal columns
+        the shares of the levels in all rows.
+
+    Attributes
+    ----------
+    classes_ : array
+    labels_ : int array of shape (n_nodes,)
+        The place in ``classes_`` of each node's class.
+    centres_, deviations_ : arrays of shape (n_nodes, n_numeric_columns)
+        Of the numeric columns, in their units.
+    members_ : array of shape (n_nodes,)
+        Weight of the training rows that each node stands for: it is the strongest of their class.
+    coverage_ : float
+        Share of the training rows that are covered.
+    nominal_ : bool array of shape (n_features,)
+        Which columns are nominal.
+    levels_ : dict of int to array of str
+        The levels of each nominal column, by its number.
+
+    See Also
+    --------
+    IncNet : A growing network of radial functions, trained row by row.
+    MDLHistogram : Cells whose number the description length decides.
+
+    Notes
+    -----
+    Columns may have any units. In units of the column's deviation a factor g / v is no less than a thousandth, so that
+    no column alone rules a node out; a deviation is no less than a thousandth, but in nodes for one row. A level that
+    training did not have is treated as missing. Of equal rows of several classes the heaviest class is covered. Rows
+    of weight 2 count as two rows each. Nothing is drawn. Sparse rows are made dense, up to 10^8 values.
+
+    Duch's papers were not at hand. What is built follows what their abstracts and later papers of the group say: a
+    density of inputs and classes by nodes of separable functions, growing where rows are taken for another class until
+    all are covered, rules from intervals of the nodes, rectangular functions for crisp and soft ones for fuzzy rules.
+    Decided here: all rows are looked at together and not one after another, so that their order does not matter;
+    centres and deviations are those of the rows that a node stands for, in place of gradient steps; heights follow from
+    densities and are not trained; functions are not rotated.
+
+    References
+    ----------
+    Duch and Diercksen (1995), "Feature space mapping as a universal adaptive system"; Adamczak, Duch and Jankowski
+    (1997), "New developments in the feature space mapping model"; Duch, Adamczak and Grabczewski (2001), "A new
+    methodology of extraction, optimization and application of crisp and fuzzy logical rules".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from tamis.classify import FSM
+    >>> iris = load_iris(as_frame=True)
+    >>> model = FSM().fit(iris.data, iris.target_names[iris.target])
+    >>> for rule in model.rules():
+    ...     print(rule)
+    IF petal length (cm) < 2.5 THEN setosa  (50 rows)
+    IF 2.5 <= petal length (cm) < 5.15 AND petal width (cm) < 1.85 THEN versicolor  (58 rows, 8 of them other classes)
+    IF petal length (cm) >= 4.45 AND petal width (cm) >= 1.35 THEN virginica  (68 rows, 18 of them other classes)
+    >>> print(model.rules("fuzzy")[1])
+    IF petal length (cm) about 4.26 +- 0.55 AND petal width (cm) about 1.33 +- 0.23 THEN versicolor  (50 rows)
+    """
 
     part: ClassVar[Part] = Part(
         "fsm",

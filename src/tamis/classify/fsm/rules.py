@@ -29,9 +29,7 @@ class Bounds(NamedTuple):
     weight: FloatArray
 
 
-def shortest(
-    rows: FloatArray, y: Codes, weight: FloatArray, labels: Codes, members: Codes, nominal: Mask
-) -> Bounds:
+def shortest(rows: FloatArray, y: Codes, weight: FloatArray, labels: Codes, members: Codes, nominal: Mask) -> Bounds:
     """Conditions for each node that all its rows meet, and of the rows of other classes as few as the ranges allow.
 
     The side of an interval, or set of levels, that rules out most of the rows of other classes that are left is taken
@@ -152,7 +150,9 @@ class FuzzyCondition:
     def __str__(self) -> str:
         name = one_line(self.name)
         if self.shares is not None:
-            return f"{name} in {{{', '.join(f'{one_line(level)}: {share:.2g}' for level, share in self.shares.items())}}}"
+            return (
+                f"{name} in {{{', '.join(f'{one_line(level)}: {share:.2g}' for level, share in self.shares.items())}}}"
+            )
         return f"{name} about {number(float(f'{self.centre:.3g}'))} +- {number(float(f'{self.half:.2g}'))}"
 
 

@@ -230,7 +230,9 @@ class IncNet(WeightedClassifier):
             if not np.isfinite(largest):
                 raise TamisError("incnet: differences overflow on values this large; scale the columns first")
             moved /= largest or 1.0
-            self._unit = float(np.sqrt(np.average(np.einsum("ij,ij->i", moved, moved), weights=weight))) * largest or 1.0
+            self._unit = (
+                float(np.sqrt(np.average(np.einsum("ij,ij->i", moved, moved), weights=weight))) * largest or 1.0
+            )
         return np.ascontiguousarray((rows - self._mean) / self._unit)
 
     def _decision(self, X: Matrix) -> FloatArray:

@@ -108,9 +108,9 @@ class GrowingNetwork:
         outputs = values * neurons[:, 0]
         products = outputs.T @ (outputs * weight[:, None])
         size = np.sqrt(np.maximum(np.diag(products), np.finfo(float).tiny))
-        # Neurons with one sign whose outputs have a cosine below this cannot be within the bound of any multiple of one.
+        # Other pairs are not tried, since each takes a pass over the rows; nor are neurons of opposite signs.
         cosine = products / size / size[:, None]
-        pairs = np.argwhere(np.triu(cosine > 1 - 4 * self.rules.merge, 1))
+        pairs = np.argwhere(np.triu(cosine > max(1 - 4 * self.rules.merge, 0.0), 1))
         best, least = None, self.rules.merge
         for i, j in pairs:
             joined = self._joined(neurons, int(i), int(j))
