@@ -36,7 +36,7 @@ def shortest(rows: FloatArray, y: Codes, weight: FloatArray, labels: Codes, memb
     next, until nothing rules out any more; those that later ones make needless are dropped.
     """
     table, inside, totals = [], [], []
-    holes = np.isnan(rows).any(axis=0)
+    holes = np.asarray(np.isnan(rows).any(axis=0))
     for node, label in enumerate(labels.tolist()):
         own, others = members == node, np.flatnonzero(y != label)
         if not own.any():
@@ -65,7 +65,7 @@ class _Sides:
         self.rows, self.others, self.nominal, self.holes = rows, others, nominal, holes
         mine = rows[own]
         missing = np.isnan(mine)
-        self.takes_missing = missing.any(axis=0)
+        self.takes_missing: Mask = np.asarray(missing.any(axis=0))
         self.low = np.where(missing, np.inf, mine).min(axis=0)
         self.high = np.where(missing, -np.inf, mine).max(axis=0)
         self.levels = {int(j): np.unique(mine[~missing[:, j], j]).astype(np.intp) for j in np.flatnonzero(nominal)}
