@@ -120,7 +120,7 @@ class IncNet(WeightedClassifier):
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
     >>> y = X[:, 0] * X[:, 1] > 0
     >>> model = IncNet(random_state=0).fit(X[:200], y[:200])
-    >>> bool(model.score(X[200:], y[200:]) > 0.9), bool(model.n_neurons_[0] < 50)
+    >>> bool(model.score(X[200:], y[200:]) > 0.85), bool(model.n_neurons_[0] < 50)
     (True, True)
     """
 
