@@ -101,6 +101,8 @@ EXPECTED = {
         "extra_trees",
         "forest",
         "fr_svm",
+        "fsm",
+        "incnet",
         "knn",
         "lda",
         "logistic",
@@ -179,6 +181,11 @@ VARIANTS = [
     ("lvq", {"method": "olvq1", "init": "rows"}),
     ("lvq", {"method": "lvq21", "window": 0.3}),
     ("lvq", {"method": "lvq3", "max_iter": 10}),
+    ("incnet", {"filter": "diagonal", "noise": 0.1}),
+    ("incnet", {"function": "biradial", "filter": "neuron", "merge": 0.0}),
+    ("fsm", {"function": "triangular", "combine": "strongest"}),
+    ("fsm", {"function": "rectangular", "min_samples": 1}),
+    ("fsm", {"function": "biradial", "max_nodes": 4}),
     ("mdl_histogram", {"ahead": 1, "uphill": 0}),
     ("mdl_histogram", {"alpha": 0.0, "max_depth": 2}),
     ("ssv", {"k": 3}),
@@ -294,8 +301,8 @@ def test_fit_shows_sample_weights_where_they_count():
     parts = [part for part in entries() if "sample_weight" in inspect.signature(part.make().fit).parameters]
     weighted = {part.name for part in parts if part.kind != "regressor"}
     classifiers = (
-        "bayes_logistic blasso c45 centroid convex_net esnb extra_trees logistic mdl_histogram mlp nb nrbf probit rlsc "
-        "snb svm"
+        "bayes_logistic blasso c45 centroid convex_net esnb extra_trees fsm incnet logistic mdl_histogram mlp nb nrbf "
+        "probit rlsc snb svm"
     )
     assert weighted == {*EXPECTED["score"], "corona", "rfe", "ssv_tree", "stepwise", "tree", *classifiers.split()}
     weighted = {part.name for part in parts if part.kind == "regressor"}

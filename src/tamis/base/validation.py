@@ -161,6 +161,22 @@ def canonical(X: Matrix) -> Matrix:
     return X
 
 
+def dense_rows(X: Matrix, who: str, most: int = 100_000_000) -> FloatArray:
+    """Rows as a dense float64 array, for a method that has no sparse form; refused beyond `most` values.
+
+    >>> import scipy.sparse as sp
+    >>> dense_rows(sp.eye_array(2, format="csr"), "incnet")
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    if not hasattr(X, "toarray"):
+        return np.ascontiguousarray(X, dtype=np.float64)
+    if X.shape[0] * X.shape[1] > most:
+        size = f"{X.shape[0]} x {X.shape[1]}"
+        raise TamisError(f"{who} makes sparse rows dense, which is too much for {size} values; select columns first")
+    return np.ascontiguousarray(X.toarray(), dtype=np.float64)
+
+
 def named_columns(given: Any, n_features: int, names: list[str], what: str) -> list[int]:
     """The numbers of columns that are given by name or by number from 0; `what` names the parameter in messages.
 

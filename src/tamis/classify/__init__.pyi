@@ -13,6 +13,8 @@ from tamis.classify.esnb.esnb import ESNB as ESNB
 from tamis.classify.extra_trees import ExtraTrees as ExtraTrees
 from tamis.classify.forest import Forest as Forest
 from tamis.classify.fr_svm.fr_svm import FRSVM as FRSVM
+from tamis.classify.fsm.fsm import FSM as FSM
+from tamis.classify.incnet.incnet import IncNet as IncNet
 from tamis.classify.knn import KNN as KNN
 from tamis.classify.lda import LDA as LDA
 from tamis.classify.logistic import Logistic as Logistic
