@@ -82,9 +82,9 @@ class Corona(SharedFit, WeightedSelector):
     Notes
     -----
     A machine starts from the one before (:class:`~tamis.margins.elimination.ByNewton`). Where there are more columns
-    than rows, and for sparse rows or a hard margin, it is solved on the Gram matrix of the rows, from which the products
-    of dropped columns are subtracted. One elimination serves every `k`. Sample weights multiply C row by row: weight 2
-    counts as the row twice.
+    than rows, and for sparse rows or a hard margin, it is solved on the Gram matrix of the rows, from which the
+    products of dropped columns are subtracted. One elimination serves every `k`. Sample weights multiply C row by row:
+    weight 2 counts as the row twice.
 
     References
     ----------
