@@ -255,10 +255,12 @@ def expected(n_columns, low, t, high, unknown, outlying, shares):
     q = {m: min(max((shares[m - 1] * total[m] - outlying[m]) / n, 0), 1) for m, n in unknown.items() if n}
     up = down = 0.0
     if low:
-        up = q[t] * (1 - (1 - unknown[low] * q.get(low, 0) / total[low]) ** math.comb(t, low))
+        chances = math.sqrt(math.comb(t, low) * t / low)
+        up = min(q[t], 1 - (1 - unknown[low] * q.get(low, 0) / total[low]) ** chances)
     if high:
-        ways = math.comb(n_columns - t, high - t)
-        down = (1 - q[t]) * (1 - (1 - unknown[high] * (1 - q.get(high, 0)) / total[high]) ** ways)
+        chances = math.comb(n_columns - t, high - t)
+        chances = math.sqrt(chances * (n_columns - t) / (n_columns - high)) if high < n_columns else 1
+        down = min(1 - q[t], 1 - (1 - unknown[high] * (1 - q.get(high, 0)) / total[high]) ** chances)
     return unknown[t] * (1 - up - down)
 
 

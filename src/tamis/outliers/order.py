@@ -17,11 +17,16 @@ def next_size(
 
     Of the u_t subspaces of size t that are unknown, a share q_t turns out to be outlying, as shares of the row tell.
     They are not evaluated if the nearest smaller size l, or the nearest larger size h, is evaluated before and decides
-    of them: of outlying ones with the probability ``1 - (1 - u_l q_l / n_l)^C(t, l)``, of the others with
-    ``1 - (1 - u_h (1 - q_h) / n_h)^C(d - t, h - t)``, for n subspaces of a size, as if these were independent. What is
-    left between two evaluated sizes does not depend on the sizes beyond them. So the fewest expected evaluations are
+    of them. For n subspaces of a size these shares are expected to be
 
-        F(l, h) = min_{l < t < h}  u_t (1 - q_t P_up(l, t) - (1 - q_t) P_down(h, t)) + F(l, t) + F(t, h),
+        P_up(l, t) = min(q_t, 1 - (1 - u_l q_l / n_l)^c),  P_down(h, t) = min(1 - q_t, 1 - (1 - u_h (1 - q_h) / n_h)^c).
+
+    If outlying subspaces were spread at random, c would be the number of subspaces of size l inside one of size t,
+    C(t, l); if all had one column in common it would be t / l. It is the geometric mean of the two, and likewise for
+    larger ones, of C(d - t, h - t) and (d - t) / (d - h). What is left between two evaluated sizes does not depend on
+    the sizes beyond them. So the fewest expected evaluations are
+
+        F(l, h) = min_{l < t < h}  u_t (1 - P_up(l, t) - P_down(h, t)) + F(l, t) + F(t, h),
 
     as in a search tree of least cost. Where several intervals are open, the size with the fewest unknown subspaces goes
     first, because it tells of the row at least cost.
@@ -54,17 +59,16 @@ def expected_left(
     n_columns: int, unknown: Mapping[int, int], outlying: Mapping[int, int], shares: FloatArray, weights: FloatArray
 ) -> FloatArray:
     """How many subspaces of size t are expected to be left by sizes l and h, at [l, t, h]; 0 and the last are none."""
-    inside, around, total = _numbers(n_columns, shares.shape[1])
+    inside, around, total = _chances(n_columns, shares.shape[1])
     u, known = (np.array(list(each.values()), dtype=np.float64) for each in (unknown, outlying))
     q = np.clip((shares * total - known) / np.maximum(u, 1.0), 0.0, 1.0)
-    # By row, the size that is evaluated, and the size that it decides of.
-    up = weights @ (q[:, None, :] * (1.0 - (1.0 - (u * q / total)[:, :, None]) ** inside)).swapaxes(0, 1)
-    down = weights @ ((1.0 - q)[:, None, :] * (1.0 - (1.0 - (u * (1.0 - q) / total)[:, :, None]) ** around)).swapaxes(
-        0, 1
-    )
-    from_below, from_above = np.zeros((2, u.size + 2, u.size + 1))
-    from_below[1:-1, 1:], from_above[1:-1, 1:] = up, down
-    found: FloatArray = np.append(0.0, u)[:, None] * np.maximum(1.0 - from_below[:, :, None] - from_above.T, 0.0)
+    sides = np.zeros((2, u.size + 2, u.size + 1))
+    for side, share, chances in zip(sides, (q, 1.0 - q), (inside, around), strict=True):
+        # By row, the size that is evaluated, and the size that it decides of.
+        pruned = 1.0 - (1.0 - (u * share / total)[:, :, None]) ** chances
+        side[1:-1, 1:] = np.tensordot(weights, np.minimum(share[:, None], pruned), 1)
+    below, above = sides
+    found: FloatArray = np.append(0.0, u)[:, None] * np.maximum(1.0 - below[:, :, None] - above.T, 0.0)
     return found
 
 
@@ -82,10 +86,15 @@ def _first(low: int, high: int, left: FloatArray) -> int:
 
 
 @lru_cache(maxsize=8)
-def _numbers(n_columns: int, largest: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """At [m, t], the subspaces of size m inside one of size t, and those around one; and all of each size."""
-    sizes = range(1, largest + 1)
-    inside = [[math.comb(t, m) if m < t else 0 for t in sizes] for m in sizes]
-    around = [[math.comb(n_columns - t, m - t) if m > t else 0 for t in sizes] for m in sizes]
-    total = [math.comb(n_columns, m) for m in sizes]
-    return np.array(inside, dtype=float), np.array(around, dtype=float), np.array(total, dtype=float)
+def _chances(n_columns: int, largest: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The exponents c at [m, t], of sizes m < t and of sizes m > t, and the number of subspaces of each size."""
+    d, sizes = n_columns, range(1, largest + 1)
+    inside, around = np.zeros((2, largest, largest))
+    for m in sizes:
+        for t in sizes:
+            if m < t:
+                inside[m - 1, t - 1] = math.sqrt(math.comb(t, m) * t / m)
+            elif m > t:
+                # Around every subspace is the one of all columns, once.
+                around[m - 1, t - 1] = math.sqrt(math.comb(d - t, m - t) * ((d - t) / (d - m) if m < d else 1))
+    return inside, around, np.array([math.comb(d, m) for m in sizes], dtype=np.float64)
