@@ -149,6 +149,8 @@ def test_a_stream_refuses_what_it_cannot_add():
         RunningCorrelations(3).update([1.0, 2.0])
     with pytest.raises(DataError, match="infinity"):
         RunningCorrelations(2).update([1.0, np.inf])
+    with pytest.raises(DataError, match="cannot be read as numbers"):
+        RunningCorrelations(2).update(["a", "b"])
     with pytest.raises(DataError, match="the other has 2"):
         RunningCorrelations(3).merge(RunningCorrelations(2))
     assert RunningCorrelations(2).correlations().tolist() == [[1.0, 0.0], [0.0, 1.0]]

@@ -54,7 +54,10 @@ class RunningCorrelations:
 
     def update(self, values: FloatArray) -> Self:
         """Add values of shape (n_times, n_variables), or those of one time point; NaN is missing."""
-        block = np.atleast_2d(np.asarray(values, dtype=np.float64))
+        try:
+            block = np.atleast_2d(np.asarray(values, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise DataError("values cannot be read as numbers in rows of equal length") from None
         if block.ndim != 2 or block.shape[1] != self.n_variables:
             raise DataError(f"values must have {self.n_variables} variables; got shape {np.shape(values)}")
         if np.isinf(block).any():
