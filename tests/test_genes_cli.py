@@ -30,7 +30,7 @@ def files(made, tmp_path):
 
 def test_from_files_to_markers(tamis, files, made, tmp_path):
     table, page = tmp_path / "markers.csv", tmp_path / "page.html"
-    code, text, error = tamis("genes", *files, "--table", table, "--page", page, "--top", 3, "--delta", 0.5)
+    code, text, error = tamis("genes", *files, "--table", table, "--report", page, "--top", 3, "--delta", 0.5)
     assert (code, error) == (0, "")
     assert "genes: 300 genes, 32 samples, at 0.5, 2, 4, 8, 16, 24, 48, 72 h" in text
     assert "12 markers: log2 of infected over mock at least 1.5 or at most minus that, at 48, 72 h" in text

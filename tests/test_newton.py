@@ -60,8 +60,8 @@ def test_columns_have_the_weights_of_the_gram_matrix_while_they_leave(kind):
         X[:, 2] = 1.1
     cost = np.full(60, 0.7)
     ours, theirs = ByNewton(X, y, cost), ByRows(X, y, cost)
-    for n in (8, 6, 3):
-        kept = np.arange(ours.weigh()[0].size) < n
+    for before, n in ((8, 8), (8, 6), (6, 3)):
+        kept = np.arange(before) < n
         ours.keep(kept)
         theirs.keep(kept)
         weights, machines = ours.machine_weights()

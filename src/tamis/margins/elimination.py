@@ -183,8 +183,6 @@ class ByNewton:
     not arrive, the machine is solved on the inner products of its rows.
     """
 
-    on_rows = False
-
     def __init__(self, X: FloatArray, y: Codes, cost: FloatArray) -> None:
         X = np.asarray(X, dtype=np.float64)
         self._norms = np.sqrt(squared_norms(X.T))
@@ -193,10 +191,6 @@ class ByNewton:
             (rows, SignedRows.of(positive, cost[rows])) for rows, positive in two_class_problems(y, "ovo")
         ]
         self._alpha: list[FloatArray | None] = [None] * len(self._problems)
-
-    def weigh(self) -> tuple[FloatArray, list[Solution]]:
-        weights, pairs = self.machine_weights()
-        return np.linalg.norm(weights, axis=1), pairs
 
     def machine_weights(self) -> tuple[FloatArray, list[Solution]]:
         """Weight of each remaining column in the machine of each pair of classes, and the solutions."""

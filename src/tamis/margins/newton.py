@@ -225,7 +225,11 @@ def _approach(
         weights = fixed + found @ part
         towards = _Point(weights, intercept, X @ weights + intercept)
         length = _line_search(rows, alpha, point, towards, ridge)
-        point = _Point(*(here + length * (there - here) for here, there in zip(point, towards, strict=True)))
+        point = _Point(
+            point.weights + length * (towards.weights - point.weights),
+            point.intercept + length * (towards.intercept - point.intercept),
+            point.output + length * (towards.output - point.output),
+        )
         raw = alpha + (1.0 - signs * point.output) / ridge
         # With the same rows between their bounds the next step would lead to the same point.
         apart = np.abs(signs * np.clip(raw, 0.0, cost) - _signed(bound, free, found)).max()
