@@ -232,8 +232,8 @@ def test_logarithms():
     ("conditions", "options", "message"),
     [
         (["a", "b"], {}, "name the control with --control; the conditions are 'a', 'b'"),
-        (["a", "a"], {"control": "a"}, "there must be one more, or --treated names it; the conditions are 'a'"),
-        (["a", "b", "c"], {"control": "a"}, "there must be one more, or --treated names it"),
+        (["a", "a"], {"control": "a"}, "one other, or --treated, is needed; the conditions are 'a'"),
+        (["a", "b", "c"], {"control": "a"}, "one other, or --treated, is needed"),
         (["mock", "b"], {"control": "c"}, "control 'c' is no condition; there are 'b', 'mock'"),
         (["mock", "b"], {"control": "b", "treated": "b"}, "treated and control are both 'b'"),
         (["mock", "control"], {}, "name the control"),
