@@ -232,7 +232,8 @@ def test_logarithms():
     ("conditions", "options", "message"),
     [
         (["a", "b"], {}, "name the control with --control; the conditions are 'a', 'b'"),
-        (["a", "a"], {"control": "a"}, "name the other condition with --treated"),
+        (["a", "a"], {"control": "a"}, "one other, or --treated, is needed; the conditions are 'a'"),
+        (["a", "b", "c"], {"control": "a"}, "one other, or --treated, is needed"),
         (["mock", "b"], {"control": "c"}, "control 'c' is no condition; there are 'b', 'mock'"),
         (["mock", "b"], {"control": "b", "treated": "b"}, "treated and control are both 'b'"),
         (["mock", "control"], {}, "name the control"),
@@ -242,8 +243,9 @@ def test_logarithms():
     ],
 )
 def test_what_is_refused(conditions, options, message):
+    n = len(conditions)
     with pytest.raises(TamisError, match=message):
-        find_markers(Expression.of([[100.0, 200.0]], times=[0, 0], conditions=conditions), **options)
+        find_markers(Expression.of([[100.0] * n], times=[0] * n, conditions=conditions), **options)
 
 
 def test_the_control_is_found_by_its_name_or_by_the_other():

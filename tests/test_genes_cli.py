@@ -1,7 +1,9 @@
 """``tamis genes`` from a biologist's files to the table, the page and JSON; genes as rows in other commands."""
 
+import gzip
 import json
 import re
+import warnings
 
 import numpy as np
 import polars as pl
@@ -28,7 +30,7 @@ def files(made, tmp_path):
 
 def test_from_files_to_markers(tamis, files, made, tmp_path):
     table, page = tmp_path / "markers.csv", tmp_path / "page.html"
-    code, text, error = tamis("genes", *files, "--table", table, "--page", page, "--top", 3, "--delta", 0.5)
+    code, text, error = tamis("genes", *files, "--table", table, "--report", page, "--top", 3, "--delta", 0.5)
     assert (code, error) == (0, "")
     assert "genes: 300 genes, 32 samples, at 0.5, 2, 4, 8, 16, 24, 48, 72 h" in text
     assert "12 markers: log2 of infected over mock at least 1.5 or at most minus that, at 48, 72 h" in text
@@ -140,3 +142,42 @@ def test_twenty_thousand_genes_as_rows_are_mined(tamis, tmp_path, monkeypatch):
     code, text, _ = tamis("mine", "genes.csv", "--transpose", "--labels", "samples.csv", *options)
     assert code == 0
     assert '"G' in text
+
+
+def test_annotations_of_anndata_files_hold_times_and_conditions(tamis, made, tmp_path):
+    anndata = pytest.importorskip("anndata")
+    pd = pytest.importorskip("pandas")
+    own = Expression.of_dataset(made)
+    obs = pd.DataFrame({"hours": own.times, "treatment": pd.Categorical(own.conditions)}, index=list(own.samples))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what anndata says of pandas
+        with anndata.settings.override(allow_write_nullable_strings=True):
+            held = anndata.AnnData(own.values.T, obs=obs, var=pd.DataFrame(index=list(own.genes)))
+            held.write_h5ad(tmp_path / "cells.h5ad")
+    code, text, _ = tamis("genes", tmp_path / "cells.h5ad", "--json")
+    assert code == 0
+    markers = json.loads(text)["markers"]
+    assert {one["gene"] for one in markers} == set(made.feature_names[made.roles == "informative"])
+    code, text, _ = tamis("rank", tmp_path / "cells.h5ad", "t", "--target", "treatment", "--json", "--top", 5)
+    assert code == 0
+    assert json.loads(text)["features"] == 300
+
+
+@pytest.mark.parametrize("suffix", [".gct", ".gct.gz"])
+def test_gct_files_have_genes_as_rows_by_their_nature(tamis, made, tmp_path, suffix):
+    own = Expression.of_dataset(made)
+    head = [f"#1.3\n{own.genes.size}\t{own.samples.size}\t0\t2", "\t".join(["id", *own.samples])]
+    notes = ["\t".join(["hours", *map(str, own.times)]), "\t".join(["treatment", *own.conditions])]
+    rows = ["\t".join([gene, *map(str, row)]) for gene, row in zip(own.genes, own.values.tolist(), strict=True)]
+    text = "\n".join(head + notes + rows) + "\n"
+    path = tmp_path / f"genes{suffix}"
+    path.write_bytes(gzip.compress(text.encode()) if suffix.endswith("gz") else text.encode())
+    code, text, _ = tamis("genes", path, "--json")
+    assert code == 0
+    assert {one["gene"] for one in json.loads(text)["markers"]} == set(made.feature_names[made.roles == "informative"])
+    code, text, _ = tamis("rank", path, "t", "--target", "treatment", "--json", "--top", 5)
+    found = json.loads(text)
+    assert (code, found["rows"], found["features"]) == (0, 32, 300)
+    code, _, error = tamis("mine", path, "--target", "treatment", "--transpose")
+    assert code == 2
+    assert "--transpose is not for gct files" in error

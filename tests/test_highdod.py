@@ -1,5 +1,6 @@
 """Outlying subspaces beside the whole lattice, in numpy and in plain loops."""
 
+import math
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -17,12 +18,12 @@ from tamis.kernels.outlying_degree import full_degree, outlying_degrees
 from tamis.outliers.highdod import HighDOD
 from tamis.outliers.lattice import MOST, largest_size, lattice
 from tamis.outliers.lattice import count as n_subspaces
+from tamis.outliers.order import expected_left, next_size
 from tamis.outliers.reference import Reference, degrees
 from tamis.outliers.search import (
     SEARCHES,
     Sample,
     downward_saving,
-    expected_decided,
     search,
     total_saving,
     upward_saving,
@@ -248,12 +249,61 @@ def test_the_saving_factors_are_those_of_the_paper():
     assert total_saving(3, found, left, up) < 0
 
 
-def test_expected_decisions_count_each_subspace_once():
-    found, none = lattice(4, 4), np.zeros(4)
-    fresh = {1: 4, 2: 6, 3: 4, 4: 1}
-    assert [expected_decided(m, found, fresh, none) for m in (4, 3, 1)] == [15.0, 14 / 4, 1.0]
-    assert expected_decided(1, found, fresh, np.ones(4)) == 15 / 4
-    assert expected_decided(2, found, {**fresh, 2: 0}, none) == 0.0
+def expected(n_columns, low, t, high, unknown, outlying, shares):
+    """How many subspaces of size t two evaluated sizes leave; None stands for none."""
+    total = {m: math.comb(n_columns, m) for m in unknown}
+    q = {m: min(max((shares[m - 1] * total[m] - outlying[m]) / n, 0), 1) for m, n in unknown.items() if n}
+    up = down = 0.0
+    if low:
+        chances = math.sqrt(math.comb(t, low) * t / low)
+        up = min(q[t], 1 - (1 - unknown[low] * q.get(low, 0) / total[low]) ** chances)
+    if high:
+        chances = math.comb(n_columns - t, high - t)
+        chances = math.sqrt(chances * (n_columns - t) / (n_columns - high)) if high < n_columns else 1
+        down = min(1 - q[t], 1 - (1 - unknown[high] * (1 - q.get(high, 0)) / total[high]) ** chances)
+    return unknown[t] * (1 - up - down)
+
+
+def fewest(n_columns, low, high, unknown, outlying, shares):
+    """The fewest expected evaluations between two evaluated sizes, and the first size, by trying every order."""
+    sizes = [t for t in unknown if (low or 0) < t < (high or len(unknown) + 1)]
+    if not sizes:
+        return 0.0, None
+    each = {
+        t: expected(n_columns, low, t, high, unknown, outlying, shares)
+        + fewest(n_columns, low, t, unknown, outlying, shares)[0]
+        + fewest(n_columns, t, high, unknown, outlying, shares)[0]
+        for t in sizes
+    }
+    first = min(each, key=each.get)
+    return each[first], first
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_next_size_begins_the_search_of_fewest_expected_evaluations(seed):
+    rng = generator(seed)
+    n_columns, largest = ((7, 7), (9, 5))[seed % 2]
+    shares = np.sort(rng.random(largest)) ** rng.integers(1, 4)
+    unknown = {m: math.comb(n_columns, m) for m in range(1, largest + 1)}
+    none = dict.fromkeys(unknown, 0)
+    first = fewest(n_columns, None, None, unknown, none, shares)[1]
+    assert next_size(n_columns, unknown, none, shares[None], np.ones(1)) == first
+    # Halfway: the first size is decided, and of the others some are.
+    outlying = {m: int(n * shares[m - 1] / 2) for m, n in unknown.items()}
+    some = {m: 0 if m == first else n - outlying[m] - n // 4 for m, n in unknown.items()}
+    ways = [fewest(n_columns, *ends, some, outlying, shares)[1] for ends in ((None, first), (first, None))]
+    cheapest = min((m for m in ways if m), key=some.get)
+    assert next_size(n_columns, some, outlying, shares[None], np.ones(1)) == cheapest
+
+
+def test_expected_subspaces_are_means_over_what_the_shares_may_be():
+    unknown, outlying = {1: 3, 2: 9, 3: 8, 4: 2}, {1: 1, 2: 0, 3: 2, 4: 0}
+    shares, weights = np.array([[0.2, 0.3, 0.5, 0.8], [0.0, 0.0, 0.4, 1.0]]), np.array([0.25, 0.75])
+    left = expected_left(5, unknown, outlying, shares, weights)
+    for low, t, high in ((0, 2, 4), (1, 3, 5), (0, 1, 5), (2, 3, 4)):
+        ends = low or None, high if high < 5 else None
+        parts = [expected(5, ends[0], t, ends[1], unknown, outlying, one) for one in shares]
+        assert left[low, t, high] == pytest.approx(weights @ parts)
 
 
 def test_top_down_prunes_subsets_only_and_bottom_up_supersets_only():

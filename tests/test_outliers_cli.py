@@ -74,7 +74,7 @@ def test_without_rows_the_most_outlying_are_taken_and_the_command_says_so(table)
 
 def test_the_page_has_a_picture_for_each_row_and_names_are_never_markup(table, tmp_path):
     page = tmp_path / "page.html"
-    done = run(table, "--drop", "group", "--rows", "17,30", "--max-features", 2, "--html", page)
+    done = run(table, "--drop", "group", "--rows", "17,30", "--max-features", 2, "--report", page)
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[-1] == f"page: {page}"
     text = page.read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from tamis.reproduce.highdod import STUDY
 
 @pytest.fixture
 def findings(monkeypatch):
-    monkeypatch.setattr(highdod, "_QUERIES", 8)
+    monkeypatch.setattr(highdod, "_QUERIES", {"level": 8, "auto": 8})
     (piece,) = (one for one in STUDY.pieces if one.name == "generated, 500 x 6")
     seen = []
     found = piece.run(Task(progress=lambda done, total: seen.append((done, total))))

@@ -54,6 +54,15 @@ def test_constant_variables_have_correlations_of_zero(value):
     np.testing.assert_allclose(streamed.pairs(), table.X[0], atol=1e-12)
 
 
+def test_a_constant_variable_is_seen_in_items_of_any_length():
+    long = np.random.default_rng(0).normal(size=(200_000, 2))
+    long[:, 1] = 0.1
+    table = Series.of([long, items(1)[0][:, :2]], [0, 1])
+    assert table.correlations().X[0].tolist() == [0.0]
+    assert table.autoregression().X[0, 3:].tolist() == [0.0, 0.0, 0.0]
+    assert RunningCorrelations(2).update(long).pairs().tolist() == [0.0]
+
+
 def test_an_item_of_one_time_point_is_a_row_of_zeros():
     series = Series.of([*items(3), [[1.0, 2.0, 3.0, 4.0]]], [0, 1, 0, 1])
     assert series.correlations().X[-1].tolist() == [0.0] * 6
@@ -140,6 +149,8 @@ def test_a_stream_refuses_what_it_cannot_add():
         RunningCorrelations(3).update([1.0, 2.0])
     with pytest.raises(DataError, match="infinity"):
         RunningCorrelations(2).update([1.0, np.inf])
+    with pytest.raises(DataError, match="cannot be read as numbers"):
+        RunningCorrelations(2).update(["a", "b"])
     with pytest.raises(DataError, match="the other has 2"):
         RunningCorrelations(3).merge(RunningCorrelations(2))
     assert RunningCorrelations(2).correlations().tolist() == [[1.0, 0.0], [0.0, 1.0]]

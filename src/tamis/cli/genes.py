@@ -56,7 +56,9 @@ def genes(
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="How many markers to show.")] = 20,
     table: Annotated[Path | None, typer.Option("--table", help="Write all markers to this CSV file.")] = None,
-    page: Annotated[Path | None, typer.Option("--page", help="Write a page with a line plot for each group.")] = None,
+    page: Annotated[
+        Path | None, typer.Option("--report", "--page", help="Write a page with a line plot for each group.")
+    ] = None,
     json: Json = False,
     *,
     reading: "Reading",

@@ -51,7 +51,9 @@ def outliers(
         typer.Option("--search", help="The order of the search; the result does not depend on it."),
     ] = "dynamic",
     seed: Seed = 0,
-    html: Annotated[Path | None, typer.Option("--html", help="Also write a page with a picture of each row.")] = None,
+    html: Annotated[
+        Path | None, typer.Option("--report", "--html", help="Also write a page with a picture of each row.")
+    ] = None,
     json: Json = False,
     *,
     reading: "Reading",

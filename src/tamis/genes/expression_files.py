@@ -195,7 +195,7 @@ def _annotated(
         return Expression.of_dataset(data, _time_column(data, time) or time or TIME_NAMES[0])
     is_file = Path(data).exists()
 
-    def loaded(target: str | None) -> Dataset:
+    def loaded(target: str | Sought | None) -> Dataset:
         # A file is read as it is: genes that are equal, or constant, are genes.
         own = read(Path(data), target, reading) if is_file else load(data, target, reading=reading)
         return replace(own, X=own.X.toarray()) if own.is_sparse else own
@@ -209,7 +209,7 @@ def _annotated(
         )
     column = _time_column(found, time)
     if column is None and is_file:
-        annotation = time or TIME_NAMES[0]
+        annotation = time or next((name for name in TIME_NAMES if loaded(Sought(name)).n_rows), TIME_NAMES[0])
         texts = [f"{value:g}" if isinstance(value, float) else str(value) for value in loaded(annotation).y.tolist()]
         if len(texts) != found.n_rows:
             raise DataError(f"{data}: {found.n_rows} samples have a condition and {len(texts)} a time")

@@ -323,7 +323,7 @@ def _conditions(expression: Expression, control: str | None, treated: str | None
     if treated is None:
         others = [name for name in known if name != control]
         if len(others) != 1:
-            raise TamisError(f"{expression.name}: name the other condition with --treated; the conditions are {shown}")
+            raise TamisError(f"{expression.name}: one other, or --treated, is needed; the conditions are {shown}")
         treated = others[0]
     if treated == control:
         raise TamisError(f"{expression.name}: treated and control are both {quoted(control)}; there must be two")

@@ -1,11 +1,13 @@
 """Weights of columns in support vector machines, for recursive elimination.
 
-Linear machines are solved on the Gram matrix of the rows (:class:`ByRows`) or on the columns (:class:`ByColumns`),
-Gaussian and polynomial ones on their kernel matrix (:class:`ByDistances`, :class:`ByProducts`).
+Linear machines are solved on the Gram matrix of the rows (:class:`ByRows`), on the columns (:class:`ByColumns`), or
+from the machine before (:class:`ByNewton`); Gaussian and polynomial ones on their kernel matrix (:class:`ByDistances`,
+:class:`ByProducts`).
 """
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -16,7 +18,9 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from tamis.base.errors import TamisError
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.margins.kernel import apply, inner_products, kernel_values, squared_distances, squared_norms
-from tamis.margins.pairs import column_path, gram_path
+from tamis.margins.newton import solve_newton
+from tamis.margins.pairs import column_path, gram_path, suits_columns, two_class_problems
+from tamis.margins.signed_rows import SignedRows
 from tamis.margins.solve import Solution
 
 #: Tolerance of a margin of 1 where the optimum is not reached exactly.
@@ -171,6 +175,49 @@ class ByColumns:
 
     def keep(self, kept: Mask) -> None:
         self._X, self._constant = self._X[:, kept], self._constant[kept]
+
+
+class ByNewton:
+    """The remaining columns of dense rows, no more than there are rows; `cost` is finite.
+
+    A machine starts from the weights that the rows had before the last columns were dropped. Where Newton's method does
+    not arrive, the machine is solved on the inner products of its rows.
+    """
+
+    def __init__(self, X: FloatArray, y: Codes, cost: FloatArray) -> None:
+        X = np.asarray(X, dtype=np.float64)
+        self._norms = np.sqrt(squared_norms(X.T))
+        self._X, self._y = X - X.mean(axis=0), y
+        self._problems = [
+            (rows, SignedRows.of(positive, cost[rows])) for rows, positive in two_class_problems(y, "ovo")
+        ]
+        self._alpha: list[FloatArray | None] = [None] * len(self._problems)
+
+    def machine_weights(self) -> tuple[FloatArray, list[Solution]]:
+        """Weight of each remaining column in the machine of each pair of classes, and the solutions."""
+        machines = [self._machine(place) for place in range(len(self._problems))]
+        return np.column_stack([one.weights for one in machines]), machines
+
+    def _machine(self, place: int) -> Solution:
+        rows, signed = self._problems[place]
+        part = self._X if rows.size == self._y.size else self._X[rows] - self._X[rows].mean(axis=0)
+        found = solve_newton(part, signed, self._alpha[place])
+        if found is None:
+            return self._fallback(part, place)
+        self._alpha[place] = found.alpha
+        weights, bounded = found.weights, bool((found.alpha >= signed.cost).any())
+        weights[np.abs(weights) <= _NOISE * float(np.linalg.norm(found.alpha)) * self._norms] = 0.0
+        return Solution(weights, found.intercept, 0, True, bounded)
+
+    def _fallback(self, part: FloatArray, place: int) -> Solution:
+        signed = self._problems[place][1]
+        other = ByColumns if suits_columns(part) else ByRows
+        weights, (found,) = other(part, (signed.signs > 0).astype(np.intp), signed.cost).machine_weights()
+        self._alpha[place] = np.minimum(np.abs(found.weights), signed.cost) if other is ByRows else None
+        return replace(found, weights=weights[:, 0])
+
+    def keep(self, kept: Mask) -> None:
+        self._X, self._norms = self._X[:, kept], self._norms[kept]
 
 
 class ByDistances:

@@ -61,9 +61,9 @@ class HighDOD(TakesNominal, _Rows):
     or not outlying with all its subsets: most subspaces need no computation. Found are the minimal ones, which have no
     smaller outlying subspace inside.
 
-    All undecided subspaces of one size are evaluated together. The next size is the one that is expected to decide most
-    subspaces for each that is evaluated (:func:`~tamis.outliers.search.expected_decided`), by the shares of outlying
-    subspaces among those of a sample of the rows. The order changes the time, and never what is found.
+    All undecided subspaces of one size are evaluated together. The next size is the one with which the fewest
+    evaluations are expected in all (:func:`~tamis.outliers.order.next_size`), by the shares of outlying subspaces among
+    those of a sample of the rows. The order changes the time, and never what is found.
 
     Parameters
     ----------

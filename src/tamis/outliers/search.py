@@ -9,6 +9,7 @@ import numpy as np
 
 from tamis.base.types import FloatArray, Mask
 from tamis.outliers.lattice import Lattice
+from tamis.outliers.order import next_size
 
 #: The orders in which the sizes of subspaces are searched.
 SEARCHES = ("dynamic", "saving", "saving_flat", "top_down", "bottom_up", "random")
@@ -100,30 +101,35 @@ class Sample:
         """The shares of the sizes up to `largest`."""
         return Sample(self.shares[:, :largest], self.rate)
 
-    def given(self, decided: Mapping[int, float]) -> FloatArray:
-        """The shares to expect of a row, given its own shares of some sizes.
+    def given(self, decided: Mapping[int, float]) -> tuple[FloatArray, FloatArray]:
+        """Shares that a row may have, given its own shares of some sizes, and how likely each are.
 
-        Sampled rows weigh more the more they are like the row there; with a small probability it is like none of them.
-        The share of outlying subspaces never falls with the size, because supersets of outlying ones are outlying.
+        These are the sampled rows, a row that is not outlying at all, and, with a small probability, rows like none of
+        them. Those weigh more that are more like the row at the sizes that are decided. The share of outlying subspaces
+        never falls with the size, because supersets of outlying ones are outlying.
 
         >>> sample = Sample(np.array([[0.0, 0.1, 1.0], [0.5, 0.9, 1.0]]), 0.5)
-        >>> sample.given({}), sample.given({1: 0.5, 3: 1.0}).round(2)
-        (array([0.125, 0.25 , 0.5  ]), array([0.5, 0.9, 1. ]))
+        >>> shares, weights = sample.given({})
+        >>> (weights @ shares).round(2)
+        array([0.13, 0.26, 0.52])
+        >>> shares, weights = sample.given({1: 0.5, 3: 1.0})
+        >>> (weights @ shares).round(2)
+        array([0.5 , 0.91, 1.  ])
         """
-        if not decided:
-            return self.mean
         n, largest = self.shares.shape
-        pool = np.vstack([self.shares, (np.tri(largest) + np.tri(largest, k=-1)).T / 2.0])
-        weights = np.repeat([(1.0 - _STRANGE) / n, _STRANGE / largest], [n, largest])
-        columns = [m - 1 for m in decided]
-        apart = (((pool[:, columns] - list(decided.values())) / _ALIKE) ** 2).sum(axis=1)
-        expected = np.average(pool, axis=0, weights=weights * np.exp((apart.min() - apart) / 2.0))
-        for m, share in decided.items():
-            expected[m:] = np.maximum(expected[m:], share)
-            expected[: m - 1] = np.minimum(expected[: m - 1], share)
-            expected[m - 1] = share
-        found: FloatArray = expected
-        return found
+        strange = (np.tri(largest) + np.tri(largest, k=-1)).T / 2.0
+        pool = np.vstack([self.shares, np.zeros(largest), strange])
+        known = 1.0 - _STRANGE
+        weights = np.repeat([known * self.rate / n, known * (1.0 - self.rate), _STRANGE / largest], [n, 1, largest])
+        if decided:
+            columns = [m - 1 for m in decided]
+            apart = (((pool[:, columns] - list(decided.values())) / _ALIKE) ** 2).sum(axis=1)
+            weights *= np.exp((apart[weights > 0].min() - apart) / 2.0)
+            for m, share in decided.items():
+                pool[:, m:] = np.maximum(pool[:, m:], share)
+                pool[:, : m - 1] = np.minimum(pool[:, : m - 1], share)
+                pool[:, m - 1] = share
+        return pool, weights / weights.sum()
 
 
 def search(
@@ -148,9 +154,10 @@ def search(
         One of :data:`SEARCHES`. All subspaces of a size that are not decided yet are evaluated together. "top_down"
         begins with the largest and prunes the subsets of subspaces that are not outlying; "bottom_up" begins with the
         smallest and prunes the supersets of outlying ones. The others prune both: "random" takes sizes at random,
-        "saving" and "saving_flat" that with the highest total saving factor, and "dynamic" that which is expected to
-        decide most subspaces for each that is evaluated, by the sampled rows that are like this one so far. Where the
-        largest subspaces lack columns, all columns together are known to be outlying.
+        "saving" and "saving_flat" that with the highest total saving factor, and "dynamic" the one with which the
+        fewest evaluations are expected, by the sampled rows that are like this one so far
+        (:func:`~tamis.outliers.order.next_size`). Where the largest subspaces lack columns, all columns together are
+        known to be outlying.
     sample : Sample
         What is known of other rows.
     rng : Generator
@@ -173,8 +180,11 @@ def search(
         progress(1.0 - sum(unknown.values()) / lattice.size)
         if order == "dynamic":
             decided = {m: float(np.mean(of == _OUTLYING)) for m, of in state.items() if unknown[m] == 0}
-            up = sample.given(decided)
-            left.sort(key=partial(expected_decided, lattice=lattice, unknown=unknown, up=up), reverse=True)
+            if len(decided) == len(state):
+                break
+            outlying_so_far = {m: int(np.count_nonzero(of == _OUTLYING)) for m, of in state.items()}
+            best = next_size(lattice.n_columns, unknown, outlying_so_far, *sample.given(decided))
+            left.insert(0, left.pop(left.index(best)))
         elif order in ("saving", "saving_flat"):
             left.sort(key=partial(total_saving, lattice=lattice, unknown=unknown, up=sample.mean), reverse=True)
         m = left.pop(0)
@@ -230,26 +240,6 @@ def total_saving(m: int, lattice: Lattice, unknown: dict[int, int], up: FloatArr
     if m < largest:
         saved += up[m - 1] * left(range(m + 1, largest + 1)) * upward_saving(m, d, largest)
     return saved
-
-
-def expected_decided(m: int, lattice: Lattice, unknown: dict[int, int], up: FloatArray) -> float:
-    """Subspaces that are expected to be decided for each of size m that is evaluated; 0 where none is unknown.
-
-    With a share p of outlying subspaces of size m, a larger one of size t is pruned if it is outlying and so is one of
-    its C(t, m) subsets of size m: with a probability of ``min(up_t, 1 - (1 - p)^C(t, m))``, as if these were
-    independent. Smaller ones are pruned likewise if they are not outlying. Unlike the total saving factor this counts a
-    subspace once that many others would prune, and it weighs what is saved against what is evaluated.
-    """
-    if unknown[m] == 0:
-        return 0.0
-    p, d = float(up[m - 1]), lattice.n_columns
-    decided = float(unknown[m])
-    for t, n in unknown.items():
-        if t > m:
-            decided += n * min(up[t - 1], 1.0 - (1.0 - p) ** math.comb(t, m))
-        elif t < m:
-            decided += n * min(1.0 - up[t - 1], 1.0 - p ** math.comb(d - t, m - t))
-    return decided / unknown[m]
 
 
 def _prune_up(lattice: Lattice, state: dict[int, np.ndarray], m: int) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from scipy.sparse import issparse
 
 from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.errors import TamisError
@@ -14,7 +15,7 @@ from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray
 from tamis.base.validation import bearing_rows, row_terms
 from tamis.incremental.elimination import Path, eliminate, size_to_keep
-from tamis.margins.elimination import ByColumns, ByRows, Fit, warn_unsettled
+from tamis.margins.elimination import ByColumns, ByNewton, ByRows, Fit, warn_unsettled
 from tamis.margins.pairs import suits_columns
 from tamis.margins.variable_elimination import Aggregate, VariableWeights
 
@@ -80,8 +81,10 @@ class Corona(SharedFit, WeightedSelector):
 
     Notes
     -----
-    The machines are solved on the Gram matrix of the rows, from which the products of dropped columns are subtracted.
-    One elimination serves every `k`. Sample weights multiply C row by row: weight 2 counts as the row twice.
+    A machine starts from the one before (:class:`~tamis.margins.elimination.ByNewton`). Where there are more columns
+    than rows, and for sparse rows or a hard margin, it is solved on the Gram matrix of the rows, from which the
+    products of dropped columns are subtracted. One elimination serves every `k`. Sample weights multiply C row by row:
+    weight 2 counts as the row twice.
 
     References
     ----------
@@ -144,7 +147,7 @@ class Corona(SharedFit, WeightedSelector):
         sizes = {one._size(members) for one in estimators}
         X, y, weight, _ = bearing_rows(X, y, sample_weight, self.classes_, "Corona")
         unit, _ = row_terms(y, weight, class_weight=self.class_weight, ridge=0.0)
-        remaining = (ByColumns if suits_columns(X) and np.isfinite(self.C) else ByRows)(X, y, self.C * unit)
+        remaining = self._machines(X)(X, y, self.C * unit)
         weigh = VariableWeights(remaining, members, self.aggregate)
         return names, members, eliminate(weigh, names.size, self.step, sizes), weigh.fits
 
@@ -159,6 +162,14 @@ class Corona(SharedFit, WeightedSelector):
         self.variable_support_ = places < size
         later, earlier = places[members].max(axis=1), places[members].min(axis=1)
         return Selection.first(np.lexsort((earlier, later)), int((later < size).sum()))
+
+    def _machines(self, X: Any) -> type[ByColumns] | type[ByNewton] | type[ByRows]:
+        """The quickest way to solve the machines."""
+        if np.isinf(self.C):
+            return ByRows
+        if not issparse(X) and X.shape[1] <= X.shape[0]:
+            return ByNewton
+        return ByColumns if suits_columns(X) else ByRows
 
     def _size(self, members: np.ndarray) -> int:
         """The number of variables to select."""

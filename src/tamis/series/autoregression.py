@@ -7,7 +7,7 @@ import numpy as np
 
 from tamis.base.types import FloatArray
 from tamis.series.correlation import Table
-from tamis.series.running import is_constant
+from tamis.series.running import is_constant, known_means
 
 #: Directions of the past in which it varies less than this share are rounding.
 _NOISE = 1e-12
@@ -35,11 +35,10 @@ def autoregression_rows(items: Sequence[FloatArray], order: int) -> Table:
     rows = np.zeros((len(items), items[0].shape[1], order))
     undefined = np.zeros(len(items), dtype=np.int64)
     for number, item in enumerate(items):
-        values = np.asarray(item, dtype=np.float64, order="C").T
+        values = np.asarray(item, dtype=np.float64, order="C")
         known = ~np.isnan(values)
-        count = known.sum(axis=1)
-        mean = np.where(known, values, 0.0).sum(axis=1) / np.maximum(count, 1)
-        z = values - mean[:, None]
+        mean, count = known_means(values, known), known.sum(axis=0)
+        z, known = np.ascontiguousarray((values - mean).T), known.T
         constant = is_constant((np.where(known, z, 0.0) ** 2).sum(axis=1), mean, count)
         undefined[number] = constant.sum() if z.shape[1] > order else z.shape[0]
         if z.shape[1] > order:

@@ -31,16 +31,17 @@ def correlation_rows(items: Sequence[FloatArray]) -> Table:
     upper = np.triu_indices(n_variables, 1)
     rows, undefined = np.empty((len(items), upper[0].size)), np.empty(len(items), dtype=np.int64)
     for number, item in enumerate(items):
-        values = np.asarray(item, dtype=np.float64, order="C")
-        if np.isnan(values).any():
-            stream = RunningCorrelations(n_variables).update(values)
+        # A constant variable has deviations of exactly 0 from its first value, and so from its mean.
+        deviations = np.subtract(item, item[0], dtype=np.float64)
+        mean = np.ones(len(item)) @ deviations / len(item)
+        if np.isnan(mean).any():
+            stream = RunningCorrelations(n_variables).update(item)
             rows[number], undefined[number] = stream.pairs(), stream.undefined
             continue
-        mean = values.mean(axis=0)
-        deviations = values - mean
+        deviations -= mean
         products = deviations.T @ deviations
         scatter = products.diagonal()
-        constant = is_constant(scatter, mean, float(len(values)))
+        constant = is_constant(scatter, item[0] + mean, float(len(item)))
         length = np.sqrt(np.where(constant, np.inf, scatter))
         rows[number] = np.clip(products / length / length[:, None], -1.0, 1.0)[upper]
         undefined[number] = (constant[upper[0]] | constant[upper[1]]).sum()

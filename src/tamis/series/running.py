@@ -54,15 +54,17 @@ class RunningCorrelations:
 
     def update(self, values: FloatArray) -> Self:
         """Add values of shape (n_times, n_variables), or those of one time point; NaN is missing."""
-        block = np.atleast_2d(np.asarray(values, dtype=np.float64))
+        try:
+            block = np.atleast_2d(np.asarray(values, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise DataError("values cannot be read as numbers in rows of equal length") from None
         if block.ndim != 2 or block.shape[1] != self.n_variables:
             raise DataError(f"values must have {self.n_variables} variables; got shape {np.shape(values)}")
         if np.isinf(block).any():
             raise DataError("values contain infinity")
         known = ~np.isnan(block)
-        count = known.sum(axis=0)
         # Deviations from the mean of the block: products of large values would cancel.
-        shift = divide(np.where(known, block, 0.0).sum(axis=0), count)
+        shift = known_means(block, known)
         deviations, there = np.where(known, block - shift, 0.0), known.astype(np.float64)
         both = there.T @ there
         totals = deviations.T @ there
@@ -112,6 +114,20 @@ class RunningCorrelations:
         self._scatter = self._scatter + scatter + away**2 * between
         self._product = self._product + product + away * away.T * between
         self._count = total
+
+
+def known_means(values: FloatArray, known: Mask) -> FloatArray:
+    """Means of the known values of each column, 0 without any; exact where all are equal, however many.
+
+    >>> values = np.full((100_000, 1), 0.1)
+    >>> known_means(values, values > 0) == 0.1, sum(values) / 100_000 == 0.1
+    (array([ True]), array([False]))
+    """
+    if not len(values):
+        return np.zeros(values.shape[1])
+    first = np.take_along_axis(np.where(known, values, 0.0), known.argmax(axis=0)[None], axis=0)[0]
+    found: FloatArray = first + divide(np.where(known, values - first, 0.0).sum(axis=0), known.sum(axis=0))
+    return found
 
 
 def is_constant(scatter: FloatArray, mean: FloatArray, count: FloatArray | float) -> Mask:

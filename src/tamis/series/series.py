@@ -193,13 +193,21 @@ class Series:
             holds = ", numbers"
         return f"Series({self.name}: {self.n_items} items of {times} time points, {self.n_variables} variables{holds})"
 
+    def _n_copies(self, rows: FloatArray) -> int:
+        """Number of items that equal an earlier one; only items with the same row can."""
+        alike: dict[bytes, list[FloatArray]] = {}
+        for row, item in zip(rows, self.items, strict=True):
+            alike.setdefault(row.tobytes(), []).append(item)
+        groups = [items for items in alike.values() if len(items) > 1]
+        return sum(len(items) - len({(item.shape, item.tobytes()) for item in items}) for items in groups)
+
     def _dataset(self, table: Table, names: Sequence[str], undefined: str) -> Dataset:
         notes = [*self.notes]
         if table.undefined.all() and (table.undefined == table.rows.shape[1]).all():
             raise DataError(f"{self.name}: all {undefined}")
         if number := int(table.undefined.sum()):
             notes.append(f"{number} of {table.rows.size} {undefined}: they are 0")
-        same = self.n_items - len({(item.shape, item.tobytes()) for item in self.items})
+        same = self._n_copies(table.rows)
         if same:
             notes.append(f"{same} items equal another one: such items in training and test rows make errors too small")
         known: Any = {"name": self.name, "target": self.target, "notes": tuple(notes)}
