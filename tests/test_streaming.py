@@ -151,13 +151,20 @@ def test_rows_without_a_class_are_left_out_with_a_note(tmp_path, counts):
     close(found.whole.values, scores.get("f")(X[known], y[known]))
 
 
-def test_blocks_of_columns_and_workers_make_no_difference(parquet):
+def limit_for(table: ParquetTable, columns: int) -> float:
+    """Memory for so many columns of the largest piece, and the sums of three classes of these and of all columns."""
+    of_column = 3 * 3 * 3 * 8
+    return 2 * memory.PROCESS + columns * (40 * table.expansion + of_column) + COLUMNS * of_column
+
+
+def test_blocks_of_columns_and_workers_make_no_difference(parquet, monkeypatch):
     table, target = opened(parquet)
+    # Two pieces a task: which of them are added up first must not depend on memory.
+    monkeypatch.setattr(memory, "_TASK", table.pieces[0].size + 1.0)
     one = streamed_scores(table, target, scores.get("f"), limit=LIMIT, engine="serial")
-    # Room for seven columns of the largest piece, and what a worker keeps of them.
-    room = 7 * (40 * table.expansion + 3 * 3 * 3 * 8)
-    narrow = streamed_scores(table, target, scores.get("f"), limit=2 * memory.PROCESS + room, engine="serial")
+    narrow = streamed_scores(table, target, scores.get("f"), limit=limit_for(table, 7), engine="serial")
     two = streamed_scores(table, target, scores.get("f"), limit=LIMIT, engine="local(2)")
+    assert one.scanned.read < 12
     assert narrow.scanned.read == 5 * one.scanned.read
     np.testing.assert_array_equal(one.whole.values, narrow.whole.values)
     np.testing.assert_array_equal(one.whole.values, two.whole.values)
@@ -202,6 +209,25 @@ def test_a_pass_that_was_stopped_goes_on(parquet, monkeypatch):
     assert [*seen, *reads] == [piece.where for piece in table.pieces]
     np.testing.assert_array_equal(found.whole.values, whole)
     assert not list(kept_sums.kept_folder().iterdir())
+
+
+@pytest.mark.parametrize(("before", "after", "kept"), [(7, COLUMNS, 17), (COLUMNS, 7, 0), (7, 7, 17), (7, 4, 0)])
+def test_sums_of_other_blocks_of_columns_are_not_mixed_up(before, after, kept, parquet, monkeypatch):
+    table, target = opened(parquet)
+    f = scores.get("f")
+    whole = streamed_scores(table, target, f, limit=LIMIT, engine="serial", resume=False).whole.values
+
+    def stopped(done: float, total: float) -> None:
+        seen.append(done)
+        if len(seen) == 18:
+            raise KeyboardInterrupt
+
+    seen: list[float] = [0.0] * (0 if before < COLUMNS else 10)
+    with pytest.raises(KeyboardInterrupt):
+        streamed_scores(table, target, f, limit=limit_for(table, before), engine="serial", progress=stopped)
+    found = streamed_scores(table, target, f, limit=limit_for(table, after), engine="serial")
+    assert found.scanned.kept == kept
+    np.testing.assert_array_equal(found.whole.values, whole)
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 cut", None])

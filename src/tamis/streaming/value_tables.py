@@ -21,7 +21,7 @@ from tamis.engines.engine import open_engine
 from tamis.engines.progress import Step
 from tamis.kernels.value_tables import count_between
 from tamis.streaming.memory import Task, columns_at_a_time, default_limit
-from tamis.streaming.scan import SUMS, Pass, scan
+from tamis.streaming.scan import Pass, scan
 from tamis.streaming.target import StreamedTarget
 
 #: Bins of a column.
@@ -108,7 +108,7 @@ def table_scores(
     n_features = len(table.feature_names)
     of_column = 8.0 * BINS * (n_classes + 4)
     with open_engine(engine, None) as workers:
-        at_most = columns_at_a_time(table, limit, workers.workers, SUMS * of_column)
+        at_most = columns_at_a_time(table, limit, workers.per_machine, of_column)
     width = max(1, min(at_most, int(_TABLES // of_column)))
     values, coarse = np.empty(n_features), np.empty(n_features)
     codes = target.codes
