@@ -114,7 +114,7 @@ def measured(command: list[str]) -> tuple[float, float, float]:
     peak = 0.0
     while process.poll() is None:
         peak = max(peak, _resident(process))
-        time.sleep(0.05)
+        time.sleep(0.2)
     wall = time.perf_counter() - begin
     usage = os.times()
     cpu = usage.children_user + usage.children_system

@@ -21,7 +21,7 @@ import tamis
 from tamis import scores
 from tamis.base.errors import DataError, TamisError
 from tamis.compose.parser import parse
-from tamis.compose.streamed import StreamedTable
+from tamis.compose.streamed import RankingStep, StreamedTable
 from tamis.data.chunks import lines
 from tamis.data.chunks.formats import open_chunked
 from tamis.data.chunks.parquet import ParquetTable
@@ -31,7 +31,8 @@ from tamis.kernels.value_tables import count_between
 from tamis.streaming import kept_sums, memory
 from tamis.streaming.scores import Folds, streamed_scores
 from tamis.streaming.target import StreamedTarget
-from tamis.streaming.value_tables import cuts_of, table_scores
+from tamis.streaming.value_tables import _Counter, _score_of, _upper, cuts_of, table_scores
+from tamis.trees.stumps import stumps
 from tamis.validation.folds import StratifiedFolds
 from tamis.validation.prefilter import divisions_of
 
@@ -180,6 +181,16 @@ def test_folds_of_splits_and_single_sets_of_training_rows():
         np.testing.assert_array_equal(np.flatnonzero(part == number % 5), split.test)
 
 
+@pytest.mark.parametrize(("limit", "free"), [("3000000", 2.5e6), ("max", 5e6), ("900000", 0.4e6)])
+def test_the_limit_of_a_container_counts(limit, free, tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "_GROUP", tmp_path)
+    (tmp_path / "memory.max").write_text(limit + "\n")
+    (tmp_path / "memory.current").write_text("800000\n")
+    (tmp_path / "memory.stat").write_text("anon 500000\ninactive_file 300000\n")
+    monkeypatch.setattr(memory, "_free_on_machine", lambda: 5e6)
+    assert memory.free_memory() == free
+
+
 # After a kill
 
 
@@ -230,6 +241,32 @@ def test_sums_of_other_blocks_of_columns_are_not_mixed_up(before, after, kept, p
     np.testing.assert_array_equal(found.whole.values, whole)
 
 
+def test_tables_of_values_that_were_stopped_go_on(parquet, monkeypatch):
+    table, target = opened(parquet)
+    ssv = scores.get("ssv")
+    whole = table_scores(table, target, ssv, limit=LIMIT, engine="serial", resume=False)
+    # Three blocks of ten columns, of which the second is stopped in the middle.
+    monkeypatch.setattr("tamis.streaming.value_tables._TABLES", 10 * 8 * 256 * 7.0)
+    seen = []
+
+    def stopped(done: float, total: float) -> None:
+        seen.append(done / total)
+        if done > 0.5 * total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        table_scores(table, target, ssv, limit=LIMIT, engine="serial", progress=stopped)
+    begins = []
+    again = table_scores(
+        table, target, ssv, limit=LIMIT, engine="serial", progress=lambda done, total: begins.append(done / total)
+    )
+    assert begins[0] == pytest.approx(seen[-1], abs=0.01)
+    assert begins[-1] == pytest.approx(1.0)
+    assert re.search(r"had read 5\d % of the file", again.notes[1])
+    np.testing.assert_array_equal(again.scored.values, whole.scored.values)
+    assert not list(kept_sums.kept_folder().iterdir())
+
+
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 cut", None])
 def test_damaged_sums_are_computed_again(damage, parquet, monkeypatch):
     table, target = opened(parquet)
@@ -277,27 +314,67 @@ def test_the_kernel_counts_as_numpy_does(seed, dtype):
 @pytest.mark.parametrize("name", ["ssv", "stump", "modl", "mi"])
 def test_columns_of_few_values_are_exact(name, parquet, counts):
     X, y = counts
-    found, note = table_scores(*opened(parquet), scores.get(name), limit=LIMIT, engine="serial")
-    close(found.values, scores.get(name)(X, y))
-    assert "is exact" in note
+    found = table_scores(*opened(parquet), scores.get(name), limit=LIMIT, engine="serial")
+    close(found.scored.values, scores.get(name)(X, y))
+    assert "is exact" in found.notes[0]
 
 
 @pytest.mark.parametrize("name", ["ssv", "stump"])
-def test_columns_of_many_values_are_as_close_as_is_said(name, tmp_path):
+@pytest.mark.parametrize("classes", [2, 3])
+def test_scores_of_a_single_split_lie_within_their_bounds(name, classes, tmp_path):
+    rng = np.random.default_rng(classes)
+    X, y = rng.normal(size=(3000, 6)).astype(np.float32), rng.integers(0, classes, 3000)
+    X[:, 2] += y
+    # The best split lies within a group: the classes have values of their own there.
+    X[:, 3] = np.where(np.abs(X[:, 3]) < 0.004, 0.001 * y, X[:, 3])
+    table, target = opened(write_parquet(tmp_path / "p", X, y, rows=500))
+    found = table_scores(table, target, scores.get(name), limit=LIMIT, engine="serial")
+    exact, values = scores.get(name)(X, y), found.scored.values
+    assert "256 groups" in found.notes[0]
+    assert (values <= exact * (1 + 1e-12)).all()
+    assert (found.upper >= exact * (1 - 1e-12)).all()
+    assert (found.upper - values).max() < 0.03 * exact.max()
+    assert f"at most {(found.upper - values).max():.3g} too low" in found.notes[0]
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["ssv", "stump"]), st.sampled_from([2, 3, 4]))
+def test_bounds_hold_whatever_the_order_within_a_group(seed, name, classes):
+    rng = np.random.default_rng(seed)
+    x, y = rng.permutation(40).astype(float), rng.integers(0, classes, 40)
+    x[rng.random(40) < 0.1] = np.nan
+    x[rng.random(40) < 0.2] = 7.0
+    cuts = np.full((1, 255), np.inf)
+    cuts[0, :4] = np.sort(rng.choice(39, 4, replace=False)) + 0.5
+    tables = _Counter(cuts, classes)(x[:, None], y)
+    score = scores.get(name)
+    exact = stumps(x[:, None], y, None, criterion="ssv" if name == "ssv" else "balanced_error")[0]
+    slack = 1e-9 * max(1.0, exact)
+    assert _score_of(tables, 0, score, {}) <= exact + slack
+    assert exact <= _upper(tables, 0, score, {}) + slack
+
+
+def test_a_note_says_how_many_columns_could_be_selected_as_well(tmp_path):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(2000, 8)).astype(np.float32), np.arange(2000) % 2
+    X[:, 2:] = X[:, :1] + 0.5 * y[:, None] + 1e-3 * X[:, 2:]
+    X[:, :2] += 2 * y[:, None]
+    source = StreamedTable.open(write_parquet(tmp_path / "p", X, y, rows=500), engine="serial")
+    sure, unsure = (source.ranking(RankingStep.of(parse(by).parts[0])).notes for by in ("ssv(2)", "ssv(4)"))
+    assert len(sure) == 1
+    assert re.match(r"[1-4] columns that are not selected may be as good as the last of the 4 that are", unsure[1])
+
+
+@pytest.mark.parametrize("name", ["modl", "mi"])
+def test_other_scores_of_many_values_are_close(name, tmp_path):
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(3000, 6)).astype(np.float32), rng.integers(0, 2, 3000)
     X[:, 2] += y
     table, target = opened(write_parquet(tmp_path / "p", X, y, rows=500))
-    found, note = table_scores(table, target, scores.get(name), limit=LIMIT, engine="serial")
-    exact = scores.get(name)(X, y)
-    assert "256 groups" in note
-    share = float(note.split("at most ")[1].split(" %")[0]) / 100
+    found = table_scores(table, target, scores.get(name), limit=LIMIT, engine="serial")
+    assert found.upper is None
+    np.testing.assert_allclose(found.scored.values, scores.get(name)(X, y), atol=0.003)
+    share = float(found.notes[0].split("at most ")[1].split(" %")[0]) / 100
     assert 0.003 < share < 0.02
-    # The rows of a group can change a distance of distribution functions by no more than their share.
-    slack = 2 * share * (1 if name == "stump" else (y == 0).sum() * (y == 1).sum())
-    assert (found.values <= exact + 1e-9).all()
-    assert (found.values >= exact - 2 * slack).all()
-    assert found.values.argmax() == 2
 
 
 def test_cuts_divide_the_values_evenly():

@@ -135,6 +135,11 @@ def _width(blocks: Sequence[Sequence[Task]]) -> int:
     return max(block[0].stop - block[0].start for block in blocks)
 
 
+def digest(array: np.ndarray | None) -> str:
+    """A digest of the values of an array."""
+    return "" if array is None else blake2b(np.ascontiguousarray(array).tobytes(), digest_size=16).hexdigest()
+
+
 def kept_folder() -> Path:
     """Where sums are kept: ``tamis/passes`` in the user's folder of caches."""
     try:

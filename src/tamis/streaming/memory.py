@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
@@ -19,6 +20,9 @@ _TASK = 64e6
 
 #: Copies of a summary that a process holds: its own, a new one, and their sum.
 _SUMS = 3
+
+#: Where Linux tells the limit of a container.
+_GROUP = Path("/sys/fs/cgroup")
 
 #: Share of the free memory that is taken where no limit is given.
 _SHARE = 0.5
@@ -51,11 +55,25 @@ class Task:
 
 
 def free_memory() -> float:
-    """Bytes of memory that are free, or could be; infinite where the system does not tell.
+    """Bytes of memory that are free, or could be, on the machine and in its container; infinite where nothing tells.
 
     >>> free_memory() > 0
     True
     """
+    return min(_free_on_machine(), _free_in_container())
+
+
+def _free_in_container() -> float:
+    """What the control group of the processes may still take, beside the files that it has cached."""
+    try:
+        limit, used = ((_GROUP / name).read_text(encoding="ascii") for name in ("memory.max", "memory.current"))
+        kept = dict(line.split() for line in (_GROUP / "memory.stat").read_text(encoding="ascii").splitlines())
+        return max(0.0, float(limit) - float(used) + float(kept["inactive_file"]))
+    except (OSError, KeyError, ValueError):
+        return np.inf  # no group, or "max"
+
+
+def _free_on_machine() -> float:
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             found = dict(line.split(":", 1) for line in file)
@@ -95,7 +113,6 @@ def tasks_for(
     The rows of the largest piece decide how many columns are read at a time:
 
     >>> from types import SimpleNamespace
-    >>> from pathlib import Path
     >>> pieces = [Piece(Path("a"), "row group 1", 0, 10_000, 10**8), Piece(Path("a"), "row group 2", 0, 100, 10**6)]
     >>> table = SimpleNamespace(pieces=pieces, feature_names=np.arange(100_000), expansion=12.0)
     >>> [len(block) for block in tasks_for(table, 6.6e9, 1, 0.0)], tasks_for(table, 6.6e9, 1, 0.0)[1][0].start

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from hashlib import blake2b
 from importlib.metadata import version
 from itertools import islice
 from typing import Any
@@ -17,7 +16,7 @@ from tamis.base.types import FloatArray, Matrix
 from tamis.contingency.class_counts import ClassCounts
 from tamis.data.chunks.chunked import Chunked
 from tamis.engines.progress import Step
-from tamis.streaming.kept_sums import KeptSums
+from tamis.streaming.kept_sums import KeptSums, digest
 from tamis.streaming.memory import default_limit
 from tamis.streaming.scan import Pass, Scanned, added, at_once, scan
 from tamis.streaming.target import StreamedTarget
@@ -143,7 +142,7 @@ def streamed_scores(
     wanted = Pass(table, codes, parts, sizes, summarise, together)
     probe = summarise(_PROBE, None if codes is None else np.zeros(3, dtype=np.intp if task == "classify" else float))
     column_bytes = sum(array.nbytes for array in probe.arrays().values()) / _PROBE.shape[1] * wanted.n_sums
-    kept = KeptSums(_identity(wanted, score, options), type(probe)) if resume else None
+    kept = KeptSums(identity(wanted, score, options), type(probe)) if resume else None
     found = scan(
         wanted,
         limit=default_limit() if limit is None else limit,
@@ -220,12 +219,8 @@ def _without_each(parts: Sequence[Any]) -> Iterator[Any]:
         before = added(before, one)
 
 
-def _identity(wanted: Pass, score: Score, options: Mapping[str, Any]) -> dict[str, Any]:
+def identity(wanted: Pass, score: Score, options: Mapping[str, Any]) -> dict[str, Any]:
     """What the sums depend on."""
-
-    def digest(array: FloatArray | None) -> str:
-        return "" if array is None else blake2b(np.ascontiguousarray(array).tobytes(), digest_size=16).hexdigest()
-
     table = wanted.table
     files = {piece.path for piece in table.pieces}
     return {

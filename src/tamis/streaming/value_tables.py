@@ -2,11 +2,13 @@
 
 A first pass over a few pieces of the file finds cuts; a second over all rows counts the rows of each class between
 them. A column of at most 256 different values is counted value by value, and its score is exact. Of others the rows
-between two cuts count as one value, their mean.
+between two cuts count as one value, their mean. The score of a single split (ssv, stump) is then exact or too low, and
+the tables tell by how much at most: where the best split lies between two cuts, it does best to divide no class.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,16 @@ import scipy.sparse as sp
 
 from tamis.base.errors import TamisError
 from tamis.base.score import Score, Scored
-from tamis.base.summary import ArrayFields
-from tamis.base.types import FloatArray, Matrix
+from tamis.base.summary import ArrayFields, beside
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.data.chunks.chunked import Chunked, Columns, Piece
 from tamis.engines.engine import open_engine
 from tamis.engines.progress import Step
 from tamis.kernels.value_tables import count_between
+from tamis.streaming.kept_sums import KeptSums, digest
 from tamis.streaming.memory import Task, columns_at_a_time, default_limit
 from tamis.streaming.scan import Pass, scan
+from tamis.streaming.scores import identity
 from tamis.streaming.target import StreamedTarget
 
 #: Bins of a column.
@@ -32,6 +36,9 @@ _PIECES, _ROWS = 16, 20_000
 
 #: Bytes of the tables of all columns that are computed at a time.
 _TABLES = 256e6
+
+#: Classes up to which a bound of the score is computed: a table for each set of them.
+_CLASSES = 6
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,24 @@ class ValueTables(ArrayFields):
         return np.asarray(mixed.max(axis=0) / np.maximum(known, 1.0))
 
 
+@dataclass(frozen=True)
+class TableScores:
+    """Scores from tables of values.
+
+    Attributes
+    ----------
+    scored : Scored
+    upper : array of shape (n_features,), optional
+        What the score of a column is at most, if its values are told apart; None where no bound is known.
+    notes : list of str
+        How exact the scores are, and what an earlier pass had read.
+    """
+
+    scored: Scored
+    upper: FloatArray | None
+    notes: list[str]
+
+
 @dataclass(frozen=True, eq=False)
 class _Counter:
     """``summarise(X, y)`` for the columns from `start`."""
@@ -89,9 +114,10 @@ def table_scores(
     *,
     limit: float | None = None,
     engine: str = "local",
+    resume: bool = True,
     progress: Step | None = None,
-) -> tuple[Scored, str]:
-    """Score columns by their tables of values; a note says how exact that is.
+) -> TableScores:
+    """Score columns by their tables of values.
 
     For scores of single columns that take weights, with a target of classes. The parameters are those of
     :func:`tamis.streaming.scores.streamed_scores`.
@@ -106,34 +132,103 @@ def table_scores(
     n_classes = len(target.labelled.classes)
     limit = default_limit() if limit is None else limit
     n_features = len(table.feature_names)
-    of_column = 8.0 * BINS * (n_classes + 4)
+    of_column = _bytes_of_column(n_classes)
     with open_engine(engine, None) as workers:
         at_most = columns_at_a_time(table, limit, workers.per_machine, of_column)
     width = max(1, min(at_most, int(_TABLES // of_column)))
-    values, coarse = np.empty(n_features), np.empty(n_features)
-    codes = target.codes
-    for start in range(0, n_features, width):
-        span = _Span(table, start, min(start + width, n_features))
-        counter = _Counter(_cuts(span, engine), n_classes)
-        done = start / n_features
+    given = dict(options or {})
+    wanted = _Wanted(table, target.codes, n_classes, score, given, limit, engine)
+    size = float(sum(piece.size for piece in table.pieces))
+    edges = [*range(0, n_features, width), n_features]
+    blocks = [[Task(0, len(table.pieces), start, stop, size)] for start, stop in pairwise(edges)]
+    finished = KeptSums(wanted.identity, _BlockScores) if resume else None
+    if finished is not None:
+        blocks = finished.agreed(blocks)
+    found: list[_BlockScores] = []
+    kept = 0.0
+    for number, block in enumerate(blocks):
+        start, share = block[0].start, (block[0].stop - block[0].start) / n_features
 
-        def step(read: float, whole: float, done: float = done, part: float = width / n_features) -> None:
+        def step(read: float, whole: float, start: int = start, share: float = share) -> None:
             if progress is not None:
-                progress(done * whole + part * read, whole)
+                progress(start / n_features * whole + share * read, whole)
 
-        found = scan(
-            Pass(span, codes, None, (1,), counter),
-            limit=limit,
-            column_bytes=of_column,
-            engine=engine,
-            whole=True,
-            progress=step,
-        ).parts[0][0]
-        assert isinstance(found, ValueTables)
-        columns = slice(span.start, span.stop)
-        values[columns] = [_score_of(found, j, score, dict(options or {})) for j in range(span.stop - span.start)]
-        coarse[columns] = found.coarseness
-    return Scored(values), _note(score.name, coarse)
+        done, earlier = (0, []) if finished is None else finished.read(number, block)
+        if done:
+            found += earlier
+            kept += share
+            continue
+        one, part = _block_scores(wanted, _Span(table, start, block[0].stop), step, resume=resume)
+        found.append(one)
+        kept += share * part
+        if finished is not None:
+            finished.write(number, block, 1, [one])
+    if finished is not None:
+        finished.remove()
+    whole: _BlockScores = beside(found)
+    upper = whole.upper if score.single_split and n_classes <= _CLASSES else None
+    notes = [_note(score.name, whole.values, whole.coarse, upper)]
+    if kept:
+        notes.append(f"an earlier pass that was stopped had read {100 * kept:.0f} % of the file")
+    return TableScores(Scored(whole.values), upper, notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Wanted:
+    """What is computed of a table."""
+
+    table: Chunked
+    codes: Codes
+    n_classes: int
+    score: Score
+    options: dict[str, Any]
+    limit: float
+    engine: str
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What the scores depend on."""
+        return identity(Pass(self.table, self.codes, None, (1,), _Counter), self.score, self.options)
+
+
+@dataclass(frozen=True)
+class _BlockScores(ArrayFields):
+    """Scores of a block of columns, the bounds, and the largest shares of rows that were counted together."""
+
+    values: FloatArray
+    upper: FloatArray
+    coarse: FloatArray
+
+
+def _block_scores(wanted: _Wanted, span: "_Span", progress: Step, *, resume: bool) -> tuple[_BlockScores, float]:
+    """The scores of a block of columns, and the share of the file that an earlier pass had read."""
+    counter = _Counter(_cuts(span, wanted.engine), wanted.n_classes)
+    own = {**wanted.identity, "columns": [span.start, span.stop], "cuts": digest(counter.cuts)}
+    kept = KeptSums(own, ValueTables) if resume else None
+    scanned = scan(
+        Pass(span, wanted.codes, None, (1,), counter),
+        limit=wanted.limit,
+        column_bytes=_bytes_of_column(wanted.n_classes),
+        engine=wanted.engine,
+        kept=kept,
+        whole=True,
+        progress=progress,
+    )
+    tables = scanned.parts[0][0]
+    assert isinstance(tables, ValueTables)
+    columns = range(span.stop - span.start)
+    values = np.array([_score_of(tables, j, wanted.score, wanted.options) for j in columns])
+    coarse, upper = tables.coarseness, values.copy()
+    if wanted.score.single_split and wanted.n_classes <= _CLASSES:
+        for j in np.flatnonzero(coarse):
+            upper[j] = max(values[j], _upper(tables, j, wanted.score, wanted.options))
+    if kept is not None:
+        kept.remove()
+    return _BlockScores(values, upper, coarse), scanned.kept / (scanned.kept + scanned.read)
+
+
+def _bytes_of_column(n_classes: int) -> float:
+    return 8.0 * BINS * (n_classes + 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,25 +320,52 @@ def cuts_of(values: FloatArray, bins: int = BINS) -> FloatArray:
 
 def _score_of(found: ValueTables, column: int, score: Score, options: dict[str, Any]) -> float:
     """The score of one column: its bins are rows, which weigh as much as the rows in them."""
-    counts = found.counts[:, :, column]
-    rows = counts.sum(axis=0)
-    there = rows > 0
-    if not there.any():
+    rows = found.counts[:, :, column].sum(axis=0)
+    low, high = found.low[:, column], found.high[:, column]
+    with np.errstate(invalid="ignore"):
+        # The mean of equal values is one of them only without rounding.
+        means = np.where(low == high, low, np.clip(found.total[:, column] / np.maximum(rows, 1.0), low, high))
+    return _evaluated(found.counts[:, :, column], lambda classes, bins: means[bins], score, options)
+
+
+def _upper(found: ValueTables, column: int, score: Score, options: dict[str, Any]) -> float:
+    """What the score is at most: some classes have the least value of each bin, the others the largest."""
+    low, high = found.low[:, column], found.high[:, column]
+    n_classes = found.counts.shape[0]
+    sets = (np.array(one) for one in product([False, True], repeat=n_classes) if 0 < sum(one) < n_classes)
+
+    def largest(first: Mask) -> float:
+        return _evaluated(
+            found.counts[:, :, column],
+            lambda classes, bins: np.where(first[classes], low[bins], high[bins]),
+            score,
+            options,
+        )
+
+    return max(map(largest, sets))
+
+
+def _evaluated(
+    counts: FloatArray, value_of: Callable[[Codes, Codes], FloatArray], score: Score, options: dict[str, Any]
+) -> float:
+    """The score of a column in which the rows of a class in a bin have one value."""
+    classes, bins = np.nonzero(counts)
+    if not classes.size:
         return 0.0
-    # The mean of equal values is one of them only without rounding.
-    low, high = found.low[there, column], found.high[there, column]
-    means = np.where(low == high, low, np.clip(found.total[there, column] / rows[there], low, high))
-    classes, bins = np.nonzero(counts[:, there])
-    weight = counts[:, there][classes, bins]
-    return float(score.evaluate(means[bins][:, None], classes.astype(np.intp), weight, **options).values[0])
+    X = value_of(classes, bins)[:, None]
+    return float(score.evaluate(X, classes.astype(np.intp), counts[classes, bins], **options).values[0])
 
 
-def _note(name: str, coarse: FloatArray) -> str:
+def _note(name: str, values: FloatArray, coarse: FloatArray, upper: FloatArray | None) -> str:
     """How exact the scores are, in words."""
     inexact = int((coarse > 0).sum())
     if not inexact:
         return f"{name} is exact: no column has values that were counted together"
-    return (
+    grouped = (
         f"{name} of {inexact} of {coarse.size} columns was computed from {BINS} groups of neighbouring values; "
         f"a group holds at most {100 * coarse.max():.2g} % of the rows"
     )
+    if upper is None:
+        return grouped
+    return f"{grouped}; it is at most {(upper - values).max():.3g} too low, where the best column has {values.max():.4g}"
+
