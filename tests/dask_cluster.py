@@ -30,6 +30,9 @@ class Cluster:
         options = ("--host", "127.0.0.1", "--local-directory", str(self._folder), *options)
         return self._dask("worker", f"tcp://{self.place}", "--no-dashboard", *options, path=path)
 
+    def kill_scheduler(self) -> None:
+        self._processes[0].kill()
+
     def end(self) -> None:
         for process in reversed(self._processes):
             process.terminate()

@@ -140,7 +140,7 @@ class DelimitedTable:
         return self._known[name]
 
     def read(self, piece: Piece, columns: Columns) -> np.ndarray:
-        """Some features of the rows of a piece, column after column in memory."""
+        """Some features of the rows of a piece, row after row in memory: what is computed of them reads rows."""
         places, data = self.places[columns].tolist(), read_piece(piece)
         try:
             frame = self._parsed(data, places, pl.Float64)
@@ -148,7 +148,7 @@ class DelimitedTable:
             frame = self._carefully(data, places, piece)
         if frame.height != piece.rows:
             raise DataError(f"{piece.where}: has {frame.height} rows, and {piece.rows} when they were counted")
-        return frame.to_numpy(order="fortran")
+        return frame.to_numpy(order="c")
 
     def _first_pass(self, path: Path, line: int) -> tuple[list[Piece], pl.Series]:
         """The pieces of the file from a line on, and the target."""

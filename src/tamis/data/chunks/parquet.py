@@ -114,12 +114,12 @@ class ParquetTable:
         return pl.concat([part.cast(pl.String) for part in parts])
 
     def read(self, piece: Piece, columns: Columns) -> np.ndarray:
-        """Some features of the rows of a piece, column after column in memory."""
+        """Some features of the rows of a piece, row after row in memory: what is computed of them reads rows."""
         wanted = _numbers(self.feature_names[columns].tolist(), single=self.single)
         frame = _collected(piece, _scan(piece.path).slice(piece.start, piece.rows).select(wanted))
         if frame.height != piece.rows:
             raise DataError(f"{piece.where}: has {frame.height} rows where the footer says {piece.rows}")
-        return frame.to_numpy(order="fortran")
+        return frame.to_numpy(order="c")
 
 
 def parquet_files(folder: Path) -> list[Path]:
