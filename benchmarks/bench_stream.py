@@ -246,7 +246,7 @@ def _dask(folder: Path, score: str) -> None:
     address = "tcp://127.0.0.1:18786"
     start = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "18786", "--no-dashboard"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    children = [subprocess.Popen(start, **quiet)]  # type: ignore[call-overload]
+    children: list[subprocess.Popen[bytes]] = [subprocess.Popen(start, **quiet)]  # type: ignore[call-overload]
     worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
     setting = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
     times = []
@@ -256,11 +256,21 @@ def _dask(folder: Path, score: str) -> None:
             with Client(address, timeout=60) as client:
                 client.wait_for_workers(n_workers, timeout=60)
             code = [sys.executable, "-c", _FOLDS, str(folder), score, "1", f"dask://{address.removeprefix('tcp://')}"]
+            before = [_spent(child) for child in children[1:]]
             found = subprocess.run(code, check=True, capture_output=True, text=True).stdout
             times.append(float(found.split()[2]))
-            print(f"{n_workers} Dask workers: {times[-1]:.1f} s", flush=True)
+            cpu = [_spent(child) - spent for child, spent in zip(children[1:], before, strict=True)]
+            shown = " and ".join(f"{spent:.1f}" for spent in cpu)
+            print(f"{n_workers} Dask workers: {times[-1]:.1f} s; {shown} s of CPU time of the workers", flush=True)
         print(f"two are {times[0] / times[1]:.2f} times as fast as one", flush=True)
     finally:
         for child in reversed(children):
             child.send_signal(signal.SIGTERM)
             child.wait()
+
+
+def _spent(child: "subprocess.Popen[bytes]") -> float:
+    """Seconds of CPU time of a process and its children."""
+    process = psutil.Process(child.pid)
+    times = [one.cpu_times() for one in [process, *process.children(recursive=True)]]
+    return sum(one.user + one.system for one in times)

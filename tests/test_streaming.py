@@ -24,7 +24,7 @@ from tamis.compose.parser import parse
 from tamis.compose.streamed import RankingStep, StreamedTable
 from tamis.data.chunks import lines
 from tamis.data.chunks.formats import open_chunked
-from tamis.data.chunks.parquet import ParquetTable
+from tamis.data.chunks.parquet import ParquetTable, row_group_sizes
 from tamis.data.dataset import Dataset
 from tamis.data.reading import Reading
 from tamis.kernels.value_tables import count_between
@@ -78,6 +78,7 @@ def parquet(tmp_path_factory: pytest.TempPathFactory, counts: tuple[np.ndarray, 
 def small_pieces(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Every row group is a piece and a task, and sums are kept in a folder of the test."""
     monkeypatch.setattr("tamis.data.chunks.parquet._SMALL", 1)
+    monkeypatch.setattr("tamis.data.chunks.chunked._BLOCK", 8)
     monkeypatch.setattr(memory, "_TASK", 1.0)
     monkeypatch.setattr(kept_sums, "_PAUSE", 0.0)
     monkeypatch.setattr(kept_sums, "_TIMES", 0.0)
@@ -197,7 +198,7 @@ def test_the_limit_of_a_container_counts(limit, free, tmp_path, monkeypatch):
 def test_a_pass_that_was_stopped_goes_on(parquet, monkeypatch):
     table, target = opened(parquet)
     whole = streamed_scores(table, target, scores.get("f"), limit=LIMIT, engine="serial").whole.values
-    read, reads = ParquetTable.read, []
+    read, reads = ParquetTable.blocks, []
 
     def stopped(self, piece, columns):
         if len(reads) == 5:
@@ -205,12 +206,12 @@ def test_a_pass_that_was_stopped_goes_on(parquet, monkeypatch):
         reads.append(piece.where)
         return read(self, piece, columns)
 
-    monkeypatch.setattr(ParquetTable, "read", stopped)
+    monkeypatch.setattr(ParquetTable, "blocks", stopped)
     with pytest.raises(KeyboardInterrupt):
         streamed_scores(table, target, scores.get("f"), limit=LIMIT, engine="serial")
     seen, reads = reads, []
     monkeypatch.setattr(
-        ParquetTable, "read", lambda self, piece, columns: reads.append(piece.where) or read(self, piece, columns)
+        ParquetTable, "blocks", lambda self, piece, columns: reads.append(piece.where) or read(self, piece, columns)
     )
     # Another score, and another way to divide the rows, have nothing to do with it.
     assert streamed_scores(table, target, scores.get("ig"), limit=LIMIT, engine="serial").scanned.kept == 0
@@ -535,6 +536,10 @@ def test_files_that_cannot_be_read_are_named(tmp_path, counts):
     failing(folder, r"part1.parquet: has the column 'new', which part0.parquet has not")
     frame.with_columns(pl.col("g4").cast(pl.String)).write_parquet(folder / "part1.parquet")
     failing(folder, r"part1.parquet: column 'g4' has type String, and Float32 in part0.parquet")
+    frame.with_columns(pl.col("g4").cast(pl.Float64)).write_parquet(folder / "part1.parquet")
+    failing(folder, r"part1.parquet: column 'g4' has type Float64, and Float32 in part0.parquet")
+    frame.with_columns(pl.col("class") > 0).write_parquet(folder / "part1.parquet")
+    failing(folder, r"part1.parquet: column 'class' has type Boolean, and Int64 in part0.parquet")
     infinite = frame.with_columns(g4=pl.when(pl.int_range(pl.len()) == 50).then(np.inf).otherwise(pl.col("g4")))
     infinite.write_parquet(folder / "part1.parquet", row_group_size=40)
     failing(folder, r"part1.parquet, row group 2, column 'g4': holds an infinite number")
@@ -548,14 +553,32 @@ def test_files_that_cannot_be_read_are_named(tmp_path, counts):
     failing(folder, "too little for 1 workers", memory=1e6)
 
 
-def test_a_damaged_row_group_is_named(tmp_path, counts):
+def readable(path: Path, start: int, rows: int) -> bool:
+    try:
+        return pl.scan_parquet(path).slice(start, rows).collect().height > 0
+    except pl.exceptions.ComputeError:
+        return False
+
+
+@pytest.mark.parametrize("small", [1, 1 << 24])
+def test_a_damaged_row_group_is_named_and_nothing_is_written(small, tmp_path, counts, monkeypatch, run):
+    monkeypatch.setattr("tamis.data.chunks.parquet._SMALL", small)
     X, y = counts
     folder = write_parquet(tmp_path / "p", X, y, files=1)
-    content = bytearray((folder / "part0.parquet").read_bytes())
-    middle = len(content) // 4
-    content[middle : middle + 400] = os.urandom(400)
-    (folder / "part0.parquet").write_bytes(content)
-    failing(folder, r"part0.parquet, (row groups? \d+|column 'class').*cannot be read")
+    path = folder / "part0.parquet"
+    content = bytearray(path.read_bytes())
+    begin = int(row_group_sizes(path)[1][:2].sum())
+    content[begin : begin + 400] = b"\xff" * 400
+    path.write_bytes(content)
+    damaged = [1 + start // 40 for start in range(0, ROWS, 40) if not readable(path, start, 40)]
+    assert damaged[0] > 1
+    output = tmp_path / "few.csv"
+    code, out, err = run("select", folder, "f(5) | mrmr(2)", "--engine", "serial", "--output", output)
+    assert code == 2
+    place = f"tamis: {path}, row group {damaged[0]}: cannot be read, it may be damaged ("
+    assert (err[: len(place)], err.count("\n")) == (place, 1)
+    assert not out
+    assert not output.exists()
 
 
 @given(st.data())
@@ -638,7 +661,17 @@ def test_sigkill_in_the_middle_and_the_same_command_again(tmp_path):
         X[:, 5] += y
         frame = pl.DataFrame(X, schema=[f"g{j}" for j in range(300)]).with_columns(pl.Series("class", y))
         frame.write_parquet(folder / f"{number:02}.parquet", row_group_size=5_000)
-    command = [sys.executable, "-m", "tamis", "rank", str(folder), "f", "--json", "--top", "300"]
+    command = [
+        sys.executable,
+        "-c",
+        "from tamis.cli.main import main; main()",
+        "rank",
+        str(folder),
+        "f",
+        "--json",
+        "--top",
+        "300",
+    ]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "kept")}
     whole = subprocess.run(command, env={**environment, "XDG_CACHE_HOME": str(tmp_path / "other")}, capture_output=True)
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -648,5 +681,8 @@ def test_sigkill_in_the_middle_and_the_same_command_again(tmp_path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     again = subprocess.run(command, env=environment, capture_output=True)
+    assert json.loads(again.stdout)["rows"] == 480_000
     assert again.stdout == whole.stdout
-    assert b"an earlier pass that was stopped had read" in again.stderr
+    found = re.search(rb"an earlier pass that was stopped had read (\d+) of (\d+) parts of the file", again.stderr)
+    assert found
+    assert 0 < int(found[1]) <= int(found[2])

@@ -39,6 +39,8 @@ class Pass:
         ``summarise(X, y)`` of rows, with `y` None where there is no target.
     classes : int, optional
         Number of classes, where summaries of all parts are computed at once.
+    whole : bool
+        Whether `summarise` takes all columns of the table at a time, and no block of them.
     """
 
     table: Chunked
@@ -47,6 +49,7 @@ class Pass:
     n_parts: tuple[int, ...]
     summarise: Callable[[Matrix, Any], Any]
     classes: int | None = None
+    whole: bool = False
 
     @property
     def n_sums(self) -> int:
@@ -78,7 +81,6 @@ def scan(
     column_bytes: float,
     engine: str = "local",
     kept: KeptSums | None = None,
-    whole: bool = False,
     progress: Step | None = None,
 ) -> Scanned:
     """Read the table once, and return the summaries.
@@ -94,13 +96,11 @@ def scan(
         Who reads (:func:`tamis.engines.engine.open_engine`). Workers of a cluster read the files by their paths.
     kept : KeptSums, optional
         Where sums are kept, and found after a kill.
-    whole : bool, default=False
-        Whether `summarise` takes all columns of the table at a time, and no block of them.
     progress : callable, optional
         Called with gigabytes that were read, and all.
     """
     with open_engine(engine, wanted) as workers:
-        blocks = tasks_for(wanted.table, limit, workers.per_machine, column_bytes, whole=whole)
+        blocks = tasks_for(wanted.table, limit, workers.per_machine, column_bytes, whole=wanted.whole)
         if kept is not None:
             blocks = kept.agreed(blocks)
         total = sum(task.size for block in blocks for task in block)
@@ -171,16 +171,24 @@ def _summarised(task: Task, wanted: Pass) -> list[Any]:
     first = first_rows(wanted.table.pieces)
     total: list[Any] = []
     for number in range(task.first, task.last):
-        piece = wanted.table.pieces[number]
-        X = wanted.table.read(piece, task.columns)
         rows = slice(int(first[number]), int(first[number + 1]))
-        try:
-            found = list(_of_rows(wanted, X, rows))
-        except DataError as error:
-            refuse_huge(wanted.table, piece, task.columns, X)
-            raise DataError(f"{piece.where}: {error}") from None
+        found = _of_piece(wanted, wanted.table.pieces[number], task.columns, rows)
         total = [added(a, b) for a, b in zip(total, found, strict=True)] if total else found
     return total
+
+
+def _of_piece(wanted: Pass, piece: Piece, columns: slice, rows: slice) -> list[Any]:
+    """The summaries of a piece, whose rows are these of the table."""
+    table, found, start = wanted.table, [], columns.start
+    for X in [table.read(piece, columns)] if wanted.whole else table.blocks(piece, columns):
+        own = slice(start, start + X.shape[1])
+        start = own.stop
+        try:
+            found.append(list(_of_rows(wanted, X, rows)))
+        except DataError as error:
+            refuse_huge(table, piece, own, X)
+            raise DataError(f"{piece.where}: {error}") from None
+    return [None if blocks[0] is None else beside(blocks) for blocks in zip(*found, strict=True)]
 
 
 def _of_rows(wanted: Pass, X: Matrix, rows: slice) -> Iterator[Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from tamis.base.errors import TamisError
 from tamis.base.score import Score, Scored
 from tamis.base.summary import Formula
-from tamis.base.types import FloatArray, Matrix
+from tamis.base.types import Matrix
 from tamis.contingency.class_counts import ClassCounts
 from tamis.data.chunks.chunked import Chunked
 from tamis.engines.progress import Step

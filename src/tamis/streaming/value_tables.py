@@ -6,7 +6,7 @@ between two cuts count as one value, their mean. The score of a single split (ss
 the tables tell by how much at most: where the best split lies between two cuts, it does best to divide no class.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any
@@ -206,12 +206,11 @@ def _block_scores(wanted: _Wanted, span: "_Span", progress: Step, *, resume: boo
     own = {**wanted.identity, "columns": [span.start, span.stop], "cuts": digest(counter.cuts)}
     kept = KeptSums(own, ValueTables) if resume else None
     scanned = scan(
-        Pass(span, wanted.codes, None, (1,), counter),
+        Pass(span, wanted.codes, None, (1,), counter, whole=True),
         limit=wanted.limit,
         column_bytes=_bytes_of_column(wanted.n_classes),
         engine=wanted.engine,
         kept=kept,
-        whole=True,
         progress=progress,
     )
     tables = scanned.parts[0][0]
@@ -272,7 +271,13 @@ class _Span:
 
     def read(self, piece: Piece, columns: Columns) -> Matrix:
         assert isinstance(columns, slice)
-        return self.table.read(piece, slice(self.start + columns.start, self.start + columns.stop))
+        return self.table.read(piece, self._place(columns))
+
+    def blocks(self, piece: Piece, columns: slice) -> Iterator[Matrix]:
+        return self.table.blocks(piece, self._place(columns))
+
+    def _place(self, columns: slice) -> slice:
+        return slice(self.start + columns.start, self.start + columns.stop)
 
 
 def _cuts(span: _Span, engine: str) -> FloatArray:
@@ -367,5 +372,6 @@ def _note(name: str, values: FloatArray, coarse: FloatArray, upper: FloatArray |
     )
     if upper is None:
         return grouped
-    return f"{grouped}; it is at most {(upper - values).max():.3g} too low, where the best column has {values.max():.4g}"
-
+    return (
+        f"{grouped}; it is at most {(upper - values).max():.3g} too low, where the best column has {values.max():.4g}"
+    )
