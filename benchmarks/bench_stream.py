@@ -206,7 +206,7 @@ def csv_peak(folder: Path, gigabytes: float) -> None:
 
 def measured(command: list[str]) -> tuple[float, float, float]:
     """Seconds of a command, those of CPU time, and the peak of the memory of it and its children in gigabytes."""
-    begin = time.perf_counter()
+    begin, before = time.perf_counter(), os.times()
     process = psutil.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0.0
     while process.poll() is None:
@@ -214,14 +214,10 @@ def measured(command: list[str]) -> tuple[float, float, float]:
         time.sleep(0.2)
     wall = time.perf_counter() - begin
     usage = os.times()
-    cpu = usage.children_user + usage.children_system
-    spent, measured.spent = cpu - measured.spent, cpu  # type: ignore[attr-defined]
+    spent = usage.children_user + usage.children_system - before.children_user - before.children_system
     if process.returncode:
         raise SystemExit(f"{' '.join(command[3:])} ended with status {process.returncode}")
     return wall, spent, peak / 1e9
-
-
-measured.spent = 0.0  # type: ignore[attr-defined]
 
 
 def _resident(process: psutil.Process) -> float:

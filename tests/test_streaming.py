@@ -30,8 +30,9 @@ from tamis.data.reading import Reading
 from tamis.kernels.value_tables import count_between
 from tamis.streaming import kept_sums, memory
 from tamis.streaming.scores import Folds, streamed_scores
+from tamis.streaming.table_scores import table_scores
 from tamis.streaming.target import StreamedTarget
-from tamis.streaming.value_tables import _Counter, _score_of, _upper, cuts_of, table_scores
+from tamis.streaming.value_tables import Counter, cuts_of, score_of, upper_bound
 from tamis.trees.stumps import stumps
 from tamis.validation.folds import StratifiedFolds
 from tamis.validation.prefilter import divisions_of
@@ -247,7 +248,7 @@ def test_tables_of_values_that_were_stopped_go_on(parquet, monkeypatch):
     ssv = scores.get("ssv")
     whole = table_scores(table, target, ssv, limit=LIMIT, engine="serial", resume=False)
     # Three blocks of ten columns, of which the second is stopped in the middle.
-    monkeypatch.setattr("tamis.streaming.value_tables._TABLES", 10 * 8 * 256 * 7.0)
+    monkeypatch.setattr("tamis.streaming.table_scores._TABLES", 10 * 8 * 256 * 7.0)
     seen = []
 
     def stopped(done: float, total: float) -> None:
@@ -346,12 +347,12 @@ def test_bounds_hold_whatever_the_order_within_a_group(seed, name, classes):
     x[rng.random(40) < 0.2] = 7.0
     cuts = np.full((1, 255), np.inf)
     cuts[0, :4] = np.sort(rng.choice(39, 4, replace=False)) + 0.5
-    tables = _Counter(cuts, classes)(x[:, None], y)
+    tables = Counter(cuts, classes)(x[:, None], y)
     score = scores.get(name)
     exact = stumps(x[:, None], y, None, criterion="ssv" if name == "ssv" else "balanced_error")[0]
     slack = 1e-9 * max(1.0, exact)
-    assert _score_of(tables, 0, score, {}) <= exact + slack
-    assert exact <= _upper(tables, 0, score, {}) + slack
+    assert score_of(tables, 0, score, {}) <= exact + slack
+    assert exact <= upper_bound(tables, 0, score, {}) + slack
 
 
 def test_a_note_says_how_many_columns_could_be_selected_as_well(tmp_path):

@@ -12,8 +12,8 @@ from tamis.base.types import FloatArray, Mask
 from tamis.data.chunks.chunked import Chunked
 from tamis.engines.progress import Wanted, progress_bar
 from tamis.streaming.scores import Folds, streamed_scores
+from tamis.streaming.table_scores import table_scores
 from tamis.streaming.target import StreamedTarget
-from tamis.streaming.value_tables import table_scores
 
 
 @dataclass(frozen=True)
