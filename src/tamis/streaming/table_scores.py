@@ -126,7 +126,7 @@ class _Wanted:
     """What is computed of a table."""
 
     table: Chunked
-    codes: Codes
+    codes: Codes | FloatArray
     n_classes: int
     score: Score
     options: dict[str, Any]
@@ -168,7 +168,7 @@ def _block_scores(wanted: _Wanted, span: "_Span", progress: Step, *, resume: boo
     coarse, upper = tables.coarseness, values.copy()
     if wanted.score.single_split and wanted.n_classes <= _CLASSES:
         for j in np.flatnonzero(coarse):
-            upper[j] = max(values[j], upper_bound(tables, j, wanted.score, wanted.options))
+            upper[j] = max(values[j], upper_bound(tables, int(j), wanted.score, wanted.options))
     if kept is not None:
         kept.remove()
     return _BlockScores(values, upper, coarse), scanned.kept / (scanned.kept + scanned.read)
