@@ -16,6 +16,7 @@ class Cluster:
     """Processes of Dask on this machine."""
 
     def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.place = f"127.0.0.1:{free.getsockname()[1]}"

@@ -56,19 +56,17 @@ class Count:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_a_thousand_tasks_survive_a_death_a_restart_and_workers_that_join_late(tmp_path: Path) -> None:
     options = {"trials": 60, "inner_folds": 22, "run": tmp_path / "run"}
     nobody = ("--nthreads", "1", "--no-nanny")
-    folders = [tmp_path / name for name in ("first", "second")]
-    for folder in folders:
-        folder.mkdir()
-    with cluster(folders[0]) as here:
+    with cluster(tmp_path / "first") as here:
         workers = [here.worker(*nobody) for _ in range(2)]
         first = Count(at_100=workers[0].kill, at_200=lambda: here.worker(*nobody), at_400=here.kill_scheduler)
         with pytest.raises(TamisError, match=r"the connection to the Dask scheduler at .* is lost"):
             quick(*planted(), engine=f"dask://{here.place}", progress=first, **options)
     assert first.done < 800
-    with cluster(folders[1]) as here:
+    with cluster(tmp_path / "second") as here:
         here.worker(*nobody)
         second = Count(at_100=lambda: here.worker(*nobody))
         found = quick(*planted(), engine=f"dask://{here.place}", progress=second, **options)

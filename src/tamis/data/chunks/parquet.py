@@ -81,7 +81,8 @@ class ParquetTable:
         for file in files[1:]:
             _check_schema(file, schema, files[0], names[at])
         numeric = [name for name, dtype in schema.items() if name != names[at] and _is_number(dtype)]
-        others = [name for name in names if name not in {*numeric, names[at]}]
+        known = {*numeric, names[at]}
+        others = [name for name in names if name not in known]
         table = cls(path.stem, names[at], np.array(numeric, dtype=str), pieces, (), _single(schema, numeric))
         if not numeric:
             raise DataError(f"{path}: has no column of numbers beside the target {quoted(names[at])}")
