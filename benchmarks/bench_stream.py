@@ -122,9 +122,8 @@ def write_table(folder: Path, gigabytes: float, n_columns: int, rows: int) -> in
 
 #: Rows, columns, and the stored values of svmlight or 0 for Parquet.
 _SIZES = [
-    *((rows, 1000, 0) for rows in (100_000, 200_000, 400_000)),
-    *((20_000, columns, 0) for columns in (5_000, 10_000, 20_000)),
-    (2_000, 50_000, 0),
+    *((rows, 1000, 0) for rows in (50_000, 100_000, 200_000)),
+    *((10_000, columns, 0) for columns in (5_000, 10_000, 20_000)),
     *((20_000, 100_000, stored) for stored in (1_000_000, 2_000_000, 4_000_000)),
 ]
 
