@@ -16,6 +16,7 @@ class Cluster:
     """Processes of Dask on this machine."""
 
     def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.place = f"127.0.0.1:{free.getsockname()[1]}"
@@ -29,6 +30,9 @@ class Cluster:
     def worker(self, *options: str, path: Path = ROOT) -> subprocess.Popen[bytes]:
         options = ("--host", "127.0.0.1", "--local-directory", str(self._folder), *options)
         return self._dask("worker", f"tcp://{self.place}", "--no-dashboard", *options, path=path)
+
+    def kill_scheduler(self) -> None:
+        self._processes[0].kill()
 
     def end(self) -> None:
         for process in reversed(self._processes):

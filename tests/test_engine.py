@@ -131,7 +131,8 @@ def test_names_that_are_none(name: str) -> None:
     ("name", "n_jobs", "workers"), [("serial", 1, 1), ("local(1)", 1, 1), ("local(3)", 1, 3), (None, 1, 1)]
 )
 def test_the_name_says_how_many_workers_there_are(name: str | None, n_jobs: int, workers: int) -> None:
-    assert open_engine(name, None, n_jobs=n_jobs).workers == workers
+    engine = open_engine(name, None, n_jobs=n_jobs)
+    assert engine.workers == engine.per_machine == workers
 
 
 def test_there_are_no_more_jobs_than_cores() -> None:

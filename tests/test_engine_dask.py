@@ -84,6 +84,7 @@ def test_two_workers_one_killed(data: Data, tmp_path: Path) -> None:
         workers = [here.worker("--nthreads", "1", "--no-nanny") for _ in range(2)]
         with open_engine(f"dask://{here.place}", data) as engine:
             soon(lambda: engine.workers == 2, 60)
+            assert engine.per_machine == 2
             expected = dict(open_engine("serial", data).run(product, range(40)))
             assert dict(engine.run(product, range(40))) == expected
             pids = {pid for _, (pid, _) in engine.run(slowly, [0.1] * 8)}

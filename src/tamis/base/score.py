@@ -72,6 +72,9 @@ class Score:
         same one can share it (:func:`tamis.scores.many`), and summaries of pieces of the data add up.
     formula : Formula, optional
         For a score that is a formula of a summary with some options only, and of numeric columns.
+    single_split : bool
+        Whether it is the value of the best split of a column into two, and convex in the rows of each class on a side.
+        Among rows of unknown order the best split is then one that divides no class, which bounds the score.
     """
 
     part: Part
@@ -86,6 +89,7 @@ class Score:
     summary: Callable[..., Any] | None = None
     tasks: tuple[Task, ...] = ("classify",)
     formula: Formula | None = None
+    single_split: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.function.__doc__)
@@ -284,8 +288,9 @@ def score(
     summary: Callable[..., Any] | None = None,
     tasks: tuple[Task, ...] = ("classify",),
     formula: Formula | None = None,
+    single_split: bool = False,
 ) -> Callable[[Callable[..., FloatArray | Scored]], Score]:
     """Decorate a function as the score of a card; the keywords are those of :class:`Score`."""
 
     options = (supervised, pvalues, nonnegative, constraints or {}, takes_nominal, takes_codes, columnwise, summary)
-    return lambda function: Score(part, function, *options, tasks, formula)
+    return lambda function: Score(part, function, *options, tasks, formula, single_split)

@@ -58,6 +58,12 @@ class DaskEngine(Closing):
         """Processes that can take tasks now."""
         return max(1, len(self._members.there()))
 
+    @property
+    def per_machine(self) -> int:
+        """The most processes that have one address."""
+        hosts = Counter(worker.rpartition(":")[0] for worker in self._members.there())
+        return max(hosts.values(), default=1)
+
     def run(
         self, work: Work[Result], tasks: Sequence[Any], *, until: float | None = None, hard: float | None = None
     ) -> Iterator[tuple[int, Result | Lost]]:

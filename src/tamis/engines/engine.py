@@ -43,6 +43,10 @@ class Engine(AbstractContextManager[Any], Protocol):
     def workers(self) -> int:
         """Tasks that run at a time."""
 
+    @property
+    def per_machine(self) -> int:
+        """Tasks that run at a time on one machine, at most: they share its memory."""
+
     def run(
         self, work: Work[Result], tasks: Sequence[Any], *, until: float | None = None, hard: float | None = None
     ) -> Iterator[tuple[int, Result | Lost]]:

@@ -66,7 +66,8 @@ class LocalEngine(Closing):
     """
 
     def __init__(self, data: Any, workers: int, *, at_once: bool = True) -> None:
-        self.workers, self._data, self._at_once = workers, data, at_once
+        self.workers = self.per_machine = workers
+        self._data, self._at_once = data, at_once
         self._crew = [_Worker() for _ in range(workers)]
         self._remove: Callable[[], Any] | None = None
         self._path = ""

@@ -10,7 +10,7 @@ from tamis.engines.engine import Closing, Lost, Result, Work, perform
 class SerialEngine(Closing):
     """One task after the other, in this process; a running task cannot be abandoned."""
 
-    workers = 1
+    workers = per_machine = 1
 
     def __init__(self, data: Any) -> None:
         self._data = data

@@ -14,6 +14,7 @@ from tamis.trees.stumps import stumps
         role="mixed_association",
     ),
     takes_nominal=True,
+    single_split=True,
 )
 def ssv(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, nominal: Mask | None = None) -> FloatArray:
     """Separability of a feature's best split value.

@@ -14,6 +14,7 @@ from tamis.trees.stumps import stumps
         role="separation",
     ),
     takes_nominal=True,
+    single_split=True,
 )
 def stump(X: Matrix, y: Codes, sample_weight: FloatArray | None = None, nominal: Mask | None = None) -> FloatArray:
     """Balanced accuracy of the best tree of one split on a feature, above chance.

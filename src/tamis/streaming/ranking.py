@@ -12,8 +12,8 @@ from tamis.base.types import FloatArray, Mask
 from tamis.data.chunks.chunked import Chunked
 from tamis.engines.progress import Wanted, progress_bar
 from tamis.streaming.scores import Folds, streamed_scores
+from tamis.streaming.table_scores import table_scores
 from tamis.streaming.target import StreamedTarget
-from tamis.streaming.value_tables import table_scores
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,24 @@ def streamed_ranking(
                 n = scanned.kept
                 notes.append(f"an earlier pass that was stopped had read {n} of {n + scanned.read} parts of the file")
         else:
-            whole, note = table_scores(table, target, score, options, limit=limit, engine=engine, progress=step)
-            folds, notes = [], [note]
+            tables = table_scores(table, target, score, options, limit=limit, engine=engine, progress=step)
+            whole, folds, notes = tables.scored, [], list(tables.notes)
+            if tables.upper is not None and cut.k is not None:
+                notes += _uncertain(tables.scored.values, tables.upper, cut.k)
     values = whole.values
     order = rank(values)
     support = _cut(cut, whole, near)
     return StreamedRanking(values, order, support, [[_cut(cut, one, near) for one in own] for own in folds], notes)
+
+
+def _uncertain(values: FloatArray, upper: FloatArray, k: int) -> list[str]:
+    """A note where the bounds of some columns leave open whether they are among the best k."""
+    chosen = rank(values)[:k]
+    others = np.setdiff1d(np.arange(values.size), chosen)
+    open_ = int((upper[others] > values[chosen].min()).sum())
+    if not open_:
+        return []
+    return [f"{open_} columns that are not selected may be as good as the last of the {k} that are"]
 
 
 def _cut(cut: Cut, scored: Scored, near: float) -> Mask:

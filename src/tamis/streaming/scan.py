@@ -21,9 +21,6 @@ from tamis.engines.progress import Step
 from tamis.streaming.kept_sums import KeptSums
 from tamis.streaming.memory import Task, tasks_for
 
-#: Copies of a summary that a process holds: its own, a new one, and their sum.
-SUMS = 3
-
 
 @dataclass(frozen=True, eq=False)
 class Pass:
@@ -42,6 +39,8 @@ class Pass:
         ``summarise(X, y)`` of rows, with `y` None where there is no target.
     classes : int, optional
         Number of classes, where summaries of all parts are computed at once.
+    whole : bool
+        Whether `summarise` takes all columns of the table at a time, and no block of them.
     """
 
     table: Chunked
@@ -50,6 +49,7 @@ class Pass:
     n_parts: tuple[int, ...]
     summarise: Callable[[Matrix, Any], Any]
     classes: int | None = None
+    whole: bool = False
 
     @property
     def n_sums(self) -> int:
@@ -81,7 +81,6 @@ def scan(
     column_bytes: float,
     engine: str = "local",
     kept: KeptSums | None = None,
-    whole: bool = False,
     progress: Step | None = None,
 ) -> Scanned:
     """Read the table once, and return the summaries.
@@ -90,20 +89,20 @@ def scan(
     ----------
     wanted : Pass
     limit : float
-        Bytes of memory for all processes of this machine together.
+        Bytes of memory for all processes of a machine together.
     column_bytes : float
         Bytes that the summaries of all parts have for each column.
     engine : str, default="local"
         Who reads (:func:`tamis.engines.engine.open_engine`). Workers of a cluster read the files by their paths.
     kept : KeptSums, optional
         Where sums are kept, and found after a kill.
-    whole : bool, default=False
-        Whether `summarise` takes all columns of the table at a time, and no block of them.
     progress : callable, optional
         Called with gigabytes that were read, and all.
     """
     with open_engine(engine, wanted) as workers:
-        blocks = tasks_for(wanted.table, limit, workers.workers, SUMS * column_bytes, whole=whole)
+        blocks = tasks_for(wanted.table, limit, workers.per_machine, column_bytes, whole=wanted.whole)
+        if kept is not None:
+            blocks = kept.agreed(blocks)
         total = sum(task.size for block in blocks for task in block)
         sums = [_Sum(number, block, kept) for number, block in enumerate(blocks)]
         before = sum(one.done for one in sums)
@@ -121,8 +120,13 @@ def scan(
                 progress(done / 1e9, total / 1e9)
     for one in sums:
         one.finish()
-    totals = zip(*(one.total for one in sums), strict=True)
-    joined = [None if any(block is None for block in blocks) else beside(blocks) for blocks in totals]
+    n_parts = len(sums[0].total)
+    joined = []
+    for part in range(n_parts):
+        blocks_of_part = [one.total[part] for one in sums]
+        joined.append(None if any(block is None for block in blocks_of_part) else beside(blocks_of_part))
+        for one in sums:
+            one.total[part] = None
     edges = np.cumsum([0, *wanted.n_parts])
     parts = [joined[a:b] for a, b in pairwise(edges.tolist())]
     return Scanned(parts, len(place), before)
@@ -138,7 +142,7 @@ class _Sum:
         self.done = 0
         self._waiting: dict[int, list[Any]] = {}
         if kept is not None:
-            self.done, self.total = kept.read(number, len(tasks))
+            self.done, self.total = kept.read(number, tasks)
 
     def add(self, at: int, found: list[Any]) -> None:
         """Add the summaries of a task, or let them wait for those before it."""
@@ -146,11 +150,10 @@ class _Sum:
         before = self.done
         while self.done in self._waiting:
             more = self._waiting.pop(self.done)
-            self.total = [_added(a, b) for a, b in zip(self.total, more, strict=True)] if self.done else more
+            self.total = [added(a, b) for a, b in zip(self.total, more, strict=True)] if self.done else more
             self.done += 1
         if self._kept is not None and self.done > before:
-            n_tasks = len(self.tasks)
-            self._kept.write(self._number, self.done, self.total, last=self.done == n_tasks, n_tasks=n_tasks)
+            self._kept.write(self._number, self.tasks, self.done, self.total)
 
     def finish(self) -> None:
         """Refuse a pass that has ended before all tasks."""
@@ -158,7 +161,8 @@ class _Sum:
             raise TamisError("the pass over the table ended before all rows were read")
 
 
-def _added(a: Any, b: Any) -> Any:
+def added(a: Any, b: Any) -> Any:
+    """The sum of two summaries; one of no rows is None."""
     return b if a is None else a if b is None else a + b
 
 
@@ -167,16 +171,24 @@ def _summarised(task: Task, wanted: Pass) -> list[Any]:
     first = first_rows(wanted.table.pieces)
     total: list[Any] = []
     for number in range(task.first, task.last):
-        piece = wanted.table.pieces[number]
-        X = wanted.table.read(piece, task.columns)
         rows = slice(int(first[number]), int(first[number + 1]))
-        try:
-            found = list(_of_rows(wanted, X, rows))
-        except DataError as error:
-            refuse_huge(wanted.table, piece, task.columns, X)
-            raise DataError(f"{piece.where}: {error}") from None
-        total = [_added(a, b) for a, b in zip(total, found, strict=True)] if total else found
+        found = _of_piece(wanted, wanted.table.pieces[number], task.columns, rows)
+        total = [added(a, b) for a, b in zip(total, found, strict=True)] if total else found
     return total
+
+
+def _of_piece(wanted: Pass, piece: Piece, columns: slice, rows: slice) -> list[Any]:
+    """The summaries of a piece, whose rows are these of the table."""
+    table, found, start = wanted.table, [], columns.start
+    for X in [table.read(piece, columns)] if wanted.whole else table.blocks(piece, columns):
+        own = slice(start, start + X.shape[1])
+        start = own.stop
+        try:
+            found.append(list(_of_rows(wanted, X, rows)))
+        except DataError as error:
+            refuse_huge(table, piece, own, X)
+            raise DataError(f"{piece.where}: {error}") from None
+    return [None if blocks[0] is None else beside(blocks) for blocks in zip(*found, strict=True)]
 
 
 def _of_rows(wanted: Pass, X: Matrix, rows: slice) -> Iterator[Any]:

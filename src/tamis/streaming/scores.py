@@ -1,9 +1,10 @@
 """Scores of a table that is read piece by piece, of all rows or of the training rows of folds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
+from functools import reduce
 from importlib.metadata import version
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,13 @@ import numpy as np
 from tamis.base.errors import TamisError
 from tamis.base.score import Score, Scored
 from tamis.base.summary import Formula
-from tamis.base.types import FloatArray, Matrix
+from tamis.base.types import Matrix
 from tamis.contingency.class_counts import ClassCounts
 from tamis.data.chunks.chunked import Chunked
 from tamis.engines.progress import Step
-from tamis.streaming.kept_sums import KeptSums
+from tamis.streaming.kept_sums import KeptSums, digest
 from tamis.streaming.memory import default_limit
-from tamis.streaming.scan import Pass, Scanned, at_once, scan
+from tamis.streaming.scan import Pass, Scanned, added, at_once, scan
 from tamis.streaming.target import StreamedTarget
 
 #: Columns of which one is zero in some rows and one in none, to see what a score is a formula of.
@@ -90,11 +91,6 @@ class StreamedScores:
     scanned: Scanned
 
 
-def streams(score: Score, options: Mapping[str, Any]) -> bool:
-    """Whether a score with these options is a formula of sums over rows, so that one pass gives it exactly."""
-    return score.formula_for(options) is not None
-
-
 def streamed_scores(
     table: Chunked,
     target: StreamedTarget,
@@ -144,9 +140,9 @@ def streamed_scores(
     parts = np.stack([one.parts for one in divisions]) if divisions else None
     together = classes if at_once(formula.summary) else None
     wanted = Pass(table, codes, parts, sizes, summarise, together)
-    probe = summarise(_PROBE, None if codes is None else np.zeros(3, dtype=codes.dtype))
+    probe = summarise(_PROBE, None if codes is None else np.zeros(3, dtype=np.intp if task == "classify" else float))
     column_bytes = sum(array.nbytes for array in probe.arrays().values()) / _PROBE.shape[1] * wanted.n_sums
-    kept = KeptSums(_identity(wanted, score, options), type(probe)) if resume else None
+    kept = KeptSums(identity(wanted, score, options), type(probe)) if resume else None
     found = scan(
         wanted,
         limit=default_limit() if limit is None else limit,
@@ -163,7 +159,7 @@ def streamed_scores(
     whole = scored(_total(found.parts[at]))
     folds = (
         [
-            [scored(one) for one in (own if division.trains else _without_each(own)[: division.n_folds])]
+            [scored(one) for one in (own if division.trains else islice(_without_each(own), division.n_folds))]
             for division, own in zip(divisions, found.parts, strict=True)
         ]
         if divisions
@@ -206,37 +202,25 @@ def _summariser(score: Score, formula: Formula, options: Mapping[str, Any], n_cl
 
 def _total(parts: Sequence[Any]) -> Any:
     """The sum of all parts; one without rows is None."""
-    there = [one for one in parts if one is not None]
-    total = there[0]
-    for one in there[1:]:
-        total = total + one
-    return total
+    return reduce(added, parts)
 
 
-def _without_each(parts: Sequence[Any]) -> list[Any]:
+def _without_each(parts: Sequence[Any]) -> Iterator[Any]:
     """For each part the sum of all others, by sums from both ends: nothing is subtracted, which would cancel digits."""
     if len(parts) == 1:
-        return [parts[0]]
+        yield parts[0]
+        return
     behind: list[Any] = [None]
     for one in reversed(parts[1:]):
-        behind.append(_plus(one, behind[-1]))
-    before, found = None, []
-    for one, rest in zip(parts, reversed(behind), strict=True):
-        found.append(_plus(before, rest))
-        before = _plus(before, one)
-    return found
+        behind.append(added(one, behind[-1]))
+    before = None
+    for one in parts:
+        yield added(before, behind.pop())
+        before = added(before, one)
 
 
-def _plus(a: Any, b: Any) -> Any:
-    return b if a is None else a if b is None else a + b
-
-
-def _identity(wanted: Pass, score: Score, options: Mapping[str, Any]) -> dict[str, Any]:
+def identity(wanted: Pass, score: Score, options: Mapping[str, Any]) -> dict[str, Any]:
     """What the sums depend on."""
-
-    def digest(array: FloatArray | None) -> str:
-        return "" if array is None else blake2b(np.ascontiguousarray(array).tobytes(), digest_size=16).hexdigest()
-
     table = wanted.table
     files = {piece.path for piece in table.pieces}
     return {

@@ -64,7 +64,8 @@ class StreamedTarget:
             numbers = np.full(self.n_rows, np.nan)
             numbers[self.rows] = y
             return numbers
-        found = np.full(self.n_rows, -1, dtype=np.intp)
+        # They travel to every worker: a byte a row, for as many classes as that holds.
+        found = np.full(self.n_rows, -1, dtype=np.min_scalar_type(-len(self.labelled.classes)))
         found[self.rows] = np.searchsorted(self.labelled.classes, y)
         return found
 

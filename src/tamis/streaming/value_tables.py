@@ -1,37 +1,25 @@
-"""Scores that need the order of a column's values, from a table of its values: ssv, stump, modl and their kin.
+"""Tables of a column's values and classes: what a score needs that depends on the order of the values.
 
-A first pass over a few pieces of the file finds cuts; a second over all rows counts the rows of each class between
-them. A column of at most 256 different values is counted value by value, and its score is exact. Of others the rows
-between two cuts count as one value, their mean.
+A column of at most 256 different values is counted value by value, and its score is exact. Of others the rows between
+two cuts count as one value, their mean. The score of a single split (ssv, stump) is then exact or too low, and the
+tables tell by how much at most: where the best split lies between two cuts, it does best to divide no class.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from tamis.base.errors import TamisError
-from tamis.base.score import Score, Scored
+from tamis.base.score import Score
 from tamis.base.summary import ArrayFields
-from tamis.base.types import FloatArray, Matrix
-from tamis.data.chunks.chunked import Chunked, Columns, Piece
-from tamis.engines.engine import open_engine
-from tamis.engines.progress import Step
+from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.kernels.value_tables import count_between
-from tamis.streaming.memory import Task, columns_at_a_time, default_limit
-from tamis.streaming.scan import SUMS, Pass, scan
-from tamis.streaming.target import StreamedTarget
 
 #: Bins of a column.
 BINS = 256
-
-#: Pieces of the file, and rows of all of them together, in which cuts are looked for.
-_PIECES, _ROWS = 16, 20_000
-
-#: Bytes of the tables of all columns that are computed at a time.
-_TABLES = 256e6
 
 
 @dataclass(frozen=True)
@@ -65,7 +53,7 @@ class ValueTables(ArrayFields):
 
 
 @dataclass(frozen=True, eq=False)
-class _Counter:
+class Counter:
     """``summarise(X, y)`` for the columns from `start`."""
 
     cuts: FloatArray
@@ -79,131 +67,6 @@ class _Counter:
         high = np.full((n_columns, bins), -np.inf)
         count_between(X, np.ascontiguousarray(y, dtype=np.intp), self.cuts, counts, total, low, high)
         return ValueTables(*(np.ascontiguousarray(one.T) for one in (counts, total, low, high)))
-
-
-def table_scores(
-    table: Chunked,
-    target: StreamedTarget,
-    score: Score,
-    options: Mapping[str, Any] | None = None,
-    *,
-    limit: float | None = None,
-    engine: str = "local",
-    progress: Step | None = None,
-) -> tuple[Scored, str]:
-    """Score columns by their tables of values; a note says how exact that is.
-
-    For scores of single columns that take weights, with a target of classes. The parameters are those of
-    :func:`tamis.streaming.scores.streamed_scores`.
-    """
-    if not score.columnwise or not score.supervised:
-        raise TamisError(
-            f"{score.name} compares rows with rows, or columns with columns, so that it needs the table in memory: put "
-            f"a score that is read piece by piece in front, such as 'f(2000) | {score.name}'"
-        )
-    if target.labelled.task != "classify":
-        raise TamisError(f"{score.name} of a target of numbers needs the table in memory; cc, f and variance do not")
-    n_classes = len(target.labelled.classes)
-    limit = default_limit() if limit is None else limit
-    n_features = len(table.feature_names)
-    of_column = 8.0 * BINS * (n_classes + 4)
-    with open_engine(engine, None) as workers:
-        at_most = columns_at_a_time(table, limit, workers.workers, SUMS * of_column)
-    width = max(1, min(at_most, int(_TABLES // of_column)))
-    values, coarse = np.empty(n_features), np.empty(n_features)
-    codes = target.codes
-    for start in range(0, n_features, width):
-        span = _Span(table, start, min(start + width, n_features))
-        counter = _Counter(_cuts(span, engine), n_classes)
-        done = start / n_features
-
-        def step(read: float, whole: float, done: float = done, part: float = width / n_features) -> None:
-            if progress is not None:
-                progress(done * whole + part * read, whole)
-
-        found = scan(
-            Pass(span, codes, None, (1,), counter),
-            limit=limit,
-            column_bytes=of_column,
-            engine=engine,
-            whole=True,
-            progress=step,
-        ).parts[0][0]
-        assert isinstance(found, ValueTables)
-        columns = slice(span.start, span.stop)
-        values[columns] = [_score_of(found, j, score, dict(options or {})) for j in range(span.stop - span.start)]
-        coarse[columns] = found.coarseness
-    return Scored(values), _note(score.name, coarse)
-
-
-@dataclass(frozen=True, eq=False)
-class _Span:
-    """A table with some of its columns."""
-
-    table: Chunked
-    start: int
-    stop: int
-
-    @property
-    def name(self) -> str:
-        return self.table.name
-
-    @property
-    def target(self) -> str:
-        return self.table.target
-
-    @property
-    def pieces(self) -> Sequence[Piece]:
-        return self.table.pieces
-
-    @property
-    def notes(self) -> Sequence[str]:
-        return self.table.notes
-
-    @property
-    def expansion(self) -> float:
-        return self.table.expansion
-
-    @property
-    def single(self) -> bool:
-        return self.table.single
-
-    def column(self, name: str) -> Any:
-        return self.table.column(name)
-
-    @property
-    def feature_names(self) -> np.ndarray:
-        return self.table.feature_names[self.start : self.stop]
-
-    def read(self, piece: Piece, columns: Columns) -> Matrix:
-        assert isinstance(columns, slice)
-        return self.table.read(piece, slice(self.start + columns.start, self.start + columns.stop))
-
-
-def _cuts(span: _Span, engine: str) -> FloatArray:
-    """Cuts between the values of evenly spaced pieces."""
-    pieces = span.pieces
-    chosen = np.unique(np.linspace(0, len(pieces) - 1, min(_PIECES, len(pieces))).round().astype(int)).tolist()
-    tasks = [Task(number, number + 1, 0, span.stop - span.start, 0.0) for number in chosen]
-    rows = -(-_ROWS // len(tasks))
-    with open_engine(engine, _Sampled(span, rows)) as workers:
-        found = dict(workers.run(_some_rows, tasks))
-    sample = np.concatenate([found[number] for number in range(len(tasks))])
-    return np.stack([cuts_of(column) for column in sample.T])
-
-
-@dataclass(frozen=True)
-class _Sampled:
-    span: _Span
-    rows: int
-
-
-def _some_rows(task: Task, wanted: _Sampled) -> FloatArray:
-    """Evenly spaced rows of a piece."""
-    X = wanted.span.read(wanted.span.pieces[task.first], task.columns)
-    rows = np.unique(np.linspace(0, X.shape[0] - 1, min(wanted.rows, X.shape[0])).round().astype(int))
-    own = X[rows]
-    return np.asarray(own.toarray() if sp.issparse(own) else own, dtype=np.float64)
 
 
 def cuts_of(values: FloatArray, bins: int = BINS) -> FloatArray:
@@ -223,27 +86,39 @@ def cuts_of(values: FloatArray, bins: int = BINS) -> FloatArray:
     return np.concatenate([cuts, np.full(bins - 1 - cuts.size, np.inf)])
 
 
-def _score_of(found: ValueTables, column: int, score: Score, options: dict[str, Any]) -> float:
+def score_of(found: ValueTables, column: int, score: Score, options: dict[str, Any]) -> float:
     """The score of one column: its bins are rows, which weigh as much as the rows in them."""
-    counts = found.counts[:, :, column]
-    rows = counts.sum(axis=0)
-    there = rows > 0
-    if not there.any():
+    rows = found.counts[:, :, column].sum(axis=0)
+    low, high = found.low[:, column], found.high[:, column]
+    with np.errstate(invalid="ignore"):
+        # The mean of equal values is one of them only without rounding.
+        means = np.where(low == high, low, np.clip(found.total[:, column] / np.maximum(rows, 1.0), low, high))
+    return _evaluated(found.counts[:, :, column], lambda classes, bins: means[bins], score, options)
+
+
+def upper_bound(found: ValueTables, column: int, score: Score, options: dict[str, Any]) -> float:
+    """What the score is at most: some classes have the least value of each bin, the others the largest."""
+    low, high = found.low[:, column], found.high[:, column]
+    n_classes = found.counts.shape[0]
+    sets = (np.array(one) for one in product([False, True], repeat=n_classes) if 0 < sum(one) < n_classes)
+
+    def largest(first: Mask) -> float:
+        return _evaluated(
+            found.counts[:, :, column],
+            lambda classes, bins: np.where(first[classes], low[bins], high[bins]),
+            score,
+            options,
+        )
+
+    return max(map(largest, sets))
+
+
+def _evaluated(
+    counts: FloatArray, value_of: Callable[[Codes, Codes], FloatArray], score: Score, options: dict[str, Any]
+) -> float:
+    """The score of a column in which the rows of a class in a bin have one value."""
+    classes, bins = np.nonzero(counts)
+    if not classes.size:
         return 0.0
-    # The mean of equal values is one of them only without rounding.
-    low, high = found.low[there, column], found.high[there, column]
-    means = np.where(low == high, low, np.clip(found.total[there, column] / rows[there], low, high))
-    classes, bins = np.nonzero(counts[:, there])
-    weight = counts[:, there][classes, bins]
-    return float(score.evaluate(means[bins][:, None], classes.astype(np.intp), weight, **options).values[0])
-
-
-def _note(name: str, coarse: FloatArray) -> str:
-    """How exact the scores are, in words."""
-    inexact = int((coarse > 0).sum())
-    if not inexact:
-        return f"{name} is exact: no column has values that were counted together"
-    return (
-        f"{name} of {inexact} of {coarse.size} columns was computed from {BINS} groups of neighbouring values; "
-        f"a group holds at most {100 * coarse.max():.2g} % of the rows"
-    )
+    X = value_of(classes, bins)[:, None]
+    return float(score.evaluate(X, classes.astype(np.intp), counts[classes, bins], **options).values[0])

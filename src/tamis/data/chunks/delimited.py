@@ -4,7 +4,7 @@ The first lines decide on header, delimiter, decimal mark and on which columns a
 is read whole (:mod:`tamis.data.readers.csv`). A first pass counts the rows and reads the target.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from tamis.base.errors import DataError, quoted
-from tamis.data.chunks.chunked import HEAD_ROWS, Columns, Piece, kept_features, refuse_options
+from tamis.data.chunks.chunked import HEAD_ROWS, Columns, Piece, in_blocks, kept_features, refuse_options
 from tamis.data.chunks.lines import line_pieces, piece_of, read_piece
 from tamis.data.column_words import lines_of
 from tamis.data.parsing.missing_marks import MARKS, is_missing
@@ -140,7 +140,14 @@ class DelimitedTable:
         return self._known[name]
 
     def read(self, piece: Piece, columns: Columns) -> np.ndarray:
-        """Some features of the rows of a piece, column after column in memory."""
+        """Some features of the rows of a piece, row after row in memory."""
+        return self._frame(piece, columns).to_numpy(order="c")
+
+    def blocks(self, piece: Piece, columns: slice) -> Iterator[np.ndarray]:
+        """The same, some hundred features after the others."""
+        return in_blocks(self._frame(piece, columns))
+
+    def _frame(self, piece: Piece, columns: Columns) -> pl.DataFrame:
         places, data = self.places[columns].tolist(), read_piece(piece)
         try:
             frame = self._parsed(data, places, pl.Float64)
@@ -148,7 +155,7 @@ class DelimitedTable:
             frame = self._carefully(data, places, piece)
         if frame.height != piece.rows:
             raise DataError(f"{piece.where}: has {frame.height} rows, and {piece.rows} when they were counted")
-        return frame.to_numpy(order="fortran")
+        return frame
 
     def _first_pass(self, path: Path, line: int) -> tuple[list[Piece], pl.Series]:
         """The pieces of the file from a line on, and the target."""

@@ -5,8 +5,8 @@ pages are read in worker processes, of which one may die.
 """
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from tamis.base.errors import DataError, quoted
-from tamis.data.chunks.chunked import HEAD_ROWS, Columns, Piece, kept_features, refuse_options
+from tamis.data.chunks.chunked import HEAD_ROWS, Columns, Piece, in_blocks, kept_features, refuse_options
 from tamis.data.column_words import lines_of
 from tamis.data.parsing.reader import Source, open_bytes
 from tamis.data.parsing.table import check_names, find_target
@@ -81,13 +81,14 @@ class ParquetTable:
         for file in files[1:]:
             _check_schema(file, schema, files[0], names[at])
         numeric = [name for name, dtype in schema.items() if name != names[at] and _is_number(dtype)]
-        others = [name for name in names if name not in {*numeric, names[at]}]
+        known = {*numeric, names[at]}
+        others = [name for name in names if name not in known]
         table = cls(path.stem, names[at], np.array(numeric, dtype=str), pieces, (), _single(schema, numeric))
         if not numeric:
             raise DataError(f"{path}: has no column of numbers beside the target {quoted(names[at])}")
         first = pieces[0]
-        head = _scan(first.path).slice(0, min(HEAD_ROWS, first.rows)).select(_numbers(numeric, single=False))
-        keep, left_out = kept_features(numeric, _collected(first, head).to_numpy(), reading, names[at])
+        head = _rows(replace(first, rows=min(HEAD_ROWS, first.rows)), _numbers(numeric, single=False))
+        keep, left_out = kept_features(numeric, head.to_numpy(), reading, names[at])
         if not keep.any():
             raise DataError(f"{path}: no feature is left")
         kept = table.feature_names[keep]
@@ -114,12 +115,19 @@ class ParquetTable:
         return pl.concat([part.cast(pl.String) for part in parts])
 
     def read(self, piece: Piece, columns: Columns) -> np.ndarray:
-        """Some features of the rows of a piece, column after column in memory."""
+        """Some features of the rows of a piece, row after row in memory."""
+        return self._frame(piece, columns).to_numpy(order="c")
+
+    def blocks(self, piece: Piece, columns: slice) -> Iterator[np.ndarray]:
+        """The same, some hundred features after the others."""
+        return in_blocks(self._frame(piece, columns))
+
+    def _frame(self, piece: Piece, columns: Columns) -> pl.DataFrame:
         wanted = _numbers(self.feature_names[columns].tolist(), single=self.single)
-        frame = _collected(piece, _scan(piece.path).slice(piece.start, piece.rows).select(wanted))
+        frame = _rows(piece, wanted)
         if frame.height != piece.rows:
             raise DataError(f"{piece.where}: has {frame.height} rows where the footer says {piece.rows}")
-        return frame.to_numpy(order="fortran")
+        return frame
 
 
 def parquet_files(folder: Path) -> list[Path]:
@@ -178,6 +186,23 @@ def _scan(path: Path) -> pl.LazyFrame:
     return pl.scan_parquet(path, glob=False, low_memory=True)
 
 
+def _rows(piece: Piece, wanted: pl.Expr) -> pl.DataFrame:
+    """Some columns of the rows of a piece; an error names the first of its row groups that cannot be read."""
+
+    def read(own: Piece) -> pl.DataFrame:
+        return _collected(own, _scan(own.path).slice(own.start, own.rows).select(wanted))
+
+    try:
+        return read(piece)
+    except DataError:
+        start = 0
+        for number, rows in enumerate(row_group_sizes(piece.path)[0].tolist(), start=1):
+            if piece.start <= start < piece.start + piece.rows:
+                read(Piece(piece.path, f"row group {number}", start, rows, 0))
+            start += rows
+        raise
+
+
 def _schema(path: Path) -> dict[str, pl.DataType]:
     try:
         return dict(_scan(path).collect_schema())
@@ -208,15 +233,16 @@ def _single(schema: dict[str, pl.DataType], names: list[str]) -> bool:
     return all(schema[name] in _SINGLE for name in names)
 
 
-def _numbers(names: list[str], *, single: bool) -> list[pl.Expr]:
-    kind = pl.Float32 if single else pl.Float64
+def _numbers(names: list[str], *, single: bool) -> pl.Expr:
     # As an array they have NaN for null.
-    return [pl.col(name).cast(kind) for name in names]
+    return pl.col(names).cast(pl.Float32 if single else pl.Float64)
 
 
 def _check_schema(path: Path, schema: dict[str, pl.DataType], first: Path, target: str) -> None:
     """Refuse a file whose columns differ from those of the first one."""
     own = _schema(path)
+    if own == schema:
+        return
     if target not in own:
         raise DataError(f"{path}: the target {quoted(target)} is missing, which {first.name} has")
     if lost := [name for name in schema if name not in own]:
@@ -224,8 +250,17 @@ def _check_schema(path: Path, schema: dict[str, pl.DataType], first: Path, targe
     if new := [name for name in own if name not in schema]:
         raise DataError(f"{path}: has the column {quoted(new[0])}, which {first.name} has not{_more(new)}")
     for name, dtype in schema.items():
-        if _is_number(dtype) != _is_number(own[name]) or (own[name] not in _SINGLE and dtype in _SINGLE):
+        if _differs(own[name], dtype, target=name == target):
             raise DataError(f"{path}: column {quoted(name)} has type {own[name]}, and {dtype} in {first.name}")
+
+
+def _differs(dtype: pl.DataType, first: pl.DataType, *, target: bool) -> bool:
+    """Whether values of two files cannot be those of one column; 64 bits do not fit into the 32 of the first file."""
+    if _is_number(dtype) != _is_number(first):
+        return True
+    if target:
+        return (dtype == pl.Boolean) != (first == pl.Boolean)
+    return first in _SINGLE and dtype not in _SINGLE
 
 
 def _more(names: list[str]) -> str:

@@ -1,6 +1,6 @@
 """svmlight files, some lines at a time. A first pass counts rows and columns and reads the labels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -66,6 +66,10 @@ class SvmlightTable:
         found = tidy_csr(X)
         whole = isinstance(columns, slice) and columns.indices(self.feature_names.size)[:2] == (0, found.shape[1])
         return found if whole else found[:, columns]
+
+    def blocks(self, piece: Piece, columns: slice) -> Iterator[sp.csr_array]:
+        """The same, at once."""
+        yield self.read(piece, columns)
 
 
 def _parsed(data: bytes, piece: Piece) -> tuple[sp.csr_array, np.ndarray]:
