@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.special import fdtrc
 
 from tamis.base.errors import DataError
-from tamis.base.summary import ArrayFields
+from tamis.base.score import ArrayFields
 from tamis.base.task import is_numeric
 from tamis.base.types import Codes, FloatArray, Matrix, Target
 from tamis.base.validation import canonical, class_pairs

@@ -2,8 +2,8 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,13 +13,59 @@ from tamis.base._sklearn import validate_parameter_constraints
 from tamis.base.errors import TamisError
 from tamis.base.nominal import coded
 from tamis.base.part import Part
-from tamis.base.summary import Formula
 from tamis.base.task import BOTH, Task, WantedTask, numeric_target, task_of, wrong_task
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.validation import canonical, check_weights, encode_labels
 
 #: Integer types that kernels count without conversion.
 _CODES = tuple(map(np.dtype, (np.int8, np.uint8, np.int16, np.int32, np.int64)))
+
+
+class Summary(Protocol):
+    """What is kept of some rows; those of all rows are the sum of those of the pieces."""
+
+    def __add__(self, other: Self) -> Self:
+        """The summary of the rows of both."""
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The same as arrays by name, to be stored or sent."""
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
+        """The summary whose arrays these are."""
+
+
+class ArrayFields:
+    """First base of a summary that is a dataclass of arrays."""
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The fields by name."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
+        """The summary with these fields."""
+        return cls(**arrays)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A score as a formula of a summary.
+
+    Attributes
+    ----------
+    summary : callable
+        ``summary(X, y, sample_weight, n_classes=None)``, the summary of some rows, with `y` as in
+        :class:`tamis.base.score.Score`. `n_classes` is for rows that may lack the last classes.
+    function : callable
+        ``function(summary, *, options)``: values, or :class:`~tamis.base.score.Scored`.
+    when : mapping
+        The values of options for which the score is this formula.
+    """
+
+    summary: Callable[..., Any]
+    function: Callable[..., Any]
+    when: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -68,7 +114,7 @@ class Score:
         The tasks it serves: "classify", "regress" or both.
     summary : callable, optional
         ``summary(X, y, sample_weight, n_classes=None)``, for a score that is a formula of a summary of the data
-        (:class:`tamis.base.summary.Summary`); `function` then gets the summary in place of the data. Scores with the
+        (:class:`Summary`); `function` then gets the summary in place of the data. Scores with the
         same one can share it (:func:`tamis.scores.many`), and summaries of pieces of the data add up.
     formula : Formula, optional
         For a score that is a formula of a summary with some options only, and of numeric columns.

@@ -4,8 +4,7 @@ import numpy as np
 
 from tamis.base._sklearn import StrOptions
 from tamis.base.part import Part
-from tamis.base.score import score
-from tamis.base.summary import Formula
+from tamis.base.score import Formula, score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.contingency.class_counts import ClassCounts
 from tamis.contingency.information import mutual_information

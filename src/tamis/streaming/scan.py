@@ -1,6 +1,6 @@
 """One pass over a table that is read piece by piece: the summaries of its rows, or of several sets of them.
 
-Summaries of pieces add up (:mod:`tamis.base.summary`). They are added in the order of the rows, so that the result does
+Summaries of pieces add up (:class:`tamis.base.score.Summary`). They are added in the order of the rows, so that the result does
 not depend on who computes, and kept on disk as they grow, so that a pass that was killed goes on where it was.
 """
 
@@ -13,7 +13,6 @@ import numpy as np
 
 from tamis.base.errors import DataError, TamisError
 from tamis.base.moments import ClassMoments, moments
-from tamis.base.summary import beside
 from tamis.base.types import Matrix
 from tamis.data.chunks.chunked import Chunked, Piece, first_rows, refuse_huge
 from tamis.engines.engine import Lost, open_engine
@@ -159,6 +158,23 @@ class _Sum:
         """Refuse a pass that has ended before all tasks."""
         if self.done < len(self.tasks):
             raise TamisError("the pass over the table ended before all rows were read")
+
+
+def beside(summaries: Sequence[Any]) -> Any:
+    """The summary of all columns, from those of blocks of columns of the same rows.
+
+    The columns are the last axis of every array; an array without an axis is a minimum over columns.
+    """
+    if len(summaries) == 1:
+        return summaries[0]
+    blocks = [one.arrays() for one in summaries]
+    joined = {
+        name: np.concatenate([block[name] for block in blocks], axis=-1)
+        if np.ndim(first)
+        else np.min([block[name] for block in blocks])
+        for name, first in blocks[0].items()
+    }
+    return type(summaries[0]).of_arrays(joined)
 
 
 def added(a: Any, b: Any) -> Any:

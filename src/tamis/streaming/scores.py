@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from tamis.base.errors import TamisError
-from tamis.base.score import Score, Scored
-from tamis.base.summary import Formula
+from tamis.base.score import Formula, Score, Scored
 from tamis.base.types import Matrix
 from tamis.contingency.class_counts import ClassCounts
 from tamis.data.chunks.chunked import Chunked

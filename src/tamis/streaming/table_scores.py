@@ -13,15 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis.base.errors import TamisError
-from tamis.base.score import Score, Scored
-from tamis.base.summary import ArrayFields, beside
+from tamis.base.score import ArrayFields, Score, Scored
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.data.chunks.chunked import Chunked, Columns, Piece
 from tamis.engines.engine import open_engine
 from tamis.engines.progress import Step
 from tamis.streaming.kept_sums import KeptSums, digest
 from tamis.streaming.memory import Task, columns_at_a_time, default_limit
-from tamis.streaming.scan import Pass, scan
+from tamis.streaming.scan import Pass, beside, scan
 from tamis.streaming.scores import identity
 from tamis.streaming.target import StreamedTarget
 from tamis.streaming.value_tables import BINS, Counter, ValueTables, cuts_of, score_of, upper_bound

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tamis.base.score import Score
-from tamis.base.summary import ArrayFields
+from tamis.base.score import ArrayFields, Score
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.kernels.value_tables import count_between
 
