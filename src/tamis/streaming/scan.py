@@ -1,7 +1,8 @@
 """One pass over a table that is read piece by piece: the summaries of its rows, or of several sets of them.
 
-Summaries of pieces add up (:class:`tamis.base.score.Summary`). They are added in the order of the rows, so that the result does
-not depend on who computes, and kept on disk as they grow, so that a pass that was killed goes on where it was.
+Summaries of pieces add up (:class:`tamis.base.score.Summary`). They are added in the order of the rows, so that the
+result does not depend on who computes, and kept on disk as they grow, so that a pass that was killed goes on where it
+was.
 """
 
 from collections.abc import Callable, Iterator, Sequence
