@@ -5,6 +5,7 @@ The paper prints its SAS program. SAS's ``ranuni`` is the generator of Fishman a
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -192,18 +193,17 @@ def _figures(findings: Findings) -> list[Figure]:
                 x.tolist(), d.tolist(), points=True, size=6.0, colour="muted", label="d, the target", hover="x = %{x}"
             ),
             Series(x.tolist(), y.tolist(), line=True, dotted=True, colour="ink", label="y, the truth"),
-            _steps(_CUTS, _SHARES, 5, "b, printed"),
             _steps(table["cuts"], table["shares"], 0, "b, here"),
+            replace(_steps(_CUTS, _SHARES, 5, "b, printed"), dotted=True),
             _steps(cuts, shares, 2, "c, splits of most chi-square"),
         ]
         caption = "The paper's 101 rows: its target d, the truth behind it, and what replaces x in each bin."
         panel = Panel(Axis("x"), Axis("target, or its mean", limits=(-0.05, 1.05)), marks)
         drawn.append(Figure("predictor", "The oscillating predictor", caption, SIZE, [panel]))
-        names = [_WORDS[name] for name in _PRINTED]
         axis, rows = Axis("-2 log L"), table["rows"]
         groups = {"printed": [one[0] for one in _PRINTED.values()], "here": [rows[name][0] for name in _PRINTED]}
-        caption = "Of logistic regressions; both agree to three digits."
-        drawn.append(bars("likelihoods", "Likelihoods", caption, names, axis, groups))
+        caption = f"Of logistic regressions on {'; '.join(_WORDS.values())}."
+        drawn.append(bars("likelihoods", "Likelihoods", caption, list(_PRINTED), axis, groups))
     if fresh := findings.get(("", "fresh draws")):
         own = {"rows of the fit": 0, "fresh rows": 1}
         groups = {name: [one[place] for one in fresh["means"].values()] for name, place in own.items()}

@@ -89,7 +89,7 @@ def _own(findings: Findings, name: str) -> dict[str, Own]:
     }
 
 
-def _figures(findings: Findings) -> list[Figure]:
+def _drawn(findings: Findings) -> list[Figure]:
     """The BER on the valid rows of every model, beside the overall lines."""
     own: dict[str, dict[str, float | None]] = {
         name: {data: 100 * one.ber for data, one in _own(findings, name).items()} for name in _MODELS
@@ -131,7 +131,7 @@ STUDY = Study(
         Piece(data, name, partial(_measure, recipe), _FOLDS + 2) for data in _DATA for name, recipe in _MODELS.items()
     ),
     _tables,
-    figures=_figures,
+    figures=_drawn,
     remarks=(
         "BER and AUC in percent, the standard error of the BER in brackets.",
         "'valid': fitted on the train rows, evaluated on the valid rows; 'folds': ten folds over both.",

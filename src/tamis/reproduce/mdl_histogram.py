@@ -27,8 +27,11 @@ SLANT = 20
 ANGLES = (0, 5, 10, 20, 30, 45, 60, 70, 80, 85, 90)
 ROWS = 1000
 
-#: Training sets whose division is drawn: rows and angles of Figure 1 and of Figure 3.
-_DIVIDED = tuple((n, SLANT) for n in (30, 100, 1000, 30_000)) + tuple((ROWS, degrees) for degrees in (0, 10, 45, 90))
+#: Training sets whose division is drawn: the number of the figure, rows and the angle.
+_DIVIDED = (
+    *((1, n_rows, SLANT) for n_rows in (30, 100, 1000, 30_000)),
+    *((3, ROWS, degrees) for degrees in (0, 10, 45, 90)),
+)
 
 #: Cells along a side of the grid on which boundaries are looked for, and rows that are drawn.
 _GRID, _POINTS = 256, 300
@@ -78,12 +81,12 @@ def _boundary(task: Task) -> dict[str, Any]:
     found = []
     at = (np.arange(_GRID) + 0.5) / _GRID
     grid = np.stack(np.meshgrid(at, at), axis=-1).reshape(-1, 2)
-    for done, (n_rows, degrees) in enumerate(_DIVIDED):
+    for done, (figure, n_rows, degrees) in enumerate(_DIVIDED):
         X, y, _ = square(n_rows, degrees, generator(task.seed, 1, degrees, n_rows))
         model = MDLHistogram().fit(X, y)
         classes = model.predict(grid).reshape(_GRID, _GRID)
         points = [X[:_POINTS][y[:_POINTS] == label].round(4).tolist() for label in (0, 1)]
-        own = {"rows": n_rows, "degrees": degrees, "depths": model.depths_.tolist(), "points": points}
+        own = {"figure": figure, "rows": n_rows, "degrees": degrees, "depths": model.depths_.tolist(), "points": points}
         found.append({**own, "boundary": outline(classes)})
         task.progress(done + 1, len(_DIVIDED))
     return {"divisions": found}
@@ -162,9 +165,7 @@ def _percent(shares: Sequence[float]) -> str:
 def _figures(findings: Findings) -> list[Figure]:
     drawn: list[Figure] = []
     if found := findings.get(("", _FIGURES.name)):
-        for place, one in enumerate(found["divisions"]):
-            number = 1 if place < 4 else 3
-            drawn.append(_division(number, one))
+        drawn += [_division(one["figure"], one) for one in found["divisions"]]
     sizes = [one for n in SIZES if (one := findings.get(("", _name(n, SLANT))))]
     angles = [one for degrees in ANGLES if (one := findings.get(("", _name(ROWS, degrees))))]
     if sizes:

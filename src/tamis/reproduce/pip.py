@@ -246,6 +246,7 @@ def _figures(findings: Findings) -> list[Figure]:
     """Figures 2 to 5, micro and macro F1 of every model, and the areas of Tables 2 and 3."""
     drawn: list[Figure] = []
     for (data, model), found in findings.items():
+        label = model.replace(", ", "_").lower()
         number = f"Figure {_FIGURES[model]}: " if model in _FIGURES else ""
         for average in _AVERAGES:
             own = {
@@ -253,12 +254,12 @@ def _figures(findings: Findings) -> list[Figure]:
             }
             title = f"{number}{model} on {data}, {average} F1"
             axes = log_axis("words", SIZES), Axis(f"{average} F1, %")
-            drawn.append(curves(f"{data}_{model}_{average}", title, "Test documents.", *axes, own))
+            drawn.append(curves(f"{data}_{label}_{average}", title, "Test documents.", *axes, own))
             if model in _PRINTED[data]:
                 areas = _PRINTED[data][model][_AVERAGES.index(average)]
                 groups = {"printed": areas, "here": _areas(found, average).tolist()}
                 table, caption = 2 if data == "reuters21578" else 3, "The integral of F1 from 10 to 1000 words."
-                name, title = f"areas_{data}_{model}_{average}", f"Table {table}: areas, {model}, {average}"
+                name, title = f"areas_{data}_{label}_{average}", f"Table {table}: areas, {model}, {average}"
                 drawn.append(bars(name, title, caption, list(_SCORES), Axis("area", limits=(0.0, 990.0)), groups))
     return drawn
 
