@@ -7,7 +7,7 @@ from sklearn.linear_model import lasso_path
 
 from tamis.base.seeds import generator
 from tamis.margins.boosted_lasso.boosting import boosted_lasso
-from tamis.reproduce.blasso.figures import PIECE, figures
+from tamis.reproduce.blasso.figures import PIECE, describe
 from tamis.reproduce.blasso.problem import BASIS, LEAST, MOST, STEP, STEPS, circles, gaps, paper_unit, with_x11
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 
@@ -120,5 +120,5 @@ STUDY = Study(
         "The paper prints 490 steps for its one draw of the two circles, whose step it does not print; 0.01 here.",
         "It prints the order squares, interaction, linear terms; which of the last three is first depends on the draw.",
     ),
-    figures=figures,
+    figures=describe,
 )

@@ -61,7 +61,7 @@ def measure(task: Task) -> dict[str, Any]:
 PIECE = Piece("diabetes_lars", "Figures 1 to 6", measure, 8, drawn=True)
 
 
-def figures(findings: Findings) -> list[Figure]:
+def describe(findings: Findings) -> list[Figure]:
     """Describe Figures 1 to 6, and the difference from the lasso by the size of a step."""
     if (found := findings.get((PIECE.data, PIECE.name))) is None:
         return []

@@ -11,7 +11,7 @@ then the mean distance to the other class is 1.30 on DOROTHEA and 0.070 on MADEL
 from tamis.reproduce.framework.challenge_table import READING
 from tamis.reproduce.framework.table import Published, Row, table_study
 from tamis.reproduce.fs_svm.entries import tables
-from tamis.reproduce.fs_svm.figures import PIECES, figures
+from tamis.reproduce.fs_svm.figures import PIECES, describe
 
 _ARCENE = "rms_norm | fisher(4700) | svm(linear, C=inf)"
 _DEXTER = "rms_norm | fisher(3714) | svm(linear, C=inf)"
@@ -58,5 +58,5 @@ STUDY = table_study(
     ),
     more=PIECES,
     tables=lambda findings: tables(ROWS, findings),
-    figures=lambda findings: figures(ROWS, findings),
+    figures=lambda findings: describe(ROWS, findings),
 )

@@ -98,7 +98,7 @@ PIECES = (
 )
 
 
-def figures(rows: Sequence[Row], findings: Findings) -> list[Figure]:
+def describe(rows: Sequence[Row], findings: Findings) -> list[Figure]:
     """Describe the figures for which there are findings."""
     drawn: list[Figure] = []
     for piece, describe in zip(PIECES, (_figure_1, _figure_2, _figure_4), strict=True):

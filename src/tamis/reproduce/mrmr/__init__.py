@@ -14,7 +14,7 @@ from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.reproduce.mrmr import child_leukemia
-from tamis.reproduce.mrmr.figures import DATA, PIECE, figures
+from tamis.reproduce.mrmr.figures import DATA, PIECE, describe
 from tamis.validation.leak import leaky_twin
 from tamis.validation.many import validate_many
 
@@ -172,5 +172,5 @@ STUDY = Study(
         "Table 3: the child leukemia set at hand lacks the class Others and the official split; see its title.",
         "Its states are cut at the mean and half a deviation to either side, of the training rows.",
     ),
-    figures=figures,
+    figures=describe,
 )

@@ -63,7 +63,7 @@ def _curves(task: Task) -> dict[str, Any]:
 PIECE = Piece(DATA, "Figure 1: relevance and redundancy", _curves, drawn=True)
 
 
-def figures(findings: Findings) -> list[Figure]:
+def describe(findings: Findings) -> list[Figure]:
     """Describe the figures for which there are findings."""
     return [*_figure_1(findings), *_figure_2(findings), *_table_3(findings)]
 
