@@ -94,9 +94,6 @@ def _drawn(findings: Findings) -> list[Figure]:
     own: dict[str, dict[str, float | None]] = {
         name: {data: 100 * one.ber for data, one in _own(findings, name).items()} for name in _MODELS
     }
-    for name, values in own.items():
-        if len(values) == len(_DATA):
-            values[OVERALL] = 100 * float(np.mean([one.ber for one in _own(findings, name).values()]))
     printed: dict[str, dict[str, float | None]] = {
         "ESNB+NN, printed": {OVERALL: _PRINTED[OVERALL].ber},
         "the winner, printed": {OVERALL: WINNER_8[OVERALL].ber},

@@ -83,8 +83,6 @@ def figures_of(
     for kind in kinds:
         sets = [one.data for one in models if one.kind == kind]
         own = {data: 100 * float(findings[data, kind]["ber"]) for data in sets if (data, kind) in findings}
-        if own and len(own) == len(sets):
-            own[OVERALL] = float(np.mean(list(own.values())))
         for line in printed[kind]:
             # Of several lines with one name the first is the better.
             label = str(line[0]).replace(", overall, printed", ", printed")

@@ -56,15 +56,18 @@ def bars(
     name: str, title: str, caption: str, places: Sequence[str], axis: Axis, groups: Mapping[str, Sequence[float | None]]
 ) -> Figure:
     """Describe a bar for each group at every place, side by side; printed groups are grey, None has no bar."""
+    groups = {label: values for label, values in groups.items() if any(value is not None for value in values)}
     width = 0.8 / max(len(groups), 1)
+    greys: list[Colour] = ["faint", "muted"]
     across = len(places) * len(groups) > _PLACES or max(map(len, places), default=0) > _LETTERS
     marks: list[Mark] = []
     count = 0
     for number, (label, values) in enumerate(groups.items()):
         known = [(place, float(value)) for place, value in enumerate(values) if value is not None]
         at = [place + (number + 0.5) * width - 0.4 for place, _ in known]
-        colour: Colour = "faint" if "printed" in label else count
-        count += colour != "faint"
+        printed = "printed" in label
+        colour: Colour = greys[(number - count) % len(greys)] if printed else count
+        count += not printed
         hover = f"%{{{'x' if across else 'y'}:{_NUMBER}}}"
         look: dict[str, Any] = {"width": 0.9 * width, "across": across, "hover": hover}
         marks.append(Bars(at, [value for _, value in known], colour=colour, label=label, **look))
