@@ -422,7 +422,7 @@ def test_figures_of_fs_svm(drawn):
     by_size = findings["arcene", "Figure 4: error by features"]
     marked = {**by_size, "points": [{**by_size["points"][0], "warnings": ["they overlap"]}, by_size["points"][1]]}
     shown = described(fs_svm.STUDY, {**findings, ("arcene", "Figure 4: error by features"): marked})
-    ring = shown["figure_4"]["in some folds the classes overlap: no hard margin"]
+    ring = shown["figure_4"]["the classes overlap in some folds"]
     assert ring["x"] == [2]
 
 

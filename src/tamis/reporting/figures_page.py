@@ -10,8 +10,11 @@ from tamis.reporting.figure_description import Axis, Figure, Mark
 from tamis.reporting.html import environment, escaped_json, plotly_source, policy
 from tamis.reporting.plotly_figure import plotly_figure
 
-#: Pixels of a line of the legend below a figure, and entries and letters of the names in a line.
-_LINE, _BESIDE, _LETTERS = 22, 4, 84
+#: Pixels below the title of an axis and of a line of the legend.
+_BELOW, _LINE = 12, 22
+
+#: Entries of the legend, and letters of their names, in a line.
+_BESIDE, _LETTERS = 4, 84
 
 #: What a mark may hold beside its label.
 _NUMBERS = ("x", "y", "reach", "values", "at", "length", "base", "text")
@@ -87,9 +90,9 @@ def _drawn(figure: Figure) -> dict[str, Any]:
     drawn = plotly_figure(figure).to_dict()
     names = [trace["name"] for trace in drawn["data"] if "name" in trace]
     beside = min(_BESIDE, max(1, _LETTERS // (6 + max(map(len, names), default=0))))
-    legend = _LINE * -(-len(names) // beside)
+    below = _BELOW + _LINE * -(-len(names) // beside)
     layout = {key: value for key, value in drawn["layout"].items() if key not in ("title", "width")}
     layout["legend"] = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0}
-    layout["margin"] = {**layout["margin"], "t": 16}
-    layout["height"] += legend
+    layout["margin"] = {**layout["margin"], "t": 16, "b": layout["margin"]["b"] + _BELOW}
+    layout["height"] += below
     return {"data": drawn["data"], "layout": layout}

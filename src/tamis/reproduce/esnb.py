@@ -83,10 +83,11 @@ def _tables(findings: Findings) -> list[Table]:
 def _own(findings: Findings, name: str) -> dict[str, Own]:
     """What a model reaches on the valid rows; its features are those of a fit on both parts."""
     known = {data: findings[data, name] for data in _DATA if (data, name) in findings}
-    return {
-        data: Own(*(one["official"][key] for key in ("ber", "se", "auc")), one["share"], one["probes"])
-        for data, one in known.items()
-    }
+    own = {}
+    for data, one in known.items():
+        official = one["official"]
+        own[data] = Own(official["ber"], official["se"], official["auc"], one["share"], one["probes"])
+    return own
 
 
 def _drawn(findings: Findings) -> list[Figure]:

@@ -172,20 +172,21 @@ def _tables(findings: Findings) -> list[Table]:
 def _table(table: _Table, found: Any) -> Table:
     plain_accuracy, plain_training, plain_testing = _PLAIN[table.data]
     plain, both = found["plain"], table.what == "both"
-    times = [_seconds_printed(plain_training), f"{plain['fit']:.2f}", _seconds_printed(plain_testing)]
     lines: list[list[str | None]] = [
-        ["plain SVM", f"{plain_accuracy:.2f}", f"{100 * plain['accuracy']:.2f}", *times, f"{plain['testing']:.3f}"]
+        [
+            *("plain SVM", f"{plain_accuracy:.2f}", f"{100 * plain['accuracy']:.2f}"),
+            *(f"{plain_training:g}", f"{plain['fit']:.2f}", f"{plain_testing:g}", f"{plain['testing']:.3f}"),
+            *(None, None, None, None),
+        ]
     ]
-    lines[0] += [None] * 4
     for line, own in zip(table.lines, found["lines"], strict=True):
-        accuracies = [f"{line.accuracy:.2f}", f"{100 * own['accuracy']:.2f}"]
         fit = None if line.reduction is None else f"{line.reduction:g} + {line.training:g}"
-        predict = None if both else _seconds_printed(line.testing)
-        times = [fit, f"{own['fit']:.2f}", predict, f"{own['testing']:.3f}"]
-        ratios = []
+        predict = None if both else f"{line.testing:g}"
+        cells: list[str | None] = [_name(line), f"{line.accuracy:.2f}", f"{100 * own['accuracy']:.2f}"]
+        cells += [fit, f"{own['fit']:.2f}", predict, f"{own['testing']:.3f}"]
         for printed, key in zip(_faster(table, line), ("fit", "testing"), strict=True):
-            ratios += [None if printed is None else f"{printed:.2g}x", f"{plain[key] / own[key]:.2g}x"]
-        lines.append([_name(line), *accuracies, *times, *ratios])
+            cells += [None if printed is None else f"{printed:.2g}x", f"{plain[key] / own[key]:.2g}x"]
+        lines.append(cells)
     title = f"{table.piece}: {table.data}, {found['train']} training rows, {found['test']} new ones"
     return Table(title, _COLUMNS, lines)
 
@@ -208,10 +209,6 @@ def _faster(table: _Table, line: _Line) -> tuple[float | None, float | None]:
     _, training, testing = _PLAIN[table.data]
     own = line.training + (line.reduction or 0.0)
     return (training / own if training else None), (testing / line.testing if line.testing else None)
-
-
-def _seconds_printed(value: float) -> str:
-    return f"{value:g}"
 
 
 def _figures(findings: Findings) -> list[Figure]:

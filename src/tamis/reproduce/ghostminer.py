@@ -1,12 +1,13 @@
 """The models of Grabczewski and Jankowski (2006), "Mining for complex models ...", sections 4.1 to 4.5 and Table 1."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
-from tamis.reporting.figure_description import Axis, Figure, Panel, Series
+from tamis.reporting.figure_description import Axis, Figure, Panel
 from tamis.reproduce.framework.challenge_table import (
     OVERALL,
     READING,
@@ -17,7 +18,7 @@ from tamis.reproduce.framework.challenge_table import (
     entry_table,
     own_of,
 )
-from tamis.reproduce.framework.figures import SIZE
+from tamis.reproduce.framework.figures import SIZE, scatter
 from tamis.reproduce.framework.study import Findings, Piece, Table, Task
 from tamis.reproduce.framework.table import Published, Row, found_rows, table_study
 
@@ -165,14 +166,7 @@ def _figures(findings: Findings) -> list[Figure]:
     if found := findings.get((_FIGURE_1.data, _FIGURE_1.name)):
         points, classes = np.array(found["points"]), np.array(found["classes"])
         marks = [
-            Series(
-                *points[classes == label].T.tolist(),
-                points=True,
-                size=5.0 + 2.0 * (number == 1),
-                colour=(0, 5)[number % 2],
-                label=f"class {label}",
-                hover="%{x:.3g}, %{y:.3g}",
-            )
+            scatter(points[classes == label], f"class {label}", (0, 5)[number % 2], size=5.0 + 2.0 * (number == 1))
             for number, label in enumerate(np.unique(classes))
         ]
         caption = f"The training rows in the first two components of {_FRONT.replace(' | pca(2)', '')}."
@@ -183,7 +177,7 @@ def _figures(findings: Findings) -> list[Figure]:
     folds, valid = (
         {name: 100 * one.ber for name, one in _own(findings, split).items()} for split in ("pooled", "official")
     )
-    groups = {
+    groups: dict[str, Mapping[str, float | None]] = {
         "printed, test rows": {name: entry.ber for name, entry in _TABLE_1.items()},
         "printed, folds": {row.data: row.published.cv_error for row in FINAL},
         "here, folds": folds,

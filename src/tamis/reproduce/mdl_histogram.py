@@ -16,7 +16,7 @@ from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray
 from tamis.classify.mdl_histogram.mdl_histogram import MDLHistogram
 from tamis.reporting.figure_description import Axis, Figure, Panel, Series
-from tamis.reproduce.framework.figures import Curve, curves, log_axis
+from tamis.reproduce.framework.figures import Curve, curves, log_axis, scatter
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 
 #: Training rows of Figures 1 and 2, and the angle of their line.
@@ -170,10 +170,10 @@ def _figures(findings: Findings) -> list[Figure]:
     angles = [one for degrees in ANGLES if (one := findings.get(("", _name(ROWS, degrees))))]
     if sizes:
         rows = [one["rows"] for one in sizes]
-        own = {
-            label: Curve(rows, *([100 * float(of(one[key])) for one in sizes] for of in (np.mean, np.std)))
-            for key, label in (("train", "training"), ("test", "test"))
-        }
+        own = {}
+        for key, label in (("train", "training"), ("test", "test")):
+            mean, deviation = ([100 * float(of(one[key])) for one in sizes] for of in (np.mean, np.std))
+            own[label] = Curve(rows, mean, deviation)
         own["the best rule"] = Curve(rows, [100 * NOISE] * len(rows), printed=True, colour="ink")
         axes, caption = (log_axis("rows", rows), Axis("error, %")), "Mean and deviation over the draws."
         drawn.append(curves("figure_2", "Figure 2: training and test error", caption, *axes, own))
@@ -193,9 +193,8 @@ def _division(number: int, one: Any) -> Figure:
     best = np.array([middle - along, middle + along]).T.tolist()
     x = [value for a, _, b, _ in one["boundary"] for value in (a, b, None)]
     y = [value for _, a, _, b in one["boundary"] for value in (a, b, None)]
-    rows = [np.array(points).reshape(-1, 2).T.tolist() for points in one["points"]]
-    marks = [Series(*xy, points=True, size=4.0, colour=k, label=f"class {k}") for k, xy in enumerate(rows)]
-    marks.append(Series(*best, line=True, dotted=True, colour="muted", label="the best rule"))
+    marks = [scatter(points, f"class {k}", k, size=4.0) for k, points in enumerate(one["points"])]
+    marks.append(Series(best[0], best[1], line=True, dotted=True, colour="muted", label="the best rule"))
     marks.append(Series(x, y, line=True, colour="ink", label="the boundary"))
     first = one["rows"] if number == 1 else one["degrees"]
     words = ", ".join(map(str, (first, *one["depths"])))

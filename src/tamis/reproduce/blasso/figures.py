@@ -12,9 +12,9 @@ from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
 from tamis.margins.boosted_lasso.boosting import boosted_lasso
 from tamis.margins.boosted_lasso.figure import solutions
-from tamis.reporting.figure_description import Axis, Figure, Panel, Series
+from tamis.reporting.figure_description import Axis, Figure, Panel
 from tamis.reproduce.blasso.problem import BASIS, MOST, STEP, STEPS, circles, gaps, paper_unit, with_x11
-from tamis.reproduce.framework.figures import SIZE, Curve, curves, log_axis
+from tamis.reproduce.framework.figures import SIZE, Curve, curves, log_axis, scatter
 from tamis.reproduce.framework.study import Findings, Piece, Task
 
 #: Steps of Figure 6, in the paper's units, and the column whose weight it shows.
@@ -101,7 +101,7 @@ def _path(
 def _points(drawn: Mapping[str, Any], caption: str) -> Figure:
     points, classes = np.array(drawn["points"]), np.array(drawn["classes"])
     marks = [
-        Series(*points[classes == value].T.tolist(), points=True, shape=shape, colour=colour, label=f"y = {value}")
+        scatter(points[classes == value], f"y = {value}", colour, shape=shape)
         for value, colour, shape in ((-1, 0, "cross"), (1, 5, "circle-open"))
     ]
     panel = Panel(Axis("first input"), Axis("second input"), marks)
@@ -109,14 +109,13 @@ def _points(drawn: Mapping[str, Any], caption: str) -> Figure:
 
 
 def _by_step(shown: list[dict[str, Any]]) -> Figure:
-    own = {
-        f"step {one['step']:g}": Curve(one["shares"], one["weights"], points=False, printed=one["step"] == min(_SHOWN))
-        for one in sorted(shown, key=lambda one: -one["step"])
-    }
+    own = {}
+    for one in sorted(shown, key=lambda one: -one["step"]):
+        dotted = one["step"] == min(_SHOWN)
+        curve = Curve(one["shares"], one["weights"], points=False, printed=dotted, steps=True)
+        own[f"step {one['step']:g}"] = curve
     title, caption = f"Figure 6: weight of x{_COLUMN + 1} by the step", "Steps in the paper's units."
-    drawn = curves("figure_6", title, caption, Axis("penalty, as a share of the highest"), Axis("weight"), own)
-    (panel,) = drawn.panels
-    return replace(drawn, panels=[replace(panel, marks=[replace(one, steps=True) for one in panel.marks])])
+    return curves("figure_6", title, caption, Axis("penalty, as a share of the highest"), Axis("weight"), own)
 
 
 def _errors(errors: list[dict[str, Any]]) -> Figure:

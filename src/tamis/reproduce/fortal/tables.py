@@ -109,8 +109,8 @@ def figures(findings: Findings) -> list[Figure]:
     minutes = [sum(one.found[n]["seconds"] for one in found) / 60 for n in ALGORITHMS]
     printed = {name: float(text) for name, text in FEATURES.items() if text[0].isdigit()}
     about = f"The {len(found)} experiments that were run; printed is what the text says of the drawing."
-    groups = {"printed": [BEST.get(name) for name in names], "here": wins}
-    shares = {"printed": [printed.get(name) for name in names], "here": share}
+    groups: dict[str, Sequence[float | None]] = {"printed": [BEST.get(name) for name in names], "here": wins}
+    shares: dict[str, Sequence[float | None]] = {"printed": [printed.get(name) for name in names], "here": share}
     axes = Axis("experiments", "count"), log_axis("CPU minutes", minutes), Axis("% of the features")
     return [
         bars("figure_2", "Figure 2: experiments won or tied", about, names, axes[0], groups),

@@ -60,6 +60,7 @@ WINNER_8 = {
 #: What a table says below itself.
 READING = (
     "Score, BER, AUC, features and probes are printed figures on the test rows; 'here' on rows with known labels.",
+    "The AUC of an entry without confidences is 100 - BER; ours is that of the confidences.",
     "The winner's OVERALL is that of the best entry overall; on a data set it is the best entry there.",
     "A Score is 100 x (wins - losses) / (entries - 1) among all entries on test rows: no Score here can be ours.",
 )

@@ -4,6 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from tamis.base.types import FloatArray
 from tamis.reporting.figure_description import Axis, Bars, Colour, Figure, Mark, Panel, Series
 
 #: Inches of a figure.
@@ -25,7 +28,7 @@ _NUMBER = ".4~g"
 class Curve(NamedTuple):
     """A line through points: None breaks it; `se` is a band to either side.
 
-    A printed curve is dotted. With a `colour` of its own it can be that of ours.
+    A printed curve is dotted. With a `colour` of its own it can be that of ours. `steps` are level between points.
     """
 
     x: Sequence[Any]
@@ -34,6 +37,7 @@ class Curve(NamedTuple):
     printed: bool = False
     colour: Colour | None = None
     points: bool = True
+    steps: bool = False
 
 
 def curves(name: str, title: str, caption: str, x: Axis, y: Axis, own: Mapping[str, Curve]) -> Figure:
@@ -44,6 +48,7 @@ def curves(name: str, title: str, caption: str, x: Axis, y: Axis, own: Mapping[s
         colour = count if one.colour is None else one.colour
         count += one.colour is None
         look: dict[str, Any] = {"dotted": one.printed, "points": one.points and not one.printed, "size": 6.0}
+        look["steps"] = one.steps
         hover = f"%{{x:{_NUMBER}}}: %{{y:{_NUMBER}}}"
         reach = None if one.se is None else list(one.se)
         marks.append(
@@ -52,13 +57,26 @@ def curves(name: str, title: str, caption: str, x: Axis, y: Axis, own: Mapping[s
     return Figure(name, title, caption, SIZE, [Panel(x, y, marks)])
 
 
+def scatter(
+    points: Sequence[Sequence[float]] | FloatArray,
+    label: str,
+    colour: Colour,
+    *,
+    size: float = 8.0,
+    shape: str | None = None,
+) -> Series:
+    """Describe points, the rows of an array of two columns."""
+    x, y = np.asarray(points, dtype=np.float64).reshape(-1, 2).T.tolist()
+    return Series(x, y, points=True, label=label, colour=colour, size=size, shape=shape, hover="%{x:.3g}, %{y:.3g}")
+
+
 def bars(
     name: str, title: str, caption: str, places: Sequence[str], axis: Axis, groups: Mapping[str, Sequence[float | None]]
 ) -> Figure:
     """Describe a bar for each group at every place, side by side; printed groups are grey, None has no bar."""
     groups = {label: values for label, values in groups.items() if any(value is not None for value in values)}
     width = 0.8 / max(len(groups), 1)
-    greys: list[Colour] = ["faint", "muted"]
+    greys: list[Colour] = ["faint", "muted", "ink"]
     across = len(places) * len(groups) > _PLACES or max(map(len, places), default=0) > _LETTERS
     marks: list[Mark] = []
     count = 0

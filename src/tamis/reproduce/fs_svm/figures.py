@@ -86,7 +86,7 @@ def _errors(recipes: Sequence[tuple[float, str]], folds: int, task: Task) -> dic
     return {"rows": train.n_rows, "features": train.n_features, "times": task.repeats, "points": points}
 
 
-def _part(task: Task, done: int, of: int) -> Callable[[int, int], None]:
+def _part(task: Task, done: int, of: int) -> Callable[[float, float], None]:
     """The progress of one of several validations."""
     return lambda now, total: task.progress(done + now / total, of)
 
@@ -129,7 +129,7 @@ def _points(found: Mapping[str, Any], hover: str) -> list[Mark]:
     known = [place for place, point in enumerate(points) if point["warnings"]]
     if known:
         at, ring = [x[place] for place in known], {"points": True, "shape": "circle-open", "size": 13.0}
-        label = "in some folds the classes overlap: no hard margin"
+        label = "the classes overlap in some folds"
         marks.append(Series(at, [y[place] for place in known], colour="ink", label=label, **ring))  # type: ignore[arg-type]
     return marks
 
@@ -178,6 +178,6 @@ def _figure_4(found: Mapping[str, Any]) -> list[Figure]:
         choice = f"the paper's choice, {CHOSEN}"
         marks.append(Series([CHOSEN, CHOSEN], [0.0, top], line=True, dotted=True, colour=5, label=choice))
     x = log_axis("number of best features", [point["at"] for point in found["points"]])
-    caption = f"Hard margin, features ranked in each of 10 folds {_times(found)}."
+    caption = f"Hard margin, features ranked in each of 10 folds {_times(found)}. There is none where classes overlap."
     title = "Figure 4: error against the number of features"
     return [Figure("figure_4", title, caption, SIZE, [Panel(x, _error_axis(found), marks)])]
