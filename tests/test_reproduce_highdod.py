@@ -51,6 +51,9 @@ def test_figures_3_to_6(findings, monkeypatch):
     found = {key: {**one, "rows": 60}, ("", "generated, 60 x 5"): {**one, "rows": 60, "columns": 5}}
     own = {name: highdod.Piece("", name, None) for _, name in found}
     monkeypatch.setattr(highdod, "_pieces", lambda: own)
+    views = highdod._FIGURE_1
+    found[views.data, views.name] = views.run(Task())
+    assert found[views.data, views.name]["outlying"] == [[0, 1]]
     for piece in (highdod._FIGURE_5, highdod._FIGURE_6):
         seen = []
         found[piece.data, piece.name] = piece.run(
@@ -59,6 +62,7 @@ def test_figures_3_to_6(findings, monkeypatch):
         assert seen[-1] == 1
     drawn = described(STUDY, found)
     assert list(drawn) == [
+        *("figure_1_1", "figure_1_2", "figure_1_3"),
         "figure_3_evaluated",
         "figure_3_seconds",
         "figure_5",
@@ -66,6 +70,7 @@ def test_figures_3_to_6(findings, monkeypatch):
         "figure_6_evaluated",
     ]
     assert drawn["figure_3_evaluated"]["tamis"]["x"] == [5, 6]
+    assert (drawn["figure_1_2"]["p"]["x"], drawn["figure_1_2"]["p"]["y"]) == ([0.8], [0.5])
     assert drawn["figure_5"]["top-down"]["x"] == [1, 4]
     assert (
         drawn["figure_6_evaluated"]["dynamic, no sample"]["y"]
@@ -75,5 +80,5 @@ def test_figures_3_to_6(findings, monkeypatch):
 
 
 def test_pieces_have_names_of_their_own():
-    assert len({(piece.data, piece.name) for piece in STUDY.pieces}) == len(STUDY.pieces) == 13
+    assert len({(piece.data, piece.name) for piece in STUDY.pieces}) == len(STUDY.pieces) == 14
     assert STUDY.data == ("breast.w", "segment", "ionosphere", "wdbc")
