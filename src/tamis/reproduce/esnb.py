@@ -22,6 +22,7 @@ from tamis.reproduce.framework.challenge_table import (
     Own,
     ber_figure,
     entry_table,
+    results_table,
 )
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.validation.result import Validation
@@ -76,8 +77,10 @@ def _tables(findings: Findings) -> list[Table]:
         if len(own) == len(_DATA):
             lines.append(_mean(list(own.values())))
         tables.append(Table(f"{name}: {recipe}", _COLUMNS, lines))
+    if not tables:
+        return []
     title = "The entry ESNB+NN of 8 December, beside esnb fitted on the train rows and evaluated on the valid rows"
-    return [*tables, *entry_table(title, _PRINTED, WINNER_8, _own(findings, "esnb"))]
+    return [*tables, *entry_table(title, _PRINTED, WINNER_8, _own(findings, "esnb")), results_table()]
 
 
 def _own(findings: Findings, name: str) -> dict[str, Own]:
