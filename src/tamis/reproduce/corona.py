@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from tamis.base.selector import Selection, Selector
 from tamis.classify.svm.svm import SVM
 from tamis.data.dataset import Dataset
-from tamis.reporting.figure_description import Axis, Figure
+from tamis.reporting.figure_description import Axis, Colour, Figure
 from tamis.reproduce.framework.figures import Curve, bars, curves, log_axis
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.scores import fisher
@@ -214,9 +214,10 @@ def _figures(findings: Findings) -> list[Figure]:
                 share, se = ([100 * value for value in one[key]] for key in ("accuracy", "se"))
                 own[way] = Curve(one["sizes"], share, se)
         if (one := findings.get((name, "every subset"))) is not None:
-            for key, colour in (("best", "ink"), ("mean", "muted")):
-                curve = Curve(one["sizes"], [100 * value for value in one[key]], printed=True, colour=colour)  # type: ignore[arg-type]
-                own[f"{key} of every subset"] = curve
+            tones: dict[str, Colour] = {"best": "ink", "mean": "muted"}
+            for key, tone in tones.items():
+                share = [100 * value for value in one[key]]
+                own[f"{key} of every subset"] = Curve(one["sizes"], share, printed=True, colour=tone)
         if own:
             axes = Axis("variables", "count"), Axis("accuracy, %")
             caption = "As Figures 2 to 4, whose data are not public; the band is a standard error."

@@ -313,8 +313,9 @@ def _timing(data: str, own: _Collection, found: Any) -> Table:
     return Table(title, ("", "all words, s", *columns), lines)
 
 
-#: The figure of each collection.
+#: The figure of each collection, and the words for its parts.
 _FIGURES = {"r52": 1, "webkb4": 2}
+_PARTS = {"projections": "projections", "selections": "selections", "screened": "ICA behind a screening"}
 
 
 def _figures(findings: Findings) -> list[Figure]:
@@ -338,8 +339,6 @@ def _figures(findings: Findings) -> list[Figure]:
                 drawn.append(curves(f"{data}_{part}", title, caption, x, Axis("CA, %"), own))
     return drawn
 
-
-_PARTS = {"projections": "projections", "selections": "selections", "screened": "ICA behind a screening"}
 
 STUDY = Study(
     "Text clustering",

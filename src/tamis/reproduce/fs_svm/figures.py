@@ -10,7 +10,7 @@ from tamis import scores
 from tamis.data.dataset import Dataset
 from tamis.reporting.figure_description import Axis, Bars, Figure, Mark, Panel, Series
 from tamis.reproduce.framework.challenge_table import Entry, ber_figure
-from tamis.reproduce.framework.figures import SIZE, log_axis
+from tamis.reproduce.framework.figures import SIZE, log_axis, scatter
 from tamis.reproduce.framework.study import Findings, Piece, Task
 from tamis.reproduce.framework.table import Row
 from tamis.reproduce.fs_svm.entries import TABLE_2, TABLE_3, own
@@ -128,9 +128,9 @@ def _points(found: Mapping[str, Any], hover: str) -> list[Mark]:
     ]
     known = [place for place, point in enumerate(points) if point["warnings"]]
     if known:
-        at, ring = [x[place] for place in known], {"points": True, "shape": "circle-open", "size": 13.0}
+        ring = np.array([[x[place], y[place]] for place in known])
         label = "the classes overlap in some folds"
-        marks.append(Series(at, [y[place] for place in known], colour="ink", label=label, **ring))  # type: ignore[arg-type]
+        marks.append(scatter(ring, label, "ink", size=13.0, shape="circle-open"))
     return marks
 
 
