@@ -10,7 +10,6 @@ from typing import Any
 from tamis.base.errors import DataError, TamisError
 from tamis.data.sources import places
 from tamis.data.write import write_text
-from tamis.reporting.figures_page import figure_numbers, figures_page
 from tamis.reproduce.framework.find import find
 from tamis.reproduce.framework.pieces import Watch, run_pieces
 from tamis.reproduce.framework.results import Results
@@ -212,6 +211,9 @@ def _prepare(name: str, study: Study, folder: Path) -> None:
 
 def _draw(name: str, study: Study, found: Findings, remarks: Sequence[str], folder: Path) -> list[str]:
     """Write the page and the numbers, and return the names of the files."""
+    # Only figures need the page and its templates.
+    from tamis.reporting.figures_page import figure_numbers, figures_page
+
     assert study.figures is not None
     figures, title = study.figures(found), f"{study.title} ({study.paper})"
     numbers = {"study": name, "title": title, "figures": figure_numbers(figures)}
