@@ -162,6 +162,7 @@ def test_a_study_without_figures_says_so(tiny, tamis, monkeypatch, tmp_path):
     assert not (tmp_path / "here").exists()
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_the_page_of_figures_is_drawn_by_a_browser(tmp_path):
     page, _ = draw("binning", tmp_path)
