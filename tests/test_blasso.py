@@ -22,7 +22,7 @@ from tamis.margins.boosted_lasso.losses import LOSSES, Squared
 from tamis.margins.boosted_lasso.penalties import MixedPenalty
 from tamis.margins.boosted_lasso.stopping import by_bic
 from tamis.regress import BLassoRegressor
-from tamis.reproduce.blasso import circles, with_x11
+from tamis.reproduce.blasso.problem import circles, with_x11
 
 
 def problem(rows=120, columns=12, seed=0):

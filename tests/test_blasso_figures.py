@@ -71,9 +71,12 @@ def test_a_path_without_steps_is_drawn():
 @pytest.mark.slow
 def test_the_figures_of_the_paper(shared_data, monkeypatch, tmp_path):
     monkeypatch.setenv("TAMIS_DATA", str(shared_data))
-    page, numbers = tamis.reproduce.draw("blasso", tmp_path)
+    page, numbers = tamis.reproduce.draw("blasso", tmp_path, results=tmp_path / "results.json")
     assert page.read_text(encoding="utf-8").count("Figure 6: weight of x3") == 1
-    found = json.loads(numbers.read_text(encoding="utf-8"))
+    names = [figure["name"] for figure in json.loads(numbers.read_text(encoding="utf-8"))["figures"]]
+    assert names == [*(f"figure_{number}" for number in range(1, 7)), "differences"]
+    kept = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["pieces"]
+    (found,) = (piece for piece in kept if piece["piece"] == "Figures 1 to 6")
     lasso, boosted, stagewise = (np.array(one) for one in found["paths"].values())
     assert [one[-1, 10] for one in (lasso, boosted)] == [0, 0]
     assert stagewise[-1, 10] > 0.1

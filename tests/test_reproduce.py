@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from study_figures import described
 from tamis import reproduce as tamis_reproduce
 from tamis.base.errors import DataError, TamisError
 from tamis.compose.recipe import parse
@@ -17,11 +18,12 @@ from tamis.data.dataset import Dataset
 from tamis.data.load import load
 from tamis.data.named import ENTRIES
 from tamis.reproduce import fs_svm, ghostminer
-from tamis.reproduce.framework import pieces, table
+from tamis.reproduce.framework import challenge_table, pieces, table
 from tamis.reproduce.framework.results import Results
 from tamis.reproduce.framework.study import Task
 from tamis.reproduce.framework.table import Published, Row, table_study
 from tamis.reproduce.fs_svm import figures
+from tamis.reproduce.fs_svm.entries import TABLE_2, TABLE_3
 from tamis.validation.whole import validate
 
 FINAL = {row.data: row.published for row in reversed(ghostminer.ROWS) if row.published.f_feat is not None}
@@ -339,7 +341,7 @@ def test_rows_can_be_chosen_by_their_data(tiny, tamis, tmp_path):
         ),
         (["ghostminer", "--json", "--markdown"], "--markdown and --json exclude each other"),
         (["ghostminer", "--figures", "here"], "ghostminer has no figures"),
-        (["fs-svm", "--figures", "here"], "'arcene'"),
+        (["fs-svm", "--figures", "here"], "not available: arcene"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_one_sentence(tiny, tamis, arguments, message):
@@ -377,7 +379,7 @@ def test_stopping_keeps_what_is_finished(tiny, tamis, monkeypatch):
     assert "2/4" in error
 
 
-# The figures
+# The figures and the tables of entries
 
 
 @pytest.fixture(scope="module")
@@ -385,66 +387,86 @@ def drawn():
     X, y = rows_of(1, n=60, columns=12)
     X[:, 3] += 20 * y
     split = np.where(np.arange(60) < 48, "train", "valid")
-    data = Dataset(X, y, np.arange(12).astype(str), name="<i>arc</i>", split=split)
+    data = Dataset(X, y, np.arange(12).astype(str), name="arcene", split=split)
     seen = []
-    task = Task(data, progress=lambda done, total: seen.append((done, total)))
-    found = figures.measure(task, costs=(0.1, 10.0), sizes=(2, 5, 4700))
-    assert seen == [(done, 60) for done in range(1, 61)]
-    return data, found
+    task = Task(data, repeats=1, progress=lambda done, total: seen.append(done / total))
+    names = [piece.name for piece in figures.PIECES]
+    runs = (figures.by_cost(task, (0.1, 10.0)), figures.by_feature(task), figures.by_size(task, (2, 5, 4700)))
+    assert seen[-1] == 1
+    return data, {("arcene", name): found for name, found in zip(names, runs, strict=True)}
 
 
 def test_the_numbers_of_the_figures(drawn):
     data, found = drawn
     train = data.rows(data.split == "train")
+    by_cost, scored, by_size = found.values()
     cost = validate("rms_norm | svm(linear, C=10)", train, folds=20)
-    assert found["figure_1"]["points"][1]["C"] == 10.0
-    assert found["figure_1"]["points"][1]["error"] == 1 - cost.estimates["accuracy"].mean
-    assert found["figure_1"]["points"][1]["error_se"] == cost.estimates["accuracy"].se
+    assert by_cost["points"][1]["at"] == 10.0
+    assert by_cost["points"][1]["error"] == 1 - cost.estimates["accuracy"].mean
+    assert by_cost["points"][1]["error_se"] == cost.estimates["accuracy"].se
     size = validate("rms_norm | fisher(5) | svm(linear, C=inf)", train, folds=10)
-    assert [point["features"] for point in found["figure_4"]["points"]] == [2, 5]
-    assert found["figure_4"]["points"][1]["ber"] == size.estimates["ber"].mean
+    assert [point["at"] for point in by_size["points"]] == [2, 5]
+    assert by_size["points"][1]["ber"] == size.estimates["ber"].mean
     a, b = train.X[train.y == 0], train.X[train.y == 1]
     by_hand = (a.mean(axis=0) - b.mean(axis=0)) ** 2 / (a.var(axis=0) + b.var(axis=0))
-    np.testing.assert_allclose(found["figure_2"]["scores"], by_hand)
-    assert sum(found["figure_2"]["histogram"]["counts"]) == 12
-    json.dumps(found, allow_nan=False)
+    np.testing.assert_allclose(scored["scores"], by_hand)
+    assert sum(scored["counts"]) == 12
+    json.dumps(list(found.values()), allow_nan=False)
 
 
-def test_the_page_needs_no_other_file(drawn):
-    html = figures.page(drawn[1])
-    assert figures.page(drawn[1]) == html
-    assert "&lt;i&gt;arc" in html
-    assert "<i>arc" not in html
-    assert re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=", html) == []
-    assert 'id="figures"' in html
-    assert [f"Figure {number}: " in html for number in (1, 2, 4)] == [True] * 3
-    assert 4_000_000 < len(html) < 6_000_000
+def test_figures_of_fs_svm(drawn):
+    findings = drawn[1]
+    shown = described(fs_svm.STUDY, findings)
+    assert list(shown) == ["figure_1", "figure_2a", "figure_2b", "figure_4"]
+    assert list(shown["figure_4"]) == ["error, %"]
+    by_size = findings["arcene", "Figure 4: error by features"]
+    marked = {**by_size, "points": [{**by_size["points"][0], "warnings": ["they overlap"]}, by_size["points"][1]]}
+    shown = described(fs_svm.STUDY, {**findings, ("arcene", "Figure 4: error by features"): marked})
+    ring = shown["figure_4"]["the classes overlap in some folds"]
+    assert ring["x"] == [2]
 
 
-def test_points_without_a_hard_margin_are_marked(drawn):
-    points = drawn[1]["figure_4"]["points"]
-    assert [point["warnings"] for point in points] == [[], []]
-    assert "hollow: " not in figures.page(drawn[1])
-    marked = [{**points[0], "warnings": ["they overlap"]}, points[1]]
-    unsettled = {**drawn[1], "figure_4": {**drawn[1]["figure_4"], "points": marked}}
-    assert "hollow: in some folds the classes overlap" in figures.page(unsettled)
-    assert figures.draw(unsettled).data[3].marker.color == ("white", "#0072B2")
+def test_entries_stand_beside_the_winner(tiny, results):
+    pooled, *_, official = run(TINY, results)
+    own = {(row.data, row.piece(10).name): official.found for row in fs_svm.ROWS if row.split == "official"}
+    _, second = fs_svm.STUDY.tables(own)
+    assert [line[0] for line in second.lines] == ["OVERALL", *challenge_table.SETS]
+    assert all(len(line) == len(second.columns) for line in second.lines)
+    ber = official.found["metrics"]["ber"]
+    assert second.lines[1][:4] == ["arcene", "12.73", "18.20", f"{100 * ber['mean']:.2f} ({100 * ber['se']:.2f})"]
+    assert second.lines[0][3] == f"{100 * ber['mean']:.2f}"
+    assert second.lines[1][7] == "33.33"
+    assert second.lines[0][-5:] == ["88.00", "6.84", "97.22", "80.30", "47.80"]
+    final = {(row.data, row.piece(10).name): official.found for row in ghostminer.FINAL[:2]}
+    _, first = ghostminer.STUDY.tables(final)
+    assert [line[:3] for line in first.lines] == [
+        *(["OVERALL", "37.14", "7.98"], ["arcene", "14.29", "13.53"], ["dexter", "71.43", "3.50"]),
+    ]
+    assert first.lines[0][3] is None
+    shown = described(ghostminer.STUDY, final)["table_1"]
+    assert shown["here, valid rows"]["length"] == [100 * ber["mean"]] * 2
+    assert pooled.found["kept"] == [2] * 8
 
 
-def test_figures_are_written_with_their_numbers(tamis, home, tmp_path, monkeypatch):
-    for seed, part in enumerate(("train", "valid")):
-        X, y = rows_of(seed, n=60)
-        X[:, 3] += 20 * y
-        write_csv(home / f"arcene.{part}.csv", X, y)
-    small = {"costs": (1.0,), "sizes": (2,)}
-    monkeypatch.setattr(figures, "measure", partial(figures.measure, **small))
-    folder = tmp_path / "new" / "folder"
-    code, out, _ = tamis("fs-svm", "--figures", folder, "--repeats", 1, "--jobs", 1)
-    assert code == 0
-    written = [folder / "fs-svm-figures.html", folder / "fs-svm-figures.json"]
-    assert out.split() == [str(path) for path in written]
-    assert json.loads(written[1].read_text())["figure_4"]["points"][0]["features"] == 2
-    assert figures.page(json.loads(written[1].read_text())) == written[0].read_text()
-    code, _, error = tamis("fs-svm", "--figures", written[1])
-    assert code == 2
-    assert "cannot be made a folder" in error
+def test_printed_entries_are_multiples_of_their_tournaments():
+    """Scores are 100 x points / (entries - 1), with 55 rivals in the first stage and 35 in the second."""
+    for table_of, rivals in ((TABLE_2, 55), (challenge_table.WINNER_1, 55), (TABLE_3, 35), (ghostminer._TABLE_1, 35)):
+        for name, entry in table_of.items():
+            if name != challenge_table.OVERALL:
+                assert entry.score * rivals / 100 == pytest.approx(round(entry.score * rivals / 100), abs=0.01)
+    assert np.mean([entry.score for entry in TABLE_2.values()]) == pytest.approx(12.73, abs=0.005)
+    each = [entry for name, entry in TABLE_3.items() if name != challenge_table.OVERALL]
+    for key in ("score", "ber", "auc"):
+        mean = np.mean([getattr(entry, key) for entry in each])
+        assert getattr(TABLE_3[challenge_table.OVERALL], key) == pytest.approx(mean, abs=0.012), key
+
+
+def test_the_first_components_of_dorothea():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = (rng.random((60, 2100)) < 0.3 + 0.3 * y[:, None] * (np.arange(2100) < 20)).astype(float)
+    data = Dataset(X, np.where(y, 1, -1), np.arange(2100).astype(str), name="dorothea")
+    piece = ghostminer._FIGURE_1
+    found = {(piece.data, piece.name): piece.run(Task(data))}
+    shown = described(ghostminer.STUDY, found)["figure_1"]
+    assert {label: len(mark["x"]) for label, mark in shown.items()} == {"class -1": 30, "class 1": 30}

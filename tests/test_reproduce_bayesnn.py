@@ -3,6 +3,7 @@
 import pytest
 
 from planted import with_valid_rows
+from study_figures import described
 from tamis.compose.recipe import parse
 from tamis.reproduce.bayesnn import _MODELS, STUDY
 from tamis.reproduce.framework.challenge_models import measure
@@ -29,6 +30,8 @@ def test_findings_tell_errors_and_chains_that_have_not_met() -> None:
     small, large, models = STUDY.tables(findings)
     assert small.notes == dict.fromkeys(range(5), "not met")
     assert [line[0] for line in large.lines[:6]] == [*SETS, "mean"]
-    assert [line[1] for line in large.lines[-4:]] == ["7.27", "7.83", "6.48", "6.84"]
+    assert [line[1] for line in large.lines[-4:]] == ["66.29", "49.14", "71.43", "88.00"]
+    assert [line[2] for line in large.lines[-4:]] == ["7.27", "7.83", "6.48", "6.84"]
+    assert described(STUDY, findings)["ber"]["BayesNN-large, printed"]["length"] == [7.27]
     assert len(models.recipes) == 10
     assert STUDY.tables({}) == []

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from study_figures import described
 from tamis.reproduce import binning
 from tamis.reproduce.binning import STUDY, chi_square_bins, example, ranuni
 from tamis.reproduce.framework.study import Task
@@ -44,3 +45,10 @@ def test_tables_show_what_is_there():
     assert STUDY.tables({}) == []
     assert binning._fresh(TASK, 3) == findings["", "fresh draws"]
     assert STUDY.data == ()
+    drawn = described(STUDY, findings)
+    assert list(drawn) == ["predictor", "likelihoods", "fresh"]
+    assert len(drawn["predictor"]["d, the target"]["x"]) == 101
+    assert drawn["predictor"]["b, here"]["y"][:-1] == findings["", "table"]["shares"]
+    np.testing.assert_allclose(
+        drawn["likelihoods"]["here"]["length"], drawn["likelihoods"]["printed"]["length"], atol=6e-4
+    )

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from study_figures import described
 from tamis.data.dataset import Dataset
 from tamis.reproduce import cluster_tree
 from tamis.reproduce.cluster_tree import STUDY
@@ -79,3 +80,10 @@ def test_table(findings) -> None:
     less = 100 * (np.mean(found["C4.5"]) - np.mean(found["clustering + C4.5"]))
     assert table.lines[0][-2] == f"{less:+.1f}"
     assert STUDY.tables({})[0].lines == []
+
+
+def test_figures(findings) -> None:
+    drawn = described(STUDY, findings)
+    assert drawn["accuracy"]["printed"]["length"] == [70.8, 70.0, 84.6, 87.7]
+    own = findings["hepatitis", "all experiments"]
+    assert drawn["variables"]["hepatitis"]["length"][0] == np.mean(own["variables"]["C4.5"])

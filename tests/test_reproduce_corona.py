@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
+from study_figures import described
 from tamis.reproduce.corona import SETS, STUDY, WAYS, FisherVariables
 from tamis.reproduce.framework import pieces
 from tamis.reproduce.framework.study import Task
@@ -40,6 +41,15 @@ def test_the_tables_show_what_is_there_and_what_is_not_public(findings):
         assert all(len(line) == len(table.columns) for line in table.lines)
     assert STUDY.tables({}) == []
     assert STUDY.brief(findings["ERing", "Corona"]).startswith("best accuracy")
+
+
+def test_the_curves_are_drawn(findings):
+    drawn = described(STUDY, findings)
+    assert list(drawn) == ["ERing", "table_2"]
+    assert [*drawn["ERing"]] == [*WAYS, "best of every subset", "mean of every subset"]
+    own = findings["ERing", "Corona"]
+    assert drawn["ERing"]["Corona"]["y"] == [100 * one for one in own["accuracy"]]
+    assert drawn["table_2"]["Corona"]["length"] == [own["table_seconds"] + own["path_seconds"]]
 
 
 def test_correlations_beat_autoregressions_where_classes_differ_in_them(findings):

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from study_figures import described
 from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
 from tamis.reproduce import parallel_fortal, run
@@ -161,6 +162,10 @@ def test_tables(findings) -> None:
     assert framework.lines[2][:3] == ["information gain, printed", "Bala96, BBHFS, Xing01+", "Sebban02, Xing01"]
     assert len(framework.lines) == 2 * 4 + 1
     assert [table.lines for table in STUDY.tables({})] == [[]] * 5
+    drawn = described(STUDY, findings)
+    assert list(drawn) == ["figure_2", "figure_3", "figure_4"]
+    assert drawn["figure_2"]["here"]["length"] == [int(line[3]) for line in overall.lines]
+    assert drawn["figure_4"]["printed"]["length"] == [float(text) for text in FEATURES.values() if text != "below 40"]
 
 
 def test_wins_and_losses_are_counted_by_their_p_values() -> None:
@@ -224,5 +229,8 @@ def test_efficiencies_are_those_of_the_equations() -> None:
     averages, each = parallel_fortal.STUDY.tables(findings)
     assert each.lines[1] == ["mushroom", "2", "6.5", "2.10", "1.54", "1.67", "92.3", "76.9"]
     assert averages.lines[2][2] == f"{(92.3077 + 100) / 2:.2f}"
+    drawn = described(parallel_fortal.STUDY, findings)
+    assert drawn["speedup"]["sonar"]["y"] == [1.0, 2.0]
+    assert drawn["efficiency"]["mean, printed"]["y"] == [99.34, 97.34]
     assert averages.lines[-1][2] == f"{(10 / 6.5 + 2) / 2:.2f}"
     assert [table.lines for table in parallel_fortal.STUDY.tables({})] == [[], []]

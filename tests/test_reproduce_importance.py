@@ -3,6 +3,7 @@
 import pytest
 
 from planted import with_valid_rows
+from study_figures import described
 from tamis.compose.recipe import parse
 from tamis.reproduce.framework.challenge_models import measure
 from tamis.reproduce.framework.study import Task
@@ -49,16 +50,23 @@ def test_tables_have_a_line_for_each_set_the_mean_and_the_printed_lines(found) -
         assert all(len(line) == len(table.columns) for line in table.lines)
     assert [line[0] for line in tables[0].lines[:6]] == [*SETS, "mean"]
     # The same findings stand for all sets here, so that their mean is each.
-    assert tables[0].lines[5][1] == tables[0].lines[0][1].split()[0]
-    assert tables[0].lines[-1][1:5] == ["16.37", "83.63", "1.12", "21.47"]
-    assert [line[1] for line in tables[1].lines[-2:]] == ["8.04", "8.23"]
+    assert tables[0].lines[5][2] == tables[0].lines[0][2].split()[0]
+    assert tables[0].lines[-2][1:6] == ["-62.18", "16.37", "83.63", "1.12", "21.47"]
+    assert [line[2] for line in tables[1].lines[-2:]] == ["8.04", "8.23"]
     assert [line[0] for line in tables[2].lines] == [s for s in SETS if s != "gisette_surrogate"] + ["mean"]
+
+
+def test_errors_are_drawn_beside_the_printed_means(found) -> None:
+    drawn = described(STUDY, {(p.data, p.name): found[p.name] for p in STUDY.pieces})["ber"]
+    assert drawn["1 December, printed"]["length"] == [16.37]
+    assert drawn["RF+RLSC, printed"]["length"] == [8.04]
+    assert len(drawn["importance"]["length"]) == 6
 
 
 def test_a_set_that_is_not_at_hand_leaves_no_line_and_no_mean(found) -> None:
     some = {(data, "importance"): found["importance"] for data in SETS if data != "dexter"}
     table, models = STUDY.tables(some)
     assert [line[1] for line in models.lines] == ["arcene", "dorothea", "gisette_surrogate", "madelon"]
-    assert [line[0] for line in table.lines[:-1]] == ["arcene", "dorothea", "gisette_surrogate", "madelon"]
+    assert [line[0] for line in table.lines[:-2]] == ["arcene", "dorothea", "gisette_surrogate", "madelon"]
     assert all(recipe.startswith("standardize | ") for recipe in models.recipes)
     assert STUDY.tables({}) == []

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from study_figures import described
 from tamis.reproduce import mdl_histogram
 from tamis.reproduce.framework.study import Task
 from tamis.reproduce.mdl_histogram import ANGLES, NOISE, ROWS, SIZES, SLANT, STUDY, square
@@ -26,7 +27,7 @@ def findings(monkeypatch):
 
 def test_every_point_of_the_figures_is_a_piece_of_its_own():
     names = [piece.name for piece in STUDY.pieces]
-    assert len(set(names)) == len(names) == len(SIZES) + len(ANGLES) - 1
+    assert len(set(names)) == len(names) == len(SIZES) + len(ANGLES) - 1 + 1
     assert ROWS in SIZES
     assert SLANT in ANGLES
     assert STUDY.data == ()
@@ -51,6 +52,21 @@ def test_the_tables_show_what_is_there(findings):
     for table in (boundary, errors, soft):
         assert all(len(line) == len(table.columns) for line in table.lines)
     assert [table.lines for table in STUDY.tables({})] == [[], [], []]
+
+
+def test_figures_1_to_3(findings, monkeypatch):
+    monkeypatch.setattr(mdl_histogram, "_DIVIDED", ((1, 30, 20), (3, 1000, 90)))
+    pictures = mdl_histogram._FIGURES
+    found = {**findings, (pictures.data, pictures.name): pictures.run(Task())}
+    drawn = described(STUDY, found)
+    assert list(drawn) == ["figure_1_30", "figure_3_90", "figure_2", "figure_3"]
+    assert len(drawn["figure_1_30"]["class 0"]["x"]) + len(drawn["figure_1_30"]["class 1"]["x"]) == 30
+    # At 90 degrees the boundary is one line across the square, near its middle.
+    across, up = drawn["figure_3_90"]["the boundary"]["x"], drawn["figure_3_90"]["the boundary"]["y"]
+    assert across == [0.0, 1.0, None]
+    assert up[0] == up[1] == pytest.approx(0.5, abs=0.01)
+    assert drawn["figure_2"]["test"]["x"] == [30, 1000]
+    assert drawn["figure_3"]["d1"]["y"][0] == 1
 
 
 def test_the_line_parts_the_square():

@@ -6,10 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from study_figures import described
 from tamis.data.dataset import Dataset
 from tamis.reproduce import nested_partitions
 from tamis.reproduce.framework.study import Task
-from tamis.reproduce.nested_partitions import STUDY
+from tamis.reproduce.nested_partitions import STUDY, sampling_rates
 
 
 @pytest.fixture(scope="module")
@@ -26,14 +27,16 @@ def findings(small) -> dict:
     """What the pieces of one data set find."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nested_partitions, "_RUNS", 2)
-        patch.setattr(nested_partitions, "_REPLICATIONS", 2)
+        patch.setattr(nested_partitions, "REPLICATIONS", 2)
+        patch.setattr(sampling_rates, "REPLICATIONS", 2)
+        patch.setattr(sampling_rates, "_RATES", (1.0, 0.2, 0.1, 0.02))
         pieces = [piece for piece in STUDY.pieces if piece.data == "vote"]
         return {(one.data, one.name): json.loads(json.dumps(one.run(Task(small)), allow_nan=False)) for one in pieces}
 
 
 def test_pieces_of_a_data_set_stand_together() -> None:
     assert STUDY.data == ("vote", "audiology", "lymph", "kr.vs.kp")
-    assert len({str(piece) for piece in STUDY.pieces}) == len(STUDY.pieces) == 4 * 2 * 4
+    assert len({str(piece) for piece in STUDY.pieces}) == len(STUDY.pieces) == 4 * (2 * 4 + 1) + 1
 
 
 def test_findings(findings) -> None:
@@ -52,12 +55,34 @@ def test_findings(findings) -> None:
     assert sampled["cost"] == [30 * evaluations for evaluations in sampled["evaluations"]]
     assert max(two_stage["rate"]) <= 1
     assert min(min(one["accuracy"]) for one in (plain, sampled, two_stage)) > 0.5
+    # Few rows make the merit vary more, and no sample has fewer than ten.
+    for own in findings["vote", "Table 2: variances"]["variances"]:
+        assert own[0] == 0 < own[1] < own[2]
+        assert own[3] is None
+    rated = findings["vote", "Figure 1: sampling rates"]
+    assert rated["rates"] == [1.0, 0.2, 0.1]
     # The framework adds these.
     assert not any({"seconds", "warnings"} & set(one) for one in findings.values())
 
 
-def test_tables(findings) -> None:
-    tables = STUDY.tables(findings)
+def test_figures(findings, monkeypatch) -> None:
+    monkeypatch.setattr(sampling_rates, "_RATES", (1.0, 0.2, 0.1, 0.02))
+    cells = tuple(line[:4] for line in sampling_rates._VARIANCES["vote"])
+    monkeypatch.setitem(sampling_rates._VARIANCES, "vote", cells)
+    drawn = described(STUDY, findings)
+    assert list(drawn) == ["figure_1_cost", "figure_1_time", "figure_1_backtracks", "table_2_vote"]
+    own = findings["vote", "Figure 1: sampling rates"]["tamis"]["cost"]
+    assert drawn["figure_1_cost"]["all sizes, best kept"]["y"] == [np.mean(one) / 1000 for one in own]
+    assert drawn["table_2_vote"]["1, printed"]["y"] == [1.4, 4.0, 5.0]
+
+
+def test_tables(findings, monkeypatch) -> None:
+    monkeypatch.setattr(sampling_rates, "_RATES", (1.0, 0.2, 0.1, 0.02))
+    cells = tuple(line[:4] for line in sampling_rates._VARIANCES["vote"])
+    monkeypatch.setitem(sampling_rates._VARIANCES, "vote", cells)
+    variances, rates, *tables = STUDY.tables(findings)
+    assert [line[0] for line in variances.lines] == [f"vote {n}, {way}" for n in (1, 2) for way in ("printed", "here")]
+    assert [line[0].split(", ")[-1] for line in rates.lines] == ["backtracks", "x rows / 1000", "ms"] * 2
     assert [table.title.split(":")[0] for table in tables] == ["Table 3", "Table 3", "Table 4", "Table 5"]
     for table in tables:
         assert all(len(line) == len(table.columns) for line in table.lines)

@@ -9,6 +9,7 @@ import pytest
 from sklearn.metrics import f1_score
 from sklearn.naive_bayes import MultinomialNB
 
+from study_figures import described
 from tamis import scores
 from tamis.base.cut import rank
 from tamis.base.errors import TamisError
@@ -143,6 +144,11 @@ def test_pieces_run_and_tables_show_printed_and_own_figures(monkeypatch) -> None
     assert places.lines[0][0] == "reuters21578, printed"
     assert sum(float(cell) for cell in places.lines[0][1:]) == pytest.approx(28, abs=0.3)
     assert len(curves) == 6 + 4
+    drawn = described(STUDY, findings)
+    assert len(drawn) == 2 * (6 + 4) + 2 * 2 * 4
+    curve = drawn["reuters21578_probit_gaussian_macro"]["BNS"]
+    assert curve["y"] == [100 * value for value in one["probit, Gaussian"]["curves"]["BNS"]["macro"]]
+    assert drawn["areas_20newsgroups_probit_micro"]["printed"]["length"] == [703, 723, 575, 713, 565, 693, 644]
     assert STUDY.tables({}) == []
     assert STUDY.brief(one["SVM"]).startswith("largest area ")
 

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import ttest_rel
 
+from study_figures import described
 from tamis.classify.nb import NaiveBayes
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
@@ -133,6 +134,10 @@ def test_tables_show_printed_and_own_figures(monkeypatch) -> None:
     assert mixed.lines[1][5] == f"{100 * np.mean(accuracy['all + 10000 rckl']):.2f}"
     assert [cell is None for cell in mixed.lines[3][1:]] == [False, True, True, True, False, True, True]
     assert alone.lines[2][:4] == ["SVM, printed", None, None, "75.60"]
+    drawn = described(STUDY, found)
+    assert list(drawn) == ["20newsgroups_NB", "20newsgroups_SVM"]
+    assert drawn["20newsgroups_NB"]["all words, printed"]["y"][:2] == [89.16, 89.20]
+    assert f"{drawn['20newsgroups_NB']['all words']['y'][4]:.2f}" == mixed.lines[1][5]
     assert summary.lines[0] == ["20newsgroups, NB, printed", "89.72", "87.14", "89.92", "=", "+"]
     assert summary.lines[1][1].endswith(("(all)", "K)"))
     assert STUDY.tables({}) == []

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from study_figures import described
 from tamis.base.errors import TamisError
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
@@ -113,6 +114,11 @@ def test_tables_have_the_print_beside_what_was_found(findings, few) -> None:
     assert [line[3] for line in fourth.lines] == [
         *("0.00", "0.10", "0.24", "0.00", "0.56", "0.00", "0.06", "0.22", "0.47", "0.80", None),
     ]
+    drawn = described(STUDY, everything)
+    assert list(drawn) == [
+        f"{data}_{part}" for data in STUDY.data for part in ("projections", "selections", "screened")
+    ]
+    assert drawn["r52_screened"]["TfV 5 %"]["y"][0] == 50
     plain = np.mean([row[:3] for row in findings["webkb4", "projections"]["accuracy"]["ICA"]])
     line = fourth.lines[3]
     assert line[0] == "TI 20 %"

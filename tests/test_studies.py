@@ -1,8 +1,10 @@
 """Studies of papers: pieces that are kept, the tables they make, and the experiments on small data."""
 
 import json
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,13 +12,19 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
+from browser import chromium, needs_chromium, opened
+from study_figures import described
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
 from tamis.data.named import ENTRIES
-from tamis.reproduce import contrasts, fr_svm, mrmr, studies
+from tamis.reporting.figure_description import Axis
+from tamis.reproduce import contrasts, draw, fr_svm, mrmr, run, studies
+from tamis.reproduce.framework.figures import Curve, bars, curves
 from tamis.reproduce.framework.pieces import run_pieces
 from tamis.reproduce.framework.results import Results
 from tamis.reproduce.framework.study import Piece, Study, Table, Task
+from tamis.reproduce.mrmr import child_leukemia
+from tamis.reproduce.mrmr import figures as mrmr_figures
 from tamis.select.contrasts.contrast_tests import ContrastTest
 from tamis.select.contrasts.rankers import Engine
 
@@ -97,7 +105,8 @@ def test_the_command_prints_every_table(tiny, tamis, monkeypatch, tmp_path):
     ("arguments", "message"),
     [
         (("mrmr", "--repeats", 2), "mrmr takes no repeats"),
-        (("mrmr", "--figures", "f"), "mrmr has no figures"),
+        (("mrmr", "--figures", "f"), "not available: nci60_mrmr"),
+        (("mrmr", "--figures", "file"), "file: cannot be made a folder"),
         (("mrmr", "--data", "iris"), "mrmr has nothing on 'iris'; it has: nci60_mrmr"),
         (("text-clustering", "--repeats", 2), "text-clustering takes no repeats"),
         (("text-clustering",), "not available: webkb4 (the WebKB project of Carnegie Mellon University"),
@@ -109,9 +118,79 @@ def test_the_command_prints_every_table(tiny, tamis, monkeypatch, tmp_path):
 )
 def test_what_a_study_does_not_take_is_told(home, tamis, arguments, message, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
     code, out, error = tamis("reproduce", *arguments)
     assert (code, out) == (2, "")
     assert message in error
+
+
+def counted(findings):
+    rows = [found.get("rows", 0) for found in findings.values()]
+    own = {"here": rows, "printed": [None] * len(rows)}
+    return [bars("rows", "<b>Rows</b>", "Of all.", [data or "made" for data, _ in findings], Axis("rows"), own)]
+
+
+def test_figures_are_drawn_with_the_tables_and_their_own_pieces_then_alone(tiny, tamis, monkeypatch, tmp_path):
+    pieces = (*SMALL.pieces[:2], Piece("tiny", "for a figure", count_rows, drawn=True))
+    drawing = replace(SMALL, pieces=pieces, figures=counted, brief=lambda found: str(found["drawn"]))
+    monkeypatch.setattr(mrmr, "STUDY", drawing)
+    monkeypatch.chdir(tmp_path)
+    code, out, error = tamis("reproduce", "mrmr")
+    assert (code, "for a figure" in error) == (0, False)
+    code, out, error = tamis("reproduce", "mrmr", "--figures", "new/folder")
+    assert code == 0
+    assert error.rsplit(" in ", 1)[0] == "3/3 tiny: for a figure"
+    assert "A table" in out
+    page, numbers = (tmp_path / "new" / "folder" / f"mrmr-figures.{end}" for end in ("html", "json"))
+    assert out.splitlines()[-2:] == ["Figures: new/folder/mrmr-figures.html", "Figures: new/folder/mrmr-figures.json"]
+    (figure,) = json.loads(numbers.read_text())["figures"]
+    here = next(mark for mark in figure["panels"][0]["marks"] if mark["label"] == "here")
+    assert (figure["panels"][0]["x_names"], here["length"]) == (["made", "tiny", "tiny"], [0, 2, 2])
+    html = page.read_text()
+    assert "&lt;b&gt;Rows" in html
+    assert "a remark" in html
+    assert re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=(?!\"data:)", html) == []
+    assert 4_000_000 < len(html) < 6_000_000
+    assert run("mrmr", data="tiny", results="tamis-reproduce-mrmr.json").figures == []
+
+
+def test_a_study_without_figures_says_so(tiny, tamis, monkeypatch, tmp_path):
+    monkeypatch.setattr(mrmr, "STUDY", SMALL)
+    monkeypatch.chdir(tmp_path)
+    code, out, error = tamis("reproduce", "mrmr", "--figures", "here")
+    assert (code, out, error) == (2, "", "tamis: mrmr has no figures to draw\n")
+    assert not (tmp_path / "here").exists()
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_the_page_of_figures_is_drawn_by_a_browser(tmp_path):
+    page, _ = draw("binning", tmp_path)
+    with chromium() as browser, opened(browser, page) as seen:
+        assert seen.draw_all() == ["predictor", "likelihoods", "fresh"]
+        assert seen.errors == []
+        assert all(url.startswith(("file:", "data:", "blob:")) for url in seen.requests)
+
+
+def test_curves_and_bars_are_beside_the_printed_ones():
+    own = {"here": Curve((1, 2), [3.0, None], [0.1, 0.2]), "printed": Curve((1, 2), [3, 4], printed=True, colour=0)}
+    (panel,) = curves("name", "title", "caption", Axis("x"), Axis("y"), own).panels
+    assert [(one.colour, one.dotted, one.points) for one in panel.marks] == [(0, False, True), (0, True, False)]
+    places = {"printed": [1.0, None], "here": [2.0, 3.0], "there": [4.0, 5.0]}
+    (panel,) = bars("name", "title", "caption", ["a", "b"], Axis("y"), places).panels
+    assert [(one.colour, one.length, one.across) for one in panel.marks] == [
+        *(("faint", [1.0], False), (0, [2.0, 3.0], False), (1, [4.0, 5.0], False)),
+    ]
+    assert panel.marks[1].at == pytest.approx([0.0, 1.0])
+    # Long names stand beside horizontal bars.
+    (panel,) = bars("name", "title", "caption", ["a", "a long name of a set"], Axis("y"), places).panels
+    assert panel.y.names == ["a", "a long name of a set"]
+    assert panel.marks[0].across
+
+
+@pytest.mark.parametrize("study", studies().values(), ids=studies())
+def test_every_study_has_figures(study):
+    assert study.figures({}) == []
 
 
 @pytest.mark.parametrize("study", studies().values(), ids=studies())
@@ -181,12 +260,52 @@ def test_tables_of_mrmr_show_printed_and_own_figures():
         (data, name): {"rows": 60, "sizes": sizes, "errors": errors}
         for data, name in (("nci60_mrmr", "SVM"), ("nci60_mrmr", "SVM, two states"))
     }
-    table_4, table_5, curves = mrmr.STUDY.tables(findings)
+    table_4, table_5, curve = mrmr.STUDY.tables(findings)
     assert [line[0] for line in table_4.lines][::3] == ["baseline, printed", "MIQ, printed"]
     assert table_4.lines[0][1:4] == ["34", "25", "23"]
     assert table_4.lines[5][-1] == "6"
     assert [line[3] for line in table_5.lines] == ["25.00", "6.67", "6.67", "11.67", "8.33", "10.00"]
-    assert [line[0] for line in curves.lines] == ["SVM, baseline", "SVM, MID", "SVM, MIQ"]
+    assert [line[0] for line in curve.lines] == ["SVM, baseline", "SVM, MID", "SVM, MIQ"]
+    findings |= {("nci60_mrmr", name): findings["nci60_mrmr", "SVM"] for name in ("NB", "LDA")}
+    drawn = described(mrmr.STUDY, findings)
+    assert list(drawn) == ["figure_1c", "figure_2_nci60_mrmr"]
+    assert drawn["figure_1c"]["MID, inside the folds"]["y"] == [100 * 7 / 60] * 15
+    assert drawn["figure_2_nci60_mrmr"]["MIQ"]["y"][-1] == 10.0
+
+
+def test_relevance_and_redundancy_are_those_of_mrmr():
+    data = states(1)
+    found = mrmr_figures._curves(Task(data))
+    for name in ("MID", "MIQ"):
+        own = parse(f"mrmr(40, criterion={name.lower()})").build().fit(data.X, data.y)
+        # Ours are in bits, those of the part in nats.
+        for key, curve in (("relevance", own.relevance_curve_), ("redundancy", own.redundancy_curve_)):
+            np.testing.assert_allclose(np.log(2) * np.array(found[key][name]), curve, atol=2e-6)
+
+
+def test_child_leukemia_is_divided_as_in_the_paper(monkeypatch):
+    monkeypatch.setattr(child_leukemia, "_DRAWS", 2)
+    monkeypatch.setattr(child_leukemia, "SIZES", (3, 6))
+    monkeypatch.setattr(child_leukemia, "PRINTED", {"SVM": dict.fromkeys(("baseline", "MID", "MIQ"), (30, 20))})
+    counts = {"BCR-ABL": 15, "E2A-PBX1": 27, "Hyperdip>50": 64, "MLL": 20, "T-ALL": 43, "TEL-AML": 79}
+    y = np.repeat(list(counts), list(counts.values()))
+    train, test = child_leukemia.parts(y, np.random.default_rng(0))
+    assert (test.size, train.size) == (85, 163)
+    assert np.intersect1d(train, test).size == 0
+    assert dict(zip(*np.unique(y[test], return_counts=True), strict=True)) == child_leukemia._TEST
+    random = np.random.default_rng(0)
+    X = random.normal(size=(y.size, 12))
+    X[:, :6] += 4 * (y[:, None] == np.array(list(counts)))
+    piece = child_leukemia.piece({"SVM": "svm(linear)"})
+    found = piece.run(Task(Dataset(X, y, np.arange(12).astype(str), name=piece.data)))
+    assert np.shape(found["errors"]["SVM"]["MID"]) == (2, 2)
+    assert np.diff(found["errors"]["SVM"]["MID"]).max() < 0
+    findings = {(piece.data, piece.name): found}
+    third, fifth = mrmr.STUDY.tables(findings)
+    assert [line[0] for line in third.lines[:2]] == ["SVM, baseline, printed", "SVM, baseline, here"]
+    assert third.lines[0][1:] == [f"{100 * one / 112:.1f}" for one in (30, 20)]
+    assert fifth.lines[1][3] == f"{100 * np.mean(found['errors']['SVM']['baseline'], axis=0).min() / 85:.2f}"
+    assert described(mrmr.STUDY, findings)["table_3_SVM"]["MID, printed"]["y"][0] == 100 * 30 / 112
 
 
 # Contrasts
@@ -226,6 +345,9 @@ def test_tables_of_contrasts_count_what_was_found():
         },
     }
     first, second = contrasts.STUDY.tables(findings)
+    drawn = described(contrasts.STUDY, findings)
+    assert drawn["figure_1"]["here"]["length"] == [5.0, 0.0, 100.0, 100.0, 0.0, 100.0, 100.0]
+    assert drawn["linear"]["500 rows"]["length"] == [20.0, 0.0, 100.0]
     assert [line[1:3] for line in first.lines] == [
         ["1", "0 %"],
         ["1", "100 %"],
@@ -253,6 +375,19 @@ def test_iris_is_classified_as_printed():
         (shown,) = fr_svm.STUDY.tables({("iris", table.piece): found})
         assert shown.lines[0][1:3] == ["100.00", "100.00"]
         assert len(shown.lines) == len(table.lines) + 1
+        assert all(len(line) == len(shown.columns) for line in shown.lines)
+        drawn = described(fr_svm.STUDY, {("iris", table.piece): found})
+        assert list(drawn) == ([] if table.number == 8 else [f"table_{table.number}_accuracy"])
+
+
+def test_printed_times_of_fr_svm_give_its_speed_ups():
+    projected = next(table for table in fr_svm._TABLES if table.number == 3)
+    training, testing = fr_svm._faster(projected, projected.lines[-2])
+    # "A speedup of 11.5 in testing and 6.8 in training" with 25 components; 4471.6 / (228.6 + 441.4) is 6.7.
+    assert testing == pytest.approx(11.5, abs=0.05)
+    assert training == pytest.approx(4471.6 / (228.6 + 441.4))
+    both = [table for table in fr_svm._TABLES if table.number == 8]
+    assert [fr_svm._faster(table, table.lines[0]) for table in both] == [(1, 1.3), (3.90, 10.9), (0.98, 11.1)]
 
 
 def test_rows_of_mnist_are_the_first_of_the_training_part_and_pixels_shares():

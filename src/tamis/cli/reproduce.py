@@ -31,7 +31,7 @@ def reproduce(
     again: Annotated[bool, typer.Option("--again", help="Also run the rows that the file has.")] = False,
     figures: Annotated[
         Path | None,
-        typer.Option("--figures", help="Draw the figures of a paper that has some into this folder."),
+        typer.Option("--figures", help="Also draw the figures into this folder: a page, and its numbers."),
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
     json: Json = False,
@@ -41,16 +41,13 @@ def reproduce(
     Every finished row is stored at once: a stopped run resumes where it was, and a second call only prints.
     """
     from tamis.base.errors import TamisError
-    from tamis.reproduce import draw, run
+    from tamis.reproduce import run
 
     if markdown and json:
         raise TamisError("--markdown and --json exclude each other")
     n_jobs = jobs or os.cpu_count() or 1
     if paper is None:
         _print_studies(json)
-    elif figures is not None:
-        written = draw(paper, figures, repeats=repeats, seed=seed, n_jobs=n_jobs, progress=progress)
-        print_line(written[1].read_text(encoding="utf-8") if json else "\n".join(map(str, written)))
     else:
         file = results or Path(f"tamis-reproduce-{paper}.json")
         try:
@@ -62,6 +59,7 @@ def reproduce(
                 n_jobs=n_jobs,
                 results=file,
                 again=again,
+                figures=figures,
                 progress=progress,
                 finished=partial(typer.echo, err=True),
             )
@@ -102,3 +100,5 @@ def _print(found: "Reproduction") -> None:
             print_line()
     for text in found.remarks:
         print_line(text)
+    for file in found.figures:
+        print_line(f"Figures: {file}")

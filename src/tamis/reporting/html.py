@@ -53,7 +53,7 @@ def page(facts: dict[str, Any]) -> str:
     >>> "<title>&lt;b&gt;" in page({**facts, "version": 2, "kind": "data", "title": "<b>", "made": made})
     True
     """
-    scripts = {"page": source("page.js"), "plotly": _plotly()}
+    scripts = {"page": source("page.js"), "plotly": plotly_source()}
     drawings, metric = _figures(facts), _metric(facts)
     drawn = (
         environment()
@@ -75,7 +75,7 @@ def page(facts: dict[str, Any]) -> str:
             policy=policy([str(script) for script in scripts.values()]),
             colours=" ".join(COLOURS),
             css=source("page.css"),
-            json={"facts": _json(_packed(facts)), "figures": _json(drawings)},
+            json={"facts": escaped_json(_packed(facts)), "figures": escaped_json(drawings)},
             scripts=scripts,
         )
     )
@@ -111,7 +111,8 @@ def source(name: str) -> Markup:
 
 
 @cache
-def _plotly() -> Markup:
+def plotly_source() -> Markup:
+    """The script that draws figures."""
     # The import takes half a second, and only a page needs it.
     from plotly.offline import get_plotlyjs
 
@@ -128,7 +129,7 @@ def policy(scripts: Sequence[str]) -> str:
     return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
 
 
-def _json(value: Any) -> Markup:
+def escaped_json(value: Any) -> Markup:
     """JSON without signs that are markup in HTML; signs beyond ASCII are escaped as well."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return Markup(text.translate({ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}))

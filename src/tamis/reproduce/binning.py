@@ -4,6 +4,8 @@ The paper prints its SAS program. SAS's ``ranuni`` is the generator of Fishman a
 (2^31 - 1)``, and with the printed seed it gives the very rows of the paper: 49 ones, the printed share in every bin.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
 from tamis.discretize.bin_means.bin_means import BinMeans
+from tamis.reporting.figure_description import Axis, Figure, Panel, Series
+from tamis.reproduce.framework.figures import SIZE, bars
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 
 _SEED = 59137
@@ -176,12 +180,52 @@ def _tables(findings: Findings) -> list[Table]:
     return tables
 
 
+def _figures(findings: Findings) -> list[Figure]:
+    """The rows with the truth and the bins, which the paper describes in words, and the rows predicted correctly."""
+    x, y, d = example(ranuni(_SEED, 101))
+    drawn = []
+    if table := findings.get(("", "table")):
+        places = chi_square_bins(d)
+        cuts = [0.02 * at - 0.01 for at in places]
+        shares = [float(part.mean()) for part in np.split(d, places)]
+        marks = [
+            Series(
+                x.tolist(), d.tolist(), points=True, size=6.0, colour="muted", label="d, the target", hover="x = %{x}"
+            ),
+            Series(x.tolist(), y.tolist(), line=True, dotted=True, colour="ink", label="y, the truth"),
+            _steps(table["cuts"], table["shares"], 0, "b, here"),
+            replace(_steps(_CUTS, _SHARES, 5, "b, printed"), dotted=True),
+            _steps(cuts, shares, 2, "c, splits of most chi-square"),
+        ]
+        caption = "The paper's 101 rows: its target d, the truth behind it, and what replaces x in each bin."
+        panel = Panel(Axis("x"), Axis("target, or its mean", limits=(-0.05, 1.05)), marks)
+        drawn.append(Figure("predictor", "The oscillating predictor", caption, SIZE, [panel]))
+        axis, rows = Axis("-2 log L"), table["rows"]
+        groups = {"printed": [one[0] for one in _PRINTED.values()], "here": [rows[name][0] for name in _PRINTED]}
+        caption = f"Of logistic regressions on {'; '.join(_WORDS.values())}."
+        drawn.append(bars("likelihoods", "Likelihoods", caption, list(_PRINTED), axis, groups))
+    if fresh := findings.get(("", "fresh draws")):
+        own = {"rows of the fit": 0, "fresh rows": 1}
+        groups = {name: [one[place] for one in fresh["means"].values()] for name, place in own.items()}
+        caption = f"Mean of {fresh['draws']} draws of the target at the same x; not in the paper."
+        axis = Axis("rows predicted correctly of 101", limits=(0.0, 101.0))
+        drawn.append(bars("fresh", "Fresh rows", caption, list(fresh["means"]), axis, groups))
+    return drawn
+
+
+def _steps(cuts: Sequence[float], shares: Sequence[float], colour: int, label: str) -> Series:
+    """A line that jumps at the cuts."""
+    at = [0.0, *cuts, 2.0]
+    return Series(at, [*shares, shares[-1]], line=True, steps=True, colour=colour, label=label)
+
+
 STUDY = Study(
     "Optimal binning",
     "Katz 2005, the oscillating predictor",
     "a table of likelihoods on the paper's own 101 rows",
     (Piece("", "table", _table), Piece("", "fresh draws", _fresh, DRAWS)),
     _tables,
+    figures=_figures,
     remarks=(
         "The rows are those of the paper: its SAS program run with SAS's own random numbers.",
         f"The least number of rows in a bin is not printed; with the default cost {MIN_ROWS} gives the printed bins.",

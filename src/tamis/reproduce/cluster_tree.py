@@ -16,6 +16,8 @@ from tamis.base.seeds import generator, seeded, spawn
 from tamis.base.types import FloatArray
 from tamis.compose.recipe import completed_for, parse
 from tamis.data.dataset import Dataset
+from tamis.reporting.figure_description import Axis, Figure
+from tamis.reproduce.framework.figures import bars
 from tamis.reproduce.framework.share import run_shared
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.validation.comparison.paired import corrected_t
@@ -174,12 +176,31 @@ def _lines(data: str, found: Mapping[str, Any], test_to_train: float | None) -> 
     return [*lines, [data, "the largest class", None, f"{100 * found['largest']:.1f}", None, "0", None, None]]
 
 
+def _figures(findings: Findings) -> list[Figure]:
+    """The two columns of the table as bars."""
+    found = {data: one for data, (p, _) in _pieces().items() if (one := findings.get((p.data, p.name)))}
+    if not found:
+        return []
+    accuracy: dict[str, list[float | None]] = {"printed": [line.accuracy for line in _LINES.values()]}
+    used: dict[str, list[float | None]] = {"printed": [line.variables for line in _LINES.values()]}
+    for data, one in found.items():
+        accuracy[data] = [100 * float(np.mean(one["accuracy"][name])) for name in _LINES]
+        used[data] = [float(np.mean(one["variables"][name])) for name in _LINES]
+    caption = "Printed: on the paper's data, which is not public."
+    axis = Axis("accuracy on test rows, %", limits=(40.0, 100.0))
+    return [
+        bars("accuracy", "The table: accuracy", caption, list(_LINES), axis, accuracy),
+        bars("variables", "The table: variables of the model", caption, list(_LINES), Axis("variables"), used),
+    ]
+
+
 STUDY = Study(
     "Hybrid cluster tree",
     "Fu, Fu and Sarac 2005, its table",
     "C4.5 behind clusters of rows, behind stepwise regression and alone, on stand-ins for the paper's data",
     tuple(piece for piece, _ in _pieces().values()),
     _tables,
+    figures=_figures,
     remarks=(
         "The paper's data is not public, and no figure here is on it.",
         "Nations are generated: the variables that the paper names, three more, and two classes, a medal or none.",

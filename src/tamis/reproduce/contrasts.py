@@ -10,6 +10,8 @@ from tamis.base.parallel import run_all
 from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
 from tamis.data.synthetic.friedman import friedman, friedman_participation
+from tamis.reporting.figure_description import Axis, Figure
+from tamis.reproduce.framework.figures import bars
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.select.contrasts.contrast_tests import ContrastTest
 from tamis.select.contrasts.rankers import Engine
@@ -77,11 +79,14 @@ def _pieces() -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
+def _kinds(findings: Findings) -> list[dict[str, Any]]:
+    """What was found in sums of Gaussians, and in linear targets of many and of few rows."""
+    kinds = ("sums", "linear, 500", "linear, 200")
+    return [_joined([found for (_, name), found in findings.items() if name.startswith(kind)]) for kind in kinds]
+
+
 def _tables(findings: Findings) -> list[Table]:
-    gaussians, many, few = (
-        _joined([found for (_, name), found in findings.items() if name.startswith(kind)])
-        for kind in ("sums", "linear, 500", "linear, 200")
-    )
+    gaussians, many, few = _kinds(findings)
     lines: list[list[str | None]] = []
     for low, high in _SHARES:
         printed = "more than 70 %" if low >= 0.2 else None
@@ -96,6 +101,38 @@ def _tables(findings: Findings) -> list[Table]:
         lines.append([f"{name}, from {_STRONG} times the noise", *_rate(found, _STRONG, np.inf), printed])
         lines.append([f"{name}, not in the target (false)", *_false(found), "1.5 %" if name == "500 rows" else None])
     return [first, Table("Linear targets: a column whose variance in it is", columns, lines)]
+
+
+def _figures(findings: Findings) -> list[Figure]:
+    """Figure 1 with a bar for each twentieth, the step of the shares, and the linear targets in its manner."""
+    gaussians, many, few = _kinds(findings)
+    drawn = []
+    axis = Axis("selected, % of the columns", limits=(0.0, 105.0))
+    if gaussians["probes"]:
+        shares = sorted({round(one, 4) for one in gaussians["strength"]})
+        found = [_percent(gaussians, share - 1e-6, share + 1e-6) for share in shares]
+        values = [100 * gaussians["false"] / gaussians["probes"], *found]
+        names = ["none", *(f"{100 * share:g} %" for share in shares)]
+        title, caption = "Figure 1: Friedman's generator", "By the share of the Gaussians that a column is part of."
+        drawn.append(bars("figure_1", title, caption, names, axis, {"here": values}))
+    if many["probes"] or few["probes"]:
+        groups = {
+            name: [
+                100 * one["false"] / one["probes"],
+                *(_percent(one, ratio - 1e-6, ratio + 1e-6) for ratio in _RATIOS),
+            ]
+            for name, one in (("500 rows", many), ("200 rows", few))
+            if one["probes"]
+        }
+        names, caption = ["none", *(f"{ratio:.1f}" for ratio in _RATIOS)], "By its variance, in those of the noise."
+        drawn.append(bars("linear", "Linear targets: a column of the target", caption, names, axis, groups))
+    return drawn
+
+
+def _percent(found: dict[str, Any], low: float, high: float) -> float | None:
+    """The share of the inputs within these strengths that were selected."""
+    among = [one for one, strength in zip(found["selected"], found["strength"], strict=True) if low <= strength < high]
+    return 100 * float(np.mean(among)) if among else None
 
 
 def _rate(found: dict[str, Any], low: float, high: float) -> list[str | None]:
@@ -116,6 +153,7 @@ STUDY = Study(
     "columns found in fifty generated problems, and in linear targets",
     _pieces(),
     _tables,
+    figures=_figures,
     remarks=(
         "Figure 1: 50 sets of 500 rows and 20 normal columns; the target is a sum of 20 Gaussians of about four of 10.",
         "The heights of the figure's bars are not printed; the text says that from 20 % on more than 70 % are found.",

@@ -14,6 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from tamis.base.errors import TamisError
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
+from tamis.margins.convex import LOSSES, Objective
+from tamis.reporting.figure_description import Axis, Figure
+from tamis.reproduce.framework.figures import Curve, bars, curves
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.validation.many import validate_many
 
@@ -140,12 +143,42 @@ def _tables(findings: Findings) -> list[Table]:
     ]
 
 
+def _losses(task: Task) -> dict[str, Any]:
+    """The losses of a margin, those of `convex_net`."""
+    margins, none = np.linspace(-2.0, 3.0, 101), np.zeros((1, 0))
+    loss = {
+        name: Objective(name, none, np.ones(1), none, none[0], none[0]).sums(margins[:, None]).round(6).tolist()
+        for name in LOSSES
+    }
+    return {"margins": margins.round(6).tolist(), "loss": loss}
+
+
+def _figures(findings: Findings) -> list[Figure]:
+    drawn = []
+    if found := findings.get(("", "Figure 1")):
+        own = {name.replace("_", " "): Curve(found["margins"], y, points=False) for name, y in found["loss"].items()}
+        caption = "The losses of convex_net; the paper draws two and names none."
+        y = Axis("loss", limits=(0.0, 4.0))
+        drawn.append(curves("figure_1", "Figure 1: possible loss functions", caption, Axis("margin y f(x)"), y, own))
+    cells = {(cell.data, cell.name, cell.column): cell for cell in _cells(findings)}
+    names = [(search, "10 %") for search in _SEARCHES] + [(name, name) for name in ("100 %", "ANN", "SVM")]
+    for name, column in names:
+        known = [(data, cells[data, name, column]) for data in _PRINTED if (data, name, column) in cells]
+        if known:
+            groups = {"printed": [one.printed for _, one in known], "here": [one.mean for _, one in known]}
+            title = f"Table I: {name}" if name == column else f"Table I: {name}, {column} of the basis functions"
+            axis, label = Axis("accuracy, %", limits=(50.0, 100.0)), f"table_{name.strip(' %')}"
+            drawn.append(bars(label, title, "Mean over ten folds.", [data for data, _ in known], axis, groups))
+    return drawn
+
+
 STUDY = Study(
     "Convex networks",
-    "Kovács and Kocsor 2005, Table I",
+    "Kovács and Kocsor 2005, Table I and Figure 1",
     "networks of few basis functions on eight UCI sets",
-    tuple(_pieces()),
+    (Piece("", "Figure 1", _losses, drawn=True), *_pieces()),
     _tables,
+    figures=_figures,
     remarks=(
         "In brackets the standard error over the folds, corrected for the rows that they share. *: further than two.",
         "Folds are stratified and drawn once; those of the paper are not known.",

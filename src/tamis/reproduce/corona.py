@@ -16,6 +16,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from tamis.base.selector import Selection, Selector
 from tamis.classify.svm.svm import SVM
 from tamis.data.dataset import Dataset
+from tamis.reporting.figure_description import Axis, Colour, Figure
+from tamis.reproduce.framework.figures import Curve, bars, curves, log_axis
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.scores import fisher
 from tamis.select.corona import Corona
@@ -202,6 +204,41 @@ def _curves(findings: Findings) -> Table:
     return Table("Accuracy against the number of variables, percent", ("", "", "variables: accuracy"), lines, words=3)
 
 
+def _figures(findings: Findings) -> list[Figure]:
+    """Figures 2 to 4 on each public set, and the seconds of Table 2."""
+    drawn: list[Figure] = []
+    for name in SETS:
+        own: dict[str, Curve] = {}
+        for way in WAYS:
+            if (one := findings.get((name, way))) is not None:
+                share, se = ([100 * value for value in one[key]] for key in ("accuracy", "se"))
+                own[way] = Curve(one["sizes"], share, se)
+        if (one := findings.get((name, "every subset"))) is not None:
+            tones: dict[str, Colour] = {"best": "ink", "mean": "muted"}
+            for key, tone in tones.items():
+                share = [100 * value for value in one[key]]
+                own[f"{key} of every subset"] = Curve(one["sizes"], share, printed=True, colour=tone)
+        if own:
+            axes = Axis("variables", "count"), Axis("accuracy, %")
+            caption = "As Figures 2 to 4, whose data are not public; the band is a standard error."
+            drawn.append(curves(name, f"{name}: accuracy by the number of variables", caption, *axes, own))
+    seconds = {
+        way: [_path(findings.get((name, way))) for name in SETS]
+        for way in WAYS
+        if any((n, way) in findings for n in SETS)
+    }
+    if seconds:
+        caption = "Table and path, as in Table 2, on public sets."
+        every = [one for values in seconds.values() for one in values]
+        axis = log_axis("seconds", every)
+        drawn.append(bars("table_2", "Table 2: seconds to select", caption, list(SETS), axis, seconds))
+    return drawn
+
+
+def _path(found: Mapping[str, Any] | None) -> float | None:
+    return None if found is None else found["table_seconds"] + found["path_seconds"]
+
+
 def _brief(found: Mapping[str, Any]) -> str:
     values = found.get("accuracy") or found["best"]
     return f"best accuracy {100 * max(values):.1f} %"
@@ -221,4 +258,5 @@ STUDY = Study(
         "Table: seconds to turn items into rows. Path: one elimination of all numbers of variables, on all items.",
     ),
     brief=_brief,
+    figures=_figures,
 )

@@ -14,6 +14,8 @@ from tamis.base.seeds import seeded
 from tamis.compose.recipe import parse
 from tamis.compose.subset_run import timed_searches
 from tamis.data.dataset import Dataset
+from tamis.reporting.figure_description import Axis, Figure
+from tamis.reproduce.framework.figures import Curve, curves
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.subsets.efficiency import Efficiency, Timing, efficiencies
 
@@ -93,12 +95,35 @@ def _tables(findings: Findings) -> list[Table]:
     return [_averages(found), _each(found)]
 
 
+def _figures(findings: Findings) -> list[Figure]:
+    """What the paper gives in words: speed-up and parallel efficiency by the number of workers."""
+    found = _efficiencies(findings)
+    if not found:
+        return []
+    speedup: dict[str, Curve] = {}
+    efficiency: dict[str, Curve] = {}
+    for data, own in found.items():
+        workers = [one.timing.workers for one in own]
+        speedup[data] = Curve(workers, [one.speedup for one in own])
+        efficiency[data] = Curve(workers, [100 * one.parallel_efficiency for one in own])
+    most = [1, max(one.timing.workers for own in found.values() for one in own)]
+    speedup["ideal"] = Curve(most, most, printed=True, colour="muted")
+    printed = {n: float(value) for n, value in _PARALLEL.items() if n <= most[-1]}
+    efficiency["mean, printed"] = Curve(list(printed), list(printed.values()), printed=True, colour="ink")
+    x = Axis("workers", "count")
+    return [
+        curves("speedup", "Eq. 0.1: speed-up", "Processes of one machine.", x, Axis("times faster"), speedup),
+        curves("efficiency", "Eq. 0.3: parallel efficiency", "As a share of the optimum.", x, Axis("%"), efficiency),
+    ]
+
+
 STUDY = Study(
     "Parallel FortalFS",
     "Souza, Japkowicz and Matwin 2005, eq. 0.1 to 0.4",
     "speed-up and efficiency of FortalFS with one to all cores",
     tuple(Piece(data, _SEARCH, _timed) for data in _DATA),
     _tables,
+    figures=_figures,
     remarks=(
         f"{_SEARCH} on all rows: LVF, then 10·N sets, each evaluated in five folds; the paper names no classifier.",
         "Workers are processes of this machine, from one to all cores whatever --jobs says; their start is counted.",

@@ -22,6 +22,8 @@ from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
 from tamis.data.label_sets import LabelSets
 from tamis.data.word_counts import WordCounts
+from tamis.reporting.figure_description import Axis, Figure
+from tamis.reproduce.framework.figures import Curve, bars, curves, log_axis
 from tamis.reproduce.framework.share import run_shared
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 
@@ -236,6 +238,32 @@ def _curve_tables(own: Mapping[str, Mapping[str, Any]]) -> list[Table]:
     return tables
 
 
+#: The figures of each model.
+_FIGURES = {"multinomial": 2, "probit": 3, "Poisson": 4, "Bernoulli": 5}
+
+
+def _figures(findings: Findings) -> list[Figure]:
+    """Figures 2 to 5, micro and macro F1 of every model, and the areas of Tables 2 and 3."""
+    drawn: list[Figure] = []
+    for (data, model), found in findings.items():
+        label = model.replace(", ", "_").lower()
+        number = f"Figure {_FIGURES[model]}: " if model in _FIGURES else ""
+        for average in _AVERAGES:
+            own = {
+                name: Curve(SIZES, [100 * value for value in curve[average]]) for name, curve in found["curves"].items()
+            }
+            title = f"{number}{model} on {data}, {average} F1"
+            axes = log_axis("words", SIZES), Axis(f"{average} F1, %")
+            drawn.append(curves(f"{data}_{label}_{average}", title, "Test documents.", *axes, own))
+            if model in _PRINTED[data]:
+                areas = _PRINTED[data][model][_AVERAGES.index(average)]
+                groups = {"printed": areas, "here": _areas(found, average).tolist()}
+                table, caption = 2 if data == "reuters21578" else 3, "The integral of F1 from 10 to 1000 words."
+                name, title = f"areas_{data}_{label}_{average}", f"Table {table}: areas, {model}, {average}"
+                drawn.append(bars(name, title, caption, list(_SCORES), Axis("area", limits=(0.0, 990.0)), groups))
+    return drawn
+
+
 def _brief(found: Any) -> str:
     areas = _areas(found, "micro")
     return f"largest area {areas.max():.0f}, by {list(_SCORES)[int(areas.argmax())]}"
@@ -243,7 +271,7 @@ def _brief(found: Any) -> str:
 
 STUDY = Study(
     "PIP",
-    "Eyheramendy and Madigan 2005, Tables 2 and 3",
+    "Eyheramendy and Madigan 2005, Tables 2 and 3, Figures 2 to 5",
     "micro and macro F1 of seven scores of words against the number of words",
     tuple(
         Piece(
@@ -265,4 +293,5 @@ STUDY = Study(
         "Probit and SVM: tf-idf (ltc), which is not printed; prior variance 1. Gaussian prior and SVM are ours.",
     ),
     brief=_brief,
+    figures=_figures,
 )

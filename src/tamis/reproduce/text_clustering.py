@@ -20,6 +20,8 @@ from tamis.base.seeds import seeded, spawn
 from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
 from tamis.data.text_columns import with_words
+from tamis.reporting.figure_description import Axis, Figure
+from tamis.reproduce.framework.figures import Curve, curves
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.text.reduction_curves import ReductionCurves, reduction_curves
 
@@ -311,12 +313,40 @@ def _timing(data: str, own: _Collection, found: Any) -> Table:
     return Table(title, ("", "all words, s", *columns), lines)
 
 
+#: The figure of each collection, and the words for its parts.
+_FIGURES = {"r52": 1, "webkb4": 2}
+_PARTS = {"projections": "projections", "selections": "selections", "screened": "ICA behind a screening"}
+
+
+def _figures(findings: Findings) -> list[Figure]:
+    """Figures 1 and 2: CA of projections, of selections, and of ICA behind a screening."""
+    drawn = []
+    for data in _COLLECTIONS:
+        screened = [f"{name} before ICA" for name in _SHARES]
+        parts = {"projections": ["projections"], "selections": ["selections"], "screened": ["projections", *screened]}
+        for part, pieces in parts.items():
+            own: dict[str, Curve] = {}
+            for name in pieces:
+                if (found := findings.get((data, name))) is not None:
+                    wanted = found["accuracy"] if part != "screened" or name != "projections" else ("ICA",)
+                    for line in wanted:
+                        mean = 100 * np.mean(found["accuracy"][line], axis=0)
+                        own[line] = Curve(found["dimensions"], mean.tolist())
+            if len(own) > 1:
+                title = f"Figure {_FIGURES[data]}: {data}, {_PARTS[part]}"
+                x = Axis("words" if part == "selections" else "dimensions")
+                caption = "The values of the paper's curves are not printed."
+                drawn.append(curves(f"{data}_{part}", title, caption, x, Axis("CA, %"), own))
+    return drawn
+
+
 STUDY = Study(
     "Text clustering",
-    "Tang, Shepherd, Milios and Heywood 2005, Tables 2 to 4",
+    "Tang, Shepherd, Milios and Heywood 2005, Tables 2 to 4, Figures 1 and 2",
     "clusters of documents in few dimensions: selections, projections, and selections before ICA",
     _pieces(),
     _tables,
+    figures=_figures,
     remarks=(
         "CA: share of the test documents (a quarter) whose closest cluster has their class, by training majority.",
         "K-means: as many clusters as classes; webkb4: 10 starts, the mean of 3 splits; r52: 5 starts, 1 split.",

@@ -11,7 +11,7 @@ from typing import Any
 from tamis.reproduce.fortal.algorithms import ALGORITHMS, FOCUS_SETS, FRAMEWORK, FRAMEWORK_LEARNERS, LEARNERS
 from tamis.reproduce.fortal.experiment import combine, compare
 from tamis.reproduce.fortal.printed import DATA
-from tamis.reproduce.fortal.tables import FRAMEWORK_PIECE, tables
+from tamis.reproduce.fortal.tables import FRAMEWORK_PIECE, figures, tables
 from tamis.reproduce.framework.study import Piece, Study
 
 #: Small data sets on which every filter is combined with every learner.
@@ -54,4 +54,5 @@ STUDY = Study(
         "The colic data at hand has 22 columns, that of the paper 23.",
     ),
     brief=_brief,
+    figures=figures,
 )

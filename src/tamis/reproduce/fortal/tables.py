@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tamis.reporting.figure_description import Axis, Figure
 from tamis.reproduce.fortal.algorithms import (
     ALGORITHMS,
     BEST_SETTING,
@@ -15,6 +16,7 @@ from tamis.reproduce.fortal.algorithms import (
 )
 from tamis.reproduce.fortal.experiment import FOLDS
 from tamis.reproduce.fortal.printed import BEST, DATA, FEATURES, HYBRIDS, LEVELS, SCORES
+from tamis.reproduce.framework.figures import bars, log_axis
 from tamis.reproduce.framework.study import Findings, Table
 from tamis.validation.comparison.paired import corrected_t
 
@@ -92,6 +94,29 @@ def _overall(experiments: Sequence[Experiment]) -> Table:
     columns = ("", "algorithm", "best, printed", "best, here", "accuracy %", "features %, printed", "features %, here")
     title = f"Figures 2 to 4: experiments of {len(experiments)} that are won or tied, features, and time"
     return Table(title, (*columns, "CPU minutes", "cut short"), lines, words=2)
+
+
+def figures(findings: Findings) -> list[Figure]:
+    """Return Figures 2 to 4: what the first table has in columns."""
+    found = _experiments(findings)
+    if not found:
+        return []
+    names = [BEST_SETTING, *ALGORITHMS]
+    best = [max(one.mean(name) for name in ALGORITHMS) for one in found]
+    wins = [sum(one.mean(n) >= most - _EQUAL for one, most in zip(found, best, strict=True)) for n in names]
+    total = sum(one.n_features for one in found)
+    share = [100 * sum(len(one.found[n]["columns"]) for one in found) / total for n in names]
+    minutes = [sum(one.found[n]["seconds"] for one in found) / 60 for n in ALGORITHMS]
+    printed = {name: float(text) for name, text in FEATURES.items() if text[0].isdigit()}
+    about = f"The {len(found)} experiments that were run; printed is what the text says of the drawing."
+    groups: dict[str, Sequence[float | None]] = {"printed": [BEST.get(name) for name in names], "here": wins}
+    shares: dict[str, Sequence[float | None]] = {"printed": [printed.get(name) for name in names], "here": share}
+    axes = Axis("experiments", "count"), log_axis("CPU minutes", minutes), Axis("% of the features")
+    return [
+        bars("figure_2", "Figure 2: experiments won or tied", about, names, axes[0], groups),
+        bars("figure_3", "Figure 3: time", about, list(ALGORITHMS), axes[1], {"here": minutes}),
+        bars("figure_4", "Figure 4: features selected", about, names, axes[2], shares),
+    ]
 
 
 def _scores(experiments: Sequence[Experiment], name: str, title: str, *, printed: bool = True) -> Table:

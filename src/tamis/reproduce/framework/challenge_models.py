@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from tamis.reporting.figure_description import Figure
+from tamis.reproduce.framework.challenge_table import OVERALL, ber_figure
 from tamis.reproduce.framework.study import Findings, Piece, Table, Task
 from tamis.validation.whole import validate
 
@@ -21,11 +23,11 @@ class ChallengeModel(NamedTuple):
     seconds: int
 
 
-#: A line of a table: name, BER, AUC, shares of columns and of probes, features, seconds.
+#: A line of a table: name, Score, BER, AUC, shares of columns and of probes, features, seconds.
 Line = list[str | None]
 
 _KEYS = ("ber", "auc")
-_COLUMNS = ("", "BER valid", "AUC valid", "% used", "% probes", "features", "s")
+_COLUMNS = ("", "Score", "BER valid", "AUC valid", "% used", "% probes", "features", "s")
 
 
 def pieces_of(models: Sequence[ChallengeModel]) -> tuple[Piece, ...]:
@@ -73,6 +75,23 @@ def tables_of(
     return [*tables, listed] if tables else []
 
 
+def figures_of(
+    models: Sequence[ChallengeModel], kinds: Mapping[str, str], printed: Mapping[str, list[Line]], findings: Findings
+) -> list[Figure]:
+    """Bars of the BER of every kind by data set, beside the printed overall lines."""
+    groups: dict[str, dict[str, float | None]] = {}
+    for kind in kinds:
+        sets = [one.data for one in models if one.kind == kind]
+        own = {data: 100 * float(findings[data, kind]["ber"]) for data in sets if (data, kind) in findings}
+        for line in printed[kind]:
+            # Of several lines with one name the first is the better.
+            label = str(line[0]).replace(", overall, printed", ", printed")
+            groups.setdefault(label, {OVERALL: float(line[2] or 0.0)})
+        groups[kind] = dict(own)
+    caption = "Ours on the valid rows; of the entries only overall lines are printed, on the test rows."
+    return ber_figure("ber", "BER by data set", caption, groups)
+
+
 def brief(found: Mapping[str, Any]) -> str:
     """The findings of a model in a few words."""
     return f"BER {100 * found['ber']:.2f}, {found['features']} features"
@@ -82,7 +101,7 @@ def _line(data: str, found: Mapping[str, Any]) -> Line:
     probes = None if found["probes"] is None else f"{100 * found['probes']:.2f}"
     errors = f"{100 * found['ber']:.2f} ({100 * found['se']:.2f})", f"{100 * found['auc']:.2f}"
     return [
-        *(data, *errors, f"{100 * found['share']:.2f}", probes),
+        *(data, None, *errors, f"{100 * found['share']:.2f}", probes),
         *(str(found["features"]), f"{found['fit_seconds']:.0f}"),
     ]
 
@@ -90,4 +109,4 @@ def _line(data: str, found: Mapping[str, Any]) -> Line:
 def _mean(found: Sequence[Mapping[str, Any]]) -> Line:
     """The mean over the data sets, as the challenge's overall lines are."""
     ber, auc, share = (f"{100 * float(np.mean([one[key] for one in found])):.2f}" for key in ("ber", "auc", "share"))
-    return ["mean", ber, auc, share, None, None, None]
+    return ["mean", None, ber, auc, share, None, None, None]

@@ -1,20 +1,19 @@
-"""A study run on the available data: its tables, or its figures."""
+"""A study run on the available data: its tables, and its figures."""
 
 import json
 import os
-from collections.abc import Callable, Collection
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tamis.base.errors import DataError, TamisError
-from tamis.data.load import load
 from tamis.data.sources import places
 from tamis.data.write import write_text
 from tamis.reproduce.framework.find import find
-from tamis.reproduce.framework.pieces import Watch, run_pieces, watched
+from tamis.reproduce.framework.pieces import Watch, run_pieces
 from tamis.reproduce.framework.results import Results
-from tamis.reproduce.framework.study import Piece, Study, Table, Task
+from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 
 #: How often folds are drawn anew by default.
 _REPEATS = 3
@@ -35,6 +34,8 @@ class Reproduction:
         How to read the tables.
     pieces : list of dict
         Each piece's "data", "piece" (its name), "published" and "found", which is None without the data set.
+    figures : list of str
+        The files of the figures, where they were wanted: one HTML page, and its numbers as JSON.
     """
 
     study: str
@@ -42,6 +43,7 @@ class Reproduction:
     tables: list[Table]
     remarks: list[str]
     pieces: list[dict[str, Any]]
+    figures: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -62,6 +64,7 @@ def run(
     n_jobs: int = 1,
     results: str | os.PathLike[str] | None = None,
     again: bool = False,
+    figures: str | os.PathLike[str] | None = None,
     progress: Watch | None = None,
     finished: Callable[[str], None] | None = None,
 ) -> Reproduction:
@@ -82,6 +85,8 @@ def run(
         File to which every finished piece is saved at once, so that a run that is stopped can be resumed.
     again : bool, default=False
         Run also the pieces that the file has.
+    figures : path, optional
+        Folder for the figures, created when it does not exist. Pieces that only figures need are run with it alone.
     progress : callable, optional
         ``progress(title)`` is a context around each piece that is run. It gives a function of the work that is done and
         the total.
@@ -106,7 +111,9 @@ def run(
     ['b, optimal bins, here', '54.219', '44', '8', '1', '48']
     """
     study = find(name)
-    pieces = _chosen(name, study, (data,) if isinstance(data, str) else data)
+    if figures is not None:
+        _prepare(name, study, Path(figures))
+    pieces = _chosen(name, study, (data,) if isinstance(data, str) else data, drawn=figures is not None)
     repeated = any(piece.repeated for piece in study.pieces)
     if repeats is not None and not repeated:
         raise TamisError(f"{name} takes no repeats: it does not draw its folds anew")
@@ -116,7 +123,7 @@ def run(
     for outcome in run_pieces(pieces, task, file, again=again, progress=progress):
         outcomes.append(outcome)
         if outcome.new and outcome.found is not None and finished is not None:
-            brief = "" if study.brief is None else f": {study.brief(outcome.found)}"
+            brief = "" if study.brief is None or outcome.piece.drawn else f": {study.brief(outcome.found)}"
             seconds = f"{outcome.found['seconds']:.0f} s"
             finished(f"{len(outcomes)}/{len(pieces)} {outcome.piece}{brief} in {seconds}")
     found = {(one.piece.data, one.piece.name): one.found for one in outcomes if one.found is not None}
@@ -133,17 +140,22 @@ def run(
         {"data": one.piece.data, "piece": one.piece.name, "published": one.piece.published, "found": one.found}
         for one in outcomes
     ]
-    return Reproduction(name, f"{study.title} ({study.paper})", study.tables(found), remarks, entries)
+    written = [] if figures is None else _draw(name, study, found, remarks, Path(figures))
+    return Reproduction(name, f"{study.title} ({study.paper})", study.tables(found), remarks, entries, written)
 
 
 def draw(
     name: str,
     folder: str | os.PathLike[str],
     *,
+    data: str | Collection[str] = (),
     repeats: int | None = None,
     seed: int = 0,
     n_jobs: int = 1,
+    results: str | os.PathLike[str] | None = None,
+    again: bool = False,
     progress: Watch | None = None,
+    finished: Callable[[str], None] | None = None,
 ) -> list[Path]:
     """Draw the figures of a study's paper to a folder, as one HTML page, with their numbers as JSON.
 
@@ -153,8 +165,8 @@ def draw(
         Name of the study.
     folder : path
         Created when it does not exist.
-    repeats, seed, n_jobs, progress
-        As for :func:`run`.
+    data, repeats, seed, n_jobs, results, again, progress, finished
+        As for :func:`run`. With the `results` of a run only what it lacks is computed.
 
     Returns
     -------
@@ -164,30 +176,61 @@ def draw(
     See Also
     --------
     tamis.reproduce.run : Reproduce the tables of a paper.
+
+    Examples
+    --------
+    >>> import tamis, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print([path.name for path in tamis.reproduce.draw("binning", folder)])
+    ['binning-figures.html', 'binning-figures.json']
     """
-    study = find(name)
+    found = run(
+        name,
+        data=data,
+        repeats=repeats,
+        seed=seed,
+        n_jobs=n_jobs,
+        results=results,
+        again=again,
+        figures=folder,
+        progress=progress,
+        finished=finished,
+    )
+    return [Path(file) for file in found.figures]
+
+
+def _prepare(name: str, study: Study, folder: Path) -> None:
+    """Find out before the work begins whether figures can be written."""
     if study.figures is None:
         raise TamisError(f"{name} has no figures to draw")
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"{folder}: cannot be made a folder ({error.strerror})") from None
-    data = load(study.figures.data)
-    with watched(progress, f"figures on {data.name}") as report:
-        task = Task(data, seed, _REPEATS if repeats is None else repeats, n_jobs, report)
-        numbers, page = study.figures.draw(task)
-    written = {Path(folder) / f"{name}-figures.html": page}
-    written[Path(folder) / f"{name}-figures.json"] = json.dumps(numbers, indent=1)
+
+
+def _draw(name: str, study: Study, found: Findings, remarks: Sequence[str], folder: Path) -> list[str]:
+    """Write the page and the numbers, and return the names of the files."""
+    # Only figures need the page and its templates.
+    from tamis.reporting.figures_page import figure_numbers, figures_page
+
+    assert study.figures is not None
+    figures, title = study.figures(found), f"{study.title} ({study.paper})"
+    numbers = {"study": name, "title": title, "figures": figure_numbers(figures)}
+    written = {
+        folder / f"{name}-figures.html": figures_page(title, figures, remarks),
+        folder / f"{name}-figures.json": json.dumps(numbers, indent=1, allow_nan=False),
+    }
     for path, text in written.items():
         write_text(path, text)
-    return list(written)
+    return list(map(str, written))
 
 
-def _chosen(name: str, study: Study, data: Collection[str]) -> tuple[Piece, ...]:
-    """The pieces on some data sets, by default all."""
+def _chosen(name: str, study: Study, data: Collection[str], *, drawn: bool) -> tuple[Piece, ...]:
+    """The pieces on some data sets, by default all; those of the figures when these are `drawn`."""
     for wanted in data:
         if not study.data:
             raise TamisError(f"{name} makes its own data; got {wanted!r}")
         if wanted not in study.data:
             raise TamisError(f"{name} has nothing on {wanted!r}; it has: {', '.join(study.data)}")
-    return tuple(piece for piece in study.pieces if not data or piece.data in data)
+    return tuple(one for one in study.pieces if (not data or one.data in data) and (drawn or not one.drawn))

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
+
+from tamis.reporting.figure_description import Figure
 
 #: The findings of the pieces by data set and name, without those whose data set is not available.
 Findings = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -44,6 +46,8 @@ class Piece:
         Whether its folds are drawn ``task.repeats`` times.
     published : mapping of str to value
         The printed figures of the piece, where it has some.
+    drawn : bool, default=False
+        Whether it is for the figures alone, and is run only when they are wanted.
     """
 
     data: str
@@ -52,6 +56,7 @@ class Piece:
     size: int = 1
     repeated: bool = False
     published: Mapping[str, Any] = field(default_factory=dict)
+    drawn: bool = False
 
     def __str__(self) -> str:
         return f"{self.data}: {self.name}" if self.data else self.name
@@ -94,13 +99,6 @@ class Table:
         return "\n".join([*([self.title, ""] if self.title else []), *lines, *(["", *notes] if notes else [])])
 
 
-class Figures(NamedTuple):
-    """Figures of a study: the data set, and ``draw(task)``, which returns their numbers and an HTML page."""
-
-    data: str
-    draw: Callable[[Task], tuple[dict[str, Any], str]]
-
-
 @dataclass(frozen=True)
 class Study:
     """The experiments of a paper.
@@ -121,7 +119,8 @@ class Study:
         How to read the tables; printed below them.
     brief : callable, optional
         ``brief(found)`` describes the findings of a piece in a few words.
-    figures : Figures, optional
+    figures : callable, optional
+        ``figures(findings)`` describes the paper's figures, and pictures of its tables, of what was found.
     """
 
     title: str
@@ -131,7 +130,7 @@ class Study:
     tables: Callable[[Findings], list[Table]]
     remarks: tuple[str, ...] = ()
     brief: Callable[[Mapping[str, Any]], str] | None = None
-    figures: Figures | None = None
+    figures: Callable[[Findings], list[Figure]] | None = None
 
     @property
     def data(self) -> tuple[str, ...]:

@@ -1,11 +1,12 @@
 """A study that is one table: a whole model a line, validated, with the printed figures beside ours."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from tamis.reproduce.framework.study import Figures, Findings, Piece, Study, Table, Task
+from tamis.reporting.figure_description import Figure
+from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
 from tamis.validation.json_values import plain
 from tamis.validation.whole import validate
 
@@ -60,12 +61,15 @@ def table_study(
     *,
     remarks: Sequence[str] = (),
     folds: int = 10,
-    figures: Figures | None = None,
+    more: Sequence[Piece] = (),
+    tables: Callable[[Findings], list[Table]] | None = None,
+    figures: Callable[[Findings], list[Figure]] | None = None,
 ) -> Study:
     """Make a study of the models of a table, each validated as a whole.
 
-    `title`, `paper`, `summary` and `figures` are as for :class:`~tamis.reproduce.framework.study.Study`. The `rows` of
-    one data set stand together; `remarks` hold for this table only; `folds` is for pooled rows.
+    `title`, `paper`, `summary` and `figures` are as for :class:`~tamis.reproduce.framework.study.Study`, `more` and
+    `tables` are pieces and tables beside that of the rows. The `rows` of one data set stand together; `remarks` hold
+    for this table only; `folds` is for pooled rows.
     """
     reading = (
         "BER here: balanced error rate in percent, its standard error in brackets; the deviation is that over folds.",
@@ -74,10 +78,15 @@ def table_study(
         f"train + valid: {folds} folds over both.",
     )
     pieces = tuple(row.piece(folds) for row in rows)
-    tables = partial(_tables, tuple(zip(rows, pieces, strict=True)))
-    return Study(
-        title, paper, summary, pieces, tables, (*reading, *remarks), lambda found: f"BER {_ber(found)}", figures
-    )
+    order = list(dict.fromkeys(piece.data for piece in (*pieces, *more)))
+    every = tuple(sorted((*pieces, *more), key=lambda piece: order.index(piece.data)))
+    own = partial(_tables, tuple(zip(rows, pieces, strict=True)))
+
+    def all_tables(findings: Findings) -> list[Table]:
+        return own(findings) + ([] if tables is None else tables(findings))
+
+    text = (*reading, *remarks)
+    return Study(title, paper, summary, every, all_tables, text, lambda found: f"BER {_ber(found)}", figures)
 
 
 def _validated(row: Row, folds: int, task: Task) -> dict[str, Any]:
@@ -110,6 +119,12 @@ def _validated(row: Row, folds: int, task: Task) -> dict[str, Any]:
         "probe_share": found.probe_share,
         "fit_seconds": round(float(found.fit_seconds.sum() + found.predict_seconds.sum()), 2),
     }
+
+
+def found_rows(rows: Sequence[Row], findings: Findings, folds: int = 10) -> list[tuple[Row, Mapping[str, Any]]]:
+    """Return the rows that were run, each with what was found."""
+    named = [(row, row.piece(folds).name) for row in rows]
+    return [(row, findings[row.data, name]) for row, name in named if (row.data, name) in findings]
 
 
 def _tables(rows: Sequence[tuple[Row, Piece]], findings: Findings) -> list[Table]:

@@ -9,10 +9,10 @@ before selection, as the text has it.
 "Balanced" on DOROTHEA is the class ridge of the paper's section 1, not one C for each class.
 """
 
-from typing import Any
-
-from tamis.reproduce.framework.study import Figures, Task
+from tamis.reproduce.framework.challenge_table import READING
 from tamis.reproduce.framework.table import Published, Row, table_study
+from tamis.reproduce.fs_svm.entries import tables
+from tamis.reproduce.fs_svm.figures import PIECES, describe
 
 _ARCENE = "rms_norm | fisher(4700) | svm(linear, C=inf)"
 _DEXTER = "rms_norm | fisher(3714) | svm(linear, C=inf)"
@@ -31,14 +31,6 @@ _FIRST = "width (and C, where the margin is soft) found before the selection, as
 def _entry(ber: float, f_feat: float, f_probe: float, winner: float) -> Published:
     """A line of Table 2 or 3; the entries had no confidences, so their AUC is 100 - BER."""
     return Published(test_ber=ber, test_auc=round(100 - ber, 2), f_feat=f_feat, f_probe=f_probe, winner_ber=winner)
-
-
-def _draw(task: Task) -> tuple[dict[str, Any], str]:
-    # plotly takes half a second to import.
-    from tamis.reproduce.fs_svm.figures import measure, page
-
-    numbers = measure(task)
-    return numbers, page(numbers)
 
 
 ROWS = (
@@ -67,13 +59,16 @@ ROWS = (
 
 STUDY = table_study(
     "FS + SVM",
-    "Lal, Chapelle and Schölkopf 2006, Table 1",
-    "the models of two challenge entries; Figures 1, 2 and 4 with `--figures`",
+    "Lal, Chapelle and Schölkopf 2006, Tables 1 to 3, Figures 1, 2 and 4",
+    "the models of two challenge entries",
     ROWS,
     remarks=(
         "'train -> valid' stands beside the entries of 1 December 2003, which were trained on the train rows alone.",
         "'train + valid' stands beside the entries of 8 December 2003, which were trained on both.",
         "gisette_surrogate is made after the description of GISETTE; its figures are not GISETTE's.",
+        *READING,
     ),
-    figures=Figures("arcene", _draw),
+    more=PIECES,
+    tables=lambda findings: tables(ROWS, findings),
+    figures=lambda findings: describe(ROWS, findings),
 )

@@ -1,4 +1,4 @@
-"""Tables 3 to 5 of Yang and Olafsson (2005), "Near-optimal feature selection": nested partitions on four UCI data sets.
+"""Tables 2 to 5 and Figure 1 of Yang and Olafsson (2005), "Near-optimal feature selection", on four UCI data sets.
 
 The paper says neither how sets are drawn from a region nor whether a good one is kept. Each figure is given twice: with
 the defaults of tamis, and by the toss of a coin for each column with nothing kept, which comes nearest to the printed
@@ -20,21 +20,19 @@ from tamis.compose.recipe import parse
 from tamis.data.dataset import Dataset
 from tamis.reproduce.framework.share import run_shared
 from tamis.reproduce.framework.study import Findings, Piece, Study, Table, Task
+from tamis.reproduce.nested_partitions import sampling_rates
+from tamis.reproduce.nested_partitions.ways import REPLICATIONS, WORDS, selector
 from tamis.select import NestedPartitions
 from tamis.subsets.cfs import CFS
 from tamis.validation.whole import validate
 
 _DELTAS, _PSIS = (0.05, 0.01), (0.75, 0.85, 0.95)
 
-#: Columns of the reduced data sets, searches on them, and searches on all columns.
-_COLUMNS, _RUNS, _REPLICATIONS = 8, 100, 5
+#: Columns of the reduced data sets, and searches on them.
+_COLUMNS, _RUNS = 8, 100
 
 _FOLDS = 10
 _CLASSIFIER = "nb(states)"
-
-#: The ways to draw, and the words for them.
-_WAYS: dict[str, dict[str, Any]] = {"tamis": {}, "plain": {"draw": "coin", "keep_best": False}}
-_WORDS = {"tamis": "all sizes, best kept", "plain": "coin, none kept"}
 
 #: By data set and delta, for each psi: the sampling rate, percent, and the accuracy (Table 3), and the share of runs
 #: within delta of the optimum (Table 4).
@@ -83,10 +81,6 @@ _WHOLE: dict[str, dict[str, tuple[int, str, int, str]]] = {
 }
 
 
-def _selector(way: str, seed: int | None, **options: Any) -> NestedPartitions:
-    return NestedPartitions(random_state=seed, **_WAYS[way], **options)
-
-
 def _reduced(way: str, task: Task) -> dict[str, Any]:
     """Searches in two stages on random columns, for each delta and psi, beside the best of all sets."""
     data: Dataset = task.data
@@ -120,7 +114,7 @@ def _run_reduced(data: Dataset, codes: np.ndarray, way: str, seed: int) -> list[
 
     out = []
     for delta, psi in product(_DELTAS, _PSIS):
-        one = _selector(way, seed, two_stage=True, delta=delta, psi=psi).fit(some, data.y)
+        one = selector(way, seed, two_stage=True, delta=delta, psi=psi).fit(some, data.y)
         out.append([one.sampling_rate_, accuracy(one.chosen_), float(merit.max()) - one.score_])
     out.append([1.0, accuracy(np.flatnonzero(sets[int(merit.argmax())])), 0.0])
     return np.array(out).T.tolist()
@@ -141,11 +135,11 @@ def _whole(way: str, approach: str, task: Task) -> dict[str, Any]:
     }
     options = approaches[approach]
     found: dict[str, list[float]] = {}
-    for run in range(_REPLICATIONS):
+    for run in range(REPLICATIONS):
         begin = time.perf_counter()
-        one = _selector(way, spawn(task.seed, run), **options).fit(data.X, data.y)
+        one = selector(way, spawn(task.seed, run), **options).fit(data.X, data.y)
         seconds = time.perf_counter() - begin
-        model = _selector(way, None, **options)
+        model = selector(way, None, **options)
         figures = {
             "rate": one.sampling_rate_,
             "merit": one.score_,
@@ -158,7 +152,7 @@ def _whole(way: str, approach: str, task: Task) -> dict[str, Any]:
         }
         for name, figure in figures.items():
             found.setdefault(name, []).append(float(figure))
-        task.progress(run + 1, _REPLICATIONS)
+        task.progress(run + 1, REPLICATIONS)
     return found
 
 
@@ -169,11 +163,12 @@ def _chained(selector: NestedPartitions, data: Dataset, seed: int) -> float:
 def _pieces() -> tuple[Piece, ...]:
     pieces = []
     for data, approaches in _WHOLE.items():
-        for way, words in _WORDS.items():
+        for way, words in WORDS.items():
             pieces.append(Piece(data, f"8 columns, {words}", partial(_reduced, way), 20))
             pieces += [
                 Piece(data, f"{approach}, {words}", partial(_whole, way, approach), 5) for approach in approaches
             ]
+        pieces += sampling_rates.pieces(data)
     return tuple(pieces)
 
 
@@ -182,7 +177,7 @@ def _reduced_tables(findings: Findings) -> list[Table]:
     heads = [f"δ {100 * delta:g}, ψ {psi:g}" for delta, psi in cells]
     lines: dict[str, list[list[str | None]]] = {"rate": [], "accuracy": [], "within": []}
     for data, printed in _REDUCED.items():
-        own = {words: findings.get((data, f"8 columns, {words}")) for words in _WORDS.values()}
+        own = {words: findings.get((data, f"8 columns, {words}")) for words in WORDS.values()}
         if not any(own.values()):
             continue
         figures = [printed[delta][_PSIS.index(psi)] for delta, psi in cells]
@@ -206,7 +201,7 @@ def _reduced_tables(findings: Findings) -> list[Table]:
 def _whole_table(findings: Findings) -> Table:
     lines: list[list[str | None]] = []
     for data, approaches in _WHOLE.items():
-        for words in _WORDS.values():
+        for words in WORDS.values():
             own = {name: findings.get((data, f"{name}, {words}")) for name in approaches}
             slowest = own["NP"]
             for name, found in own.items():
@@ -238,21 +233,27 @@ def _spread(values: Sequence[float], scale: float = 1.0) -> str:
     return f"{scale * np.mean(values):.1f} ± {scale * np.std(values, ddof=1):.1f}"
 
 
+def _tables(findings: Findings) -> list[Table]:
+    return [*sampling_rates.tables(findings), *_reduced_tables(findings), _whole_table(findings)]
+
+
 STUDY = Study(
     "Nested partitions",
-    "Yang and Olafsson 2005, Tables 3 to 5",
+    "Yang and Olafsson 2005, Tables 2 to 5, Figure 1",
     "searches on samples of the rows: how near to the best of eight columns' sets, and at what cost",
     _pieces(),
-    lambda findings: [*_reduced_tables(findings), _whole_table(findings)],
+    _tables,
+    figures=sampling_rates.figures,
     remarks=(
         "The measure is CFS; δ is in percentage points of its merit. The paper's data set Cancer, 148 x 18, is lymph.",
         f"Eight columns: {_RUNS} runs, each on columns drawn anew; the paper seems to have drawn them once.",
         "Its accuracies are those of a classifier that it does not name; here it is naive Bayes on states, ten folds.",
         "Table 3: columns are selected from all rows, as they seem to be in print; Table 5: inside the folds.",
-        f"Table 5: mean and deviation over {_REPLICATIONS} runs; TSNP with δ = 5 and ψ = 0.75, by its printed rates.",
+        f"Table 5: mean and deviation over {REPLICATIONS} runs; TSNP with δ = 5 and ψ = 0.75, by its printed rates.",
         "The paper does not say how many sets NP draws from an area; here it is 11, the least that TSNP draws.",
         "NP, sampled: at the printed rate, the best of eight. Time ratio: the printed time of NP to that of this one.",
         "Cost: evaluations times rows, for TSNP with those that find its sampling rate. Ratio: that of NP to this one.",
+        "Table 2: all sets of 7 columns drawn at random, variance over samples of rows, mean over the sets.",
         "Seconds do not follow the cost: CFS computes correlations once for a sample, and sets are then nearly free.",
     ),
 )
