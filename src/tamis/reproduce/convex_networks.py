@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tamis.base.errors import TamisError
