@@ -359,7 +359,7 @@ def test_bad_input(monkeypatch) -> None:
     for name, value in bad.items():
         with pytest.raises(InvalidParameterError):
             BayesLogistic(**{name: value}).fit(X, y)
-    with pytest.raises(TamisError, match="groups must have a label for each of 5 columns; got 3"):
+    with pytest.raises(TamisError, match="groups takes a label for each of the 5 columns; got an array of shape"):
         BayesLogistic(groups=[1, 2, 3]).fit(X, y)
     with pytest.raises(TamisError, match="no row of class 1 has a sample weight above zero"):
         BayesLogistic().fit(X, y, sample_weight=y == 0)

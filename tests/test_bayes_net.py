@@ -12,8 +12,8 @@ from scipy.special import expit
 
 import tamis
 from tamis.base.errors import TamisError
-from tamis.bayes import estimator
-from tamis.bayes.estimator import NotMixedWarning
+from tamis.bayes import drawn, estimator
+from tamis.bayes.drawn import NotMixedWarning
 from tamis.bayes.network import Network
 from tamis.classify import BayesNet
 from tamis.compose.model_file import card_of, load_model, save_model
@@ -22,7 +22,7 @@ from tamis.regress import BayesNetRegressor
 from tamis.select import FromModel
 
 #: Short chains need not meet here.
-pytestmark = pytest.mark.filterwarnings("ignore::tamis.bayes.estimator.NotMixedWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tamis.bayes.drawn.NotMixedWarning")
 
 #: The sizes that most tests share, so that the sampler is compiled once.
 SHORT = {"draws": 300, "warmup": 300, "chains": 2, "thin": 10, "leapfrog": 20, "random_state": 0}
@@ -71,8 +71,9 @@ def test_blocks_of_rows_change_nothing(fitted, monkeypatch) -> None:
 
 
 def test_diagnostics_have_a_value_for_each_quantity(fitted) -> None:
-    assert len(fitted.followed_) == len(fitted.r_hat_) == len(fitted.ess_) == 14
-    assert fitted.followed_[0] == "log likelihood"
+    assert len(fitted.followed_) == len(fitted.r_hat_) == len(fitted.ess_) == 21
+    assert fitted.followed_[:2] == ["log posterior", "log likelihood"]
+    assert fitted.followed_[-6:] == [f"log scale of x{j}" for j in range(6)]
     assert (fitted.ess_ <= 2 * 300 * np.log10(600)).all()
     assert 0.6 < fitted.acceptance_ <= 1.0
 
@@ -137,7 +138,7 @@ def test_ctrl_c_leaves_no_model(monkeypatch) -> None:
     def stopped(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(estimator, "sample", stopped)
+    monkeypatch.setattr(drawn, "sample", stopped)
     model = BayesNet()
     with pytest.raises(KeyboardInterrupt):
         model.fit(*product())
