@@ -100,9 +100,9 @@ def sample(network: Network, priors: Priors, data: Data, settings: Settings, see
     Notes
     -----
     Each round draws all precisions given the weights, then weights by one trajectory given the precisions, and then
-    moves both together (`rescaling.py`). The trajectory alone is compiled, and all random numbers are NumPy's: random numbers of JAX would take most of the time
-    to compile. Trajectories have 64 bits on a CPU, 32 on a GPU. Python is back after every
-    round, so that Ctrl-C ends it.
+    moves precisions and weights together. The trajectory alone is compiled, and all random numbers are NumPy's: random
+    numbers of JAX would take most of the time to compile. Trajectories have 64 bits on a CPU, 32 on a GPU. Python is
+    back after every round, so that Ctrl-C ends it.
     """
     require(settings.sampler)
     chains = _Chains(network, priors, data, settings, seed)

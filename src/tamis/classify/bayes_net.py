@@ -89,8 +89,8 @@ class BayesNet(BayesianNetwork, WeightedClassifier):
 
     A sample weight multiplies the log likelihood of its row. Equal rows are merged and rows sorted before chains begin,
     so that a row of weight 2 gives the very draws of the row twice, and the order of rows does not matter; another
-    order of the columns gives other draws. Sparse rows are made dense, which is refused above 3.2 GB: put a selection in
-    front of it.
+    order of the columns gives other draws. Sparse rows are made dense, which is refused above 3.2 GB: put a selection
+    in front.
 
     References
     ----------

@@ -96,8 +96,8 @@ class BayesLogistic(FromDraws, WeightedClassifier):
     precisions_ : array of shape (n_features,)
         Infinite for columns that are not used.
     scale_ : array of shape (n_features,)
-        The relevance of each column: ``1 / sqrt(precision)``, the deviation of its weight under the prior. With "hmc" the
-        median of the draws; 0 for constants.
+        The relevance of each column: ``1 / sqrt(precision)``, the deviation of its weight under the prior. With "hmc"
+        the median of the draws; 0 for constants.
     feature_importances_ : array of shape (n_features,)
         The same.
     used_ : bool array of shape (n_features,)
