@@ -1,12 +1,15 @@
 """The study of Bayesian networks in the challenge: recipes that build, and a piece run on small data."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from planted import with_valid_rows
+from tamis.cli.reproduce import _print
 from tamis.compose.recipe import parse
 from tamis.reproduce.bayesnn import _MODELS, STUDY
 from tamis.reproduce.framework.challenge_models import measure
-from tamis.reproduce.framework.study import Task
+from tamis.reproduce.framework.study import Table, Task
 
 pytest.importorskip("blackjax")
 
@@ -32,3 +35,9 @@ def test_findings_tell_errors_and_chains_that_have_not_met() -> None:
     assert [line[1] for line in large.lines[-4:]] == ["7.27", "7.83", "6.48", "6.84"]
     assert len(models.recipes) == 10
     assert STUDY.tables({}) == []
+
+
+def test_the_command_prints_which_chains_have_not_met(capsys) -> None:
+    table = Table("small", ("", "BER"), [["arcene", "1"], ["dexter", "2"]], notes={1: "not met"})
+    _print(SimpleNamespace(title="", tables=[table], remarks=()))
+    assert "  2: not met" in capsys.readouterr().out

@@ -19,7 +19,7 @@ from tamis.bayes.network import Kind, Network
 from tamis.bayes.padding import padded
 from tamis.bayes.priors import Priors
 from tamis.bayes.rows import merged
-from tamis.bayes.sampler import Settings, sample
+from tamis.bayes.sampler import OUTPUTS, Settings, sample
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -97,9 +97,10 @@ class FromDraws:
         self.acceptance_ = found.accepted
         worst = int(np.argmax(self.r_hat_))
         if self.r_hat_[worst] > _MET:
+            outputs = max(r_hat for name, r_hat in zip(found.names, self.r_hat_, strict=False) if name in OUTPUTS)
             message = (
-                f"{who}: the chains have not met (R-hat {self.r_hat_[worst]:.3g} of the {self.followed_[worst]}); "
-                "raise draws and warmup"
+                f"{who}: the chains have not met (R-hat {self.r_hat_[worst]:.3g} of the {self.followed_[worst]}, at "
+                f"most {outputs:.3g} of outputs); raise draws and warmup"
             )
             warnings.warn(message, NotMixedWarning, stacklevel=2)
         if found.divergent:

@@ -1,6 +1,6 @@
 """The precisions of weights and of the noise, and their Gibbs draws given the weights."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def log_prior(network: Network, priors: Priors, data: Data, precisions: Precisio
         [np.repeat(data.in_use[data.groups], above), np.ones(each.shape[1] - network.inputs * above, dtype=bool)]
     )
     total = 0.5 * (np.log(each) - each * weights**2)[:, inside].sum(axis=1)
-    terms = [
+    terms: list[tuple[FloatArray, Any, float]] = [
         (precisions.inputs[:, data.in_use], precisions.common[:, None], priors.ard_shape),
         (precisions.common[:, None], priors.input_scale**-2, priors.shape),
         (precisions.biases, priors.bias_scale**-2, priors.shape),

@@ -24,4 +24,4 @@ def merged(X: FloatArray, y: Any, weight: FloatArray) -> tuple[FloatArray, Any, 
     table = np.ascontiguousarray(np.column_stack([X, y]) + 0.0)
     keys = table.view(np.dtype((np.void, table.itemsize * table.shape[1]))).ravel()
     _, first, places = np.unique(keys, return_index=True, return_inverse=True)
-    return X[first], y[first], np.bincount(places, weight)
+    return X[first], y[first], np.bincount(places, weight).astype(np.float64, copy=False)

@@ -35,6 +35,9 @@ _START = 0.1
 #: Outputs for this many rows, evenly spaced, are followed along the chains.
 _FOLLOWED = 10
 
+#: Their names.
+OUTPUTS = tuple(f"output for row {number + 1} of {_FOLLOWED}" for number in range(_FOLLOWED))
+
 #: Scales of at most this many groups of inputs are followed; of more, evenly spaced ones.
 _SCALES = 1000
 
@@ -246,6 +249,6 @@ def _names(network: Network) -> tuple[str, ...]:
         "log common precision of the inputs",
         *(f"log precision of the biases of hidden layer {number}" for number in layers),
         *(f"log precision of the weights above hidden layer {number}" for number in layers),
-        *(f"output for row {number + 1} of {_FOLLOWED}" for number in range(_FOLLOWED)),
+        *OUTPUTS,
         *(["log precision of the noise"] if network.kind == "gaussian" else []),
     )
