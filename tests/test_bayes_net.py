@@ -25,7 +25,7 @@ from tamis.select import FromModel
 pytestmark = pytest.mark.filterwarnings("ignore::tamis.bayes.drawn.NotMixedWarning")
 
 #: The sizes that most tests share, so that the sampler is compiled once.
-SHORT = {"draws": 300, "warmup": 300, "chains": 2, "thin": 10, "leapfrog": 20, "random_state": 0}
+SHORT = {"draws": 150, "warmup": 150, "chains": 2, "thin": 10, "leapfrog": 20, "random_state": 0}
 
 #: For what does not depend on how long chains are.
 SHORTEST = {**SHORT, "draws": 20, "warmup": 20}
@@ -60,7 +60,7 @@ def test_probabilities_are_the_average_over_the_draws(fitted) -> None:
     X, _ = product(2, rows=9)
     network = Network(6, (6,), 1, "logistic")
     shares = [expit(network.evaluate(one, X)[:, 0]) for one in fitted.weights_]
-    assert len(shares) == 2 * 300 // 10
+    assert len(shares) == 2 * 150 // 10
     np.testing.assert_allclose(fitted.predict_proba(X)[:, 1], np.mean(shares, axis=0))
     np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1.0)
 
@@ -77,7 +77,7 @@ def test_diagnostics_have_a_value_for_each_quantity(fitted) -> None:
     assert len(fitted.followed_) == len(fitted.r_hat_) == len(fitted.ess_) == 21
     assert fitted.followed_[:2] == ["log posterior", "log likelihood"]
     assert fitted.followed_[-6:] == [f"log scale of x{j}" for j in range(6)]
-    assert (fitted.ess_ <= 2 * 300 * np.log10(600)).all()
+    assert (fitted.ess_ <= 2 * 150 * np.log10(300)).all()
     assert 0.6 < fitted.acceptance_ <= 1.0
 
 
@@ -194,7 +194,7 @@ def test_a_model_file_holds_draws_and_predicts_without_jax(tmp_path) -> None:
     X, y = product(2)
     path = tmp_path / "net.tamis"
     # As a member of an ensemble.
-    text = "blend(standardize | bayes_net(6, draws=300, warmup=300, leapfrog=20, random_state=0), knn(3))"
+    text = "blend(standardize | bayes_net(6, draws=150, warmup=150, leapfrog=20, random_state=0), knn(3))"
     fitted = tamis.recipe(text).fit(X, y)
     save_model(path, fitted, card_of(fitted, Dataset.of(X, y)))
     again, _ = load_model(path)
@@ -202,7 +202,7 @@ def test_a_model_file_holds_draws_and_predicts_without_jax(tmp_path) -> None:
     with zipfile.ZipFile(path) as whole, zipfile.ZipFile(whole.open("model.skops")) as archive:
         arrays = [np.load(archive.open(name)) for name in archive.namelist() if name != "schema.json"]
     # Every tenth draw of each chain, in arrays that are read without pickle.
-    assert (60, 6 * 6 + 6 + 6 + 1) in {one.shape for one in arrays}
+    assert (30, 6 * 6 + 6 + 6 + 1) in {one.shape for one in arrays}
     code = """
 import sys
 sys.modules["jax"] = sys.modules["blackjax"] = None
@@ -217,7 +217,7 @@ print(load_model(sys.argv[1])[0].predict_proba(X)[0, 0])
 
 def test_a_recipe_is_validated_as_a_whole() -> None:
     X, y = product(rows=310)
-    text = "standardize | bayes_net(6, draws=300, warmup=300, leapfrog=20)"
+    text = "standardize | bayes_net(6, draws=150, warmup=150, leapfrog=20)"
     found = tamis.validate(text, X, y, folds=3, seed=0)
     assert found.estimates["ber"].mean < 0.2
 
@@ -251,6 +251,6 @@ def test_the_picture_has_a_point_and_an_interval_for_each_of_the_best(fitted) ->
 @pytest.mark.slow
 def test_nuts_predicts_like_hmc(fitted) -> None:
     X, y = product()
-    other = BayesNet(6, **{**SHORT, "draws": 600}, sampler="nuts").fit(X, y)
+    other = BayesNet(6, **{**SHORT, "draws": 600, "warmup": 300}, sampler="nuts").fit(X, y)
     new, _ = product(8)
     assert np.abs(other.predict_proba(new) - fitted.predict_proba(new)).mean() < 0.06

@@ -175,7 +175,7 @@ VARIANTS = [
     ("c45", {"confidence": 0.6, "min_samples_leaf": 1, "subtree_raising": False}),
     ("tree", {"prune": None}),
     ("tree", {"criterion": "balanced_error", "prune": 1.0}),
-    ("bayes_logistic", {"method": "hmc", "draws": 60, "warmup": 60, "chains": 1, "leapfrog": 10}),
+    ("bayes_logistic", {"method": "hmc", "draws": 20, "warmup": 20, "chains": 1, "leapfrog": 10}),
     ("discretize", {"min_gain": 1, "max_bins": 3}),
     ("discretize", {"class_weight": "balanced"}),
     ("discretize", {"by": "modl"}),
