@@ -70,9 +70,10 @@ class BayesLogistic(FromDraws, WeightedClassifier):
         ``precision^(a/2 - 1) exp(-a precision / (2 prior_precision))``. 0, which None stands for with "laplace", is a
         flat prior on its logarithm. Above 0 no precision becomes infinite, and all columns are used. With "hmc" it must
         be above 0, since there is no posterior otherwise; None stands for 1.
-    prior_precision : float, default=1.0
-        Mean of that distribution; it matters for a shape above 0. With "hmc" the mean is drawn too, from a Gamma
-        distribution of shape 2 with this mean.
+    prior_precision : float or None, default=None
+        Mean of that distribution; it matters for a shape above 0. None stands for 1 with "laplace". With "hmc" the mean
+        is drawn too, from a Gamma distribution of shape 2 with this mean; None stands for the number of columns that
+        vary, with which the evidence of standardised columns has a variance near 1 before any row is seen.
     groups : sequence of shape (n_features,), optional
         A label for each column; columns with the same label share a precision. By default each has its own.
     class_weight : {"balanced"}, optional
@@ -178,7 +179,7 @@ class BayesLogistic(FromDraws, WeightedClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [StrOptions({"laplace", "hmc"})],
         "prior_shape": [real(0, None, "left"), None],
-        "prior_precision": [real(0, None)],
+        "prior_precision": [real(0, None), None],
         "groups": ["array-like", None],
         "class_weight": [StrOptions({"balanced"}), None],
         "max_iter": [integer(1)],
@@ -196,7 +197,7 @@ class BayesLogistic(FromDraws, WeightedClassifier):
         method: Literal["laplace", "hmc"] = "laplace",
         *,
         prior_shape: float | None = None,
-        prior_precision: float = 1.0,
+        prior_precision: float | None = None,
         groups: Sequence[Any] | None = None,
         class_weight: str | None = None,
         max_iter: int = 1_000,
@@ -249,7 +250,8 @@ class BayesLogistic(FromDraws, WeightedClassifier):
         labels, numbers = np.unique(groups[varying] if varying.size else groups[:1], return_inverse=True)
         names = np.array(group_names(self.groups, column_names(self)))[labels]
         rows = Rows(rows.X - centre, rows.y.astype(np.float64) if two else rows.y, cost)
-        priors = Priors(input_scale=float(self.prior_precision) ** -0.5, ard_shape=shape)
+        mean = max(varying.size, 1) if self.prior_precision is None else float(self.prior_precision)
+        priors = Priors(input_scale=mean**-0.5, ard_shape=shape)
         model = Model("logistic" if two else "softmax", 1 if two else self.classes_.shape[0], (), priors)
         settings = Settings(self.chains, self.draws, self.warmup, self.thin, "hmc", self.leapfrog)
         weights, drawn = self._draw(who, rows, model, settings, numbers, names.tolist())
@@ -282,7 +284,7 @@ class BayesLogistic(FromDraws, WeightedClassifier):
         design, centre = Design.of(X[:, varying], cost)
         _, numbers = np.unique(groups[varying], return_inverse=True)
         start = np.full(int(numbers.max(initial=-1)) + 1, common_variance(design, problems))
-        prior = Prior(float(self.prior_shape or 0.0), float(self.prior_precision))
+        prior = Prior(float(self.prior_shape or 0.0), float(self.prior_precision or 1.0))
         found = relevance(design, problems, numbers, prior, start, max_iter=self.max_iter, tol=self.tol)
         if not found.settled:
             message = f"bayes_logistic is not settled after {self.max_iter} steps; raise 'max_iter' or 'tol'"
