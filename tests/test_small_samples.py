@@ -106,7 +106,7 @@ def test_a_card_rules_out_what_would_fail(name: str) -> None:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in WIDE else name for name in PROBLEMS]
 )
-@pytest.mark.filterwarnings("ignore::tamis.bayes.estimator.NotMixedWarning")
+@pytest.mark.filterwarnings("ignore::tamis.bayes.drawn.NotMixedWarning")
 def test_a_classifier_is_sensible_or_not_tried(name: str, part: str) -> None:
     if part in RULED_OUT.get(name, ()):
         return

@@ -13,6 +13,7 @@ from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
 from tamis.base.types import Codes, FloatArray, Matrix
 from tamis.base.validation import column_names, forget
+from tamis.bayes.density import Rows
 from tamis.bayes.diagnostics import effective_draws, split_r_hat
 from tamis.bayes.figure import figure
 from tamis.bayes.network import Kind, Network
@@ -36,14 +37,6 @@ _ENDS = (0.05, 0.95)
 
 class NotMixedWarning(ConvergenceWarning):
     """Chains have not met or trajectories diverged, so that the draws may not stand for the posterior."""
-
-
-class Rows(NamedTuple):
-    """Dense rows that differ, in one order, with their targets and weights."""
-
-    X: FloatArray
-    y: Any
-    weight: FloatArray
 
 
 class Model(NamedTuple):

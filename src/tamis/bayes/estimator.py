@@ -11,16 +11,8 @@ from tamis.base.errors import TamisError
 from tamis.base.part import Arguments
 from tamis.base.types import FloatArray, Matrix
 from tamis.base.validation import column_names
-from tamis.bayes.drawn import (
-    FromDraws,
-    Model,
-    Rows,
-    check_thin,
-    dense_rows,
-    deviations,
-    group_names,
-    numbered,
-)
+from tamis.bayes.density import Rows
+from tamis.bayes.drawn import FromDraws, Model, check_thin, deviations, group_names, numbered
 from tamis.bayes.network import Kind, Network
 from tamis.bayes.priors import Priors
 from tamis.bayes.sampler import Settings, require
@@ -97,25 +89,21 @@ class BayesianNetwork(FromDraws):
         self.ard_shape = ard_shape
         self.random_state = random_state
 
-    def _rows(self, X: Matrix, y: Any, weight: FloatArray) -> Rows:
-        """Dense rows for `_sample`, once the parameters are known to be sound."""
-        check_thin("bayes_net", self.draws, self.thin)
-        self._layers(), numbered("bayes_net", self.groups, X.shape[1])
-        rows = dense_rows("bayes_net", X, y, weight)
-        require(self.sampler)
-        return rows
-
     def _sample(self, rows: Rows, kind: Kind, outputs: int) -> None:
         """Draw networks, and keep them with what they say of the columns."""
+        check_thin("bayes_net", self.draws, self.thin)
+        model = Model(kind, outputs, self._layers(), self._priors())
         groups = numbered("bayes_net", self.groups, rows.X.shape[1])
-        priors = Priors(input_scale=float(self.scale), shape=float(self.shape), ard_shape=float(self.ard_shape))
+        require(self.sampler)
         settings = Settings(self.chains, self.draws, self.warmup, self.thin, self.sampler, self.leapfrog)
         names = group_names(self.groups, column_names(self))
-        model = Model(kind, outputs, self._layers(), priors)
         self.weights_, scales = self._draw("bayes_net", rows, model, settings, groups, names)
         self.hidden_ = list(model.hidden)
         self._keep_relevance(scales, deviations(rows))
         self.feature_importances_ = self.relevance_ / (self.relevance_.sum() or 1.0)
+
+    def _priors(self) -> Priors:
+        return Priors(input_scale=float(self.scale), shape=float(self.shape), ard_shape=float(self.ard_shape))
 
     def _layers(self) -> tuple[int, ...]:
         """The sizes of the hidden layers."""

@@ -11,6 +11,7 @@ from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.types import FloatArray
 from tamis.base.validation import bearing_rows
+from tamis.bayes.drawn import dense_rows
 from tamis.bayes.estimator import BayesianNetwork, fit_seconds, in_words
 
 
@@ -158,7 +159,7 @@ class BayesNet(BayesianNetwork, WeightedClassifier):
     def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
         two = self.classes_.shape[0] == 2
         X, y, weight, _ = bearing_rows(X, y, sample_weight, self.classes_, "bayes_net")
-        rows = self._rows(X, y.astype(np.float64) if two else y, weight)
+        rows = dense_rows("bayes_net", X, y.astype(np.float64) if two else y, weight)
         self._sample(rows, "logistic" if two else "softmax", self._n_outputs)
 
     @property

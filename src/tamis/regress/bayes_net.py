@@ -10,6 +10,7 @@ from tamis.base.regressor import WeightedRegressor
 from tamis.base.search_range import choice
 from tamis.base.types import FloatArray
 from tamis.base.validation import few_digits, weighted_numbers
+from tamis.bayes.drawn import dense_rows
 from tamis.bayes.estimator import BayesianNetwork, fit_seconds, in_words
 
 
@@ -126,7 +127,7 @@ class BayesNetRegressor(BayesianNetwork, WeightedRegressor):
         )
 
     def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
-        rows = self._rows(*weighted_numbers(X, y, sample_weight, "bayes_net")[:3])
+        rows = dense_rows("bayes_net", *weighted_numbers(X, y, sample_weight, "bayes_net")[:3])
         y, self.target_zero_, self.target_unit_ = few_digits(rows.y, rows.weight)
         self._sample(rows._replace(y=y), "gaussian", 1)
 

@@ -18,7 +18,8 @@ from tamis.base.part import Limits, Part
 from tamis.base.search_range import choice
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
 from tamis.base.validation import bearing_rows, canonical, column_names, row_terms
-from tamis.bayes.drawn import FromDraws, Model, Rows, check_thin, dense_rows, deviations, group_names, numbered
+from tamis.bayes.density import Rows
+from tamis.bayes.drawn import FromDraws, Model, check_thin, dense_rows, deviations, group_names, numbered
 from tamis.bayes.priors import Priors
 from tamis.bayes.sampler import Settings, require
 from tamis.classify.bayes_logistic.design import Design
