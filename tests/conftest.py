@@ -14,6 +14,10 @@ settings.register_profile("tamis", deadline=None, derandomize=True, max_examples
 settings.register_profile("explore", deadline=None, max_examples=50)
 settings.load_profile("tamis")
 
+# What JAX has compiled is kept from run to run and shared by the processes of one, as numba's kernels are.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).resolve().parents[1] / ".pytest_cache" / "jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+
 #: Tests of other processes, of kills and of limits of time wait more than they compute.
 WAITING = {
     "test_cold_start.py",

@@ -4,7 +4,7 @@ from typing import Any
 
 #: Arguments by the recipe word of the part.
 FEW_DRAWS: dict[str, dict[str, Any]] = {
-    "bayes_net": {"hidden": 3, "draws": 60, "warmup": 60, "chains": 1, "leapfrog": 10},
+    "bayes_net": {"hidden": 3, "draws": 20, "warmup": 20, "chains": 1, "leapfrog": 10},
 }
 
 

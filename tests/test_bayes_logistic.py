@@ -1,5 +1,6 @@
 """Bayesian logistic regression against explicit formulas, integrals and optimisers; planted inputs; bad input."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -7,9 +8,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.integrate import dblquad
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
 
@@ -222,6 +224,96 @@ def test_few_columns_survive_permuted_labels_and_those_say_little() -> None:
     assert np.mean(moved) < 0.1
 
 
+#: Short chains need not meet.
+FEW = {"method": "hmc", "draws": 60, "warmup": 60, "chains": 2, "leapfrog": 10, "random_state": 0}
+quietly = pytest.mark.filterwarnings("ignore::tamis.bayes.drawn.NotMixedWarning")
+
+
+@quietly
+def test_draws_have_the_moments_of_the_integral() -> None:
+    """One column: the precisions are integrated out on a grid, which leaves the weight and the intercept."""
+    X, y = problem(60, 1, seed=3)
+    signs, x = np.where(y == 1, 1.0, -1.0), X[:, 0] - X[:, 0].mean()
+    logs, slopes, zeros = np.linspace(-12, 8, 400), np.linspace(-1, 6, 250), np.linspace(-2, 2, 120)
+    # Shape 2 and mean 3 of the common precision, shape 1 of the column's about it.
+    t = np.exp(logs)
+    common = stats.gamma.pdf(t, 1.0, scale=3.0) * t
+    own = (stats.gamma.pdf(t, 0.5, scale=2 * t[:, None]) * t * common[:, None]).sum(axis=0)
+    prior = (stats.norm.pdf(slopes[:, None], scale=t**-0.5) * own).sum(axis=1)
+    evidence = signs * (slopes[:, None, None] * x + zeros[:, None])
+    log = log_expit(evidence).sum(axis=2) + np.log(prior)[:, None] - zeros**2 / 200
+    share = np.exp(log - log.max())
+    share /= share.sum()
+    mean = (share.sum(axis=1) @ slopes, share.sum(axis=0) @ zeros)
+    spread = np.sqrt(share.sum(axis=1) @ (slopes - mean[0]) ** 2)
+    model = BayesLogistic("hmc", prior_precision=3.0, draws=1500, warmup=300, leapfrog=10, thin=5, random_state=0)
+    model.fit(X, y)
+    assert model.coef_draws_.shape == (600, 1, 1)
+    assert abs(model.coef_[0, 0] - mean[0]) < 0.15 * spread
+    assert abs(model.intercept_[0] + model.coef_[0, 0] * X.mean() - mean[1]) < 0.15 * spread
+    assert abs(model.coef_draws_.std() - spread) < 0.15 * spread
+    assert model.r_hat_.max() < 1.05
+
+
+@quietly
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_are_averaged_over_the_draws(n_classes) -> None:
+    X, y = problem(100, 6, n_classes=n_classes, strength=3.0)
+    X[:, 4] = 7.0
+    model = BayesLogistic(**FEW).fit(X, y)
+    outputs = np.einsum("np,dkp->dnk", X, model.coef_draws_) + model.intercept_draws_[:, None]
+    if n_classes == 2:
+        outputs = np.concatenate([np.zeros_like(outputs), outputs], axis=2)
+    np.testing.assert_allclose(model.predict_proba(X), softmax(outputs, axis=2).mean(axis=0))
+    np.testing.assert_allclose(model.coef_, model.coef_draws_.mean(axis=0))
+    assert model.score(X, y) > 0.7
+    assert model.scale_.argmax() in range(n_classes - 1)
+    np.testing.assert_array_equal(model.used_, np.arange(6) != 4)
+    np.testing.assert_array_equal(model.relevance_interval_[:, 4], 0.0)
+    np.testing.assert_allclose(model.relevance_, model.scale_ * X.std(axis=0))
+    low, high = model.relevance_interval_
+    assert (low <= model.relevance_).all()
+    assert (model.relevance_ <= high).all()
+    # No scale is followed of the column that is constant.
+    assert model.followed_[-5:] == [f"log scale of x{j}" for j in (0, 1, 2, 3, 5)]
+    assert len(model.r_hat_) == len(model.ess_) == len(model.followed_)
+    (points,) = model.plot(3).data
+    np.testing.assert_allclose(points.x, np.sort(model.relevance_)[::-1][:3])
+    assert not hasattr(BayesLogistic(), "plot")
+
+
+@quietly
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_weight_is_so_many_rows_for_draws(form) -> None:
+    X, y = problem(40, 6, n_classes=3)
+    weight = np.random.default_rng(0).integers(0, 4, 40)
+    model = BayesLogistic(**FEW, class_weight="balanced", groups=list("aabbcc"))
+    weighted = model.fit(form(X), y, sample_weight=weight).predict_proba(form(X))
+    repeated = model.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).predict_proba(X)
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-12)
+    assert model.followed_[-3:] == [f"log scale of group {one}" for one in "abc"]
+
+
+@quietly
+def test_draws_without_a_column_that_varies_give_the_shares() -> None:
+    model = BayesLogistic(**{**FEW, "draws": 300}).fit(np.ones((10, 3)), [0] * 7 + [1] * 3)
+    assert not model.used_.any()
+    assert abs(model.predict_proba(np.zeros((1, 3)))[0, 1] - 0.3) < 0.08
+
+
+def test_draws_are_refused_where_there_are_none(monkeypatch) -> None:
+    X, y = problem()
+    for wrong, message in (
+        ({"prior_shape": 0.0}, "prior_shape must be above 0"),
+        ({"draws": 5}, "thin=10 leaves none of draws=5"),
+    ):
+        with pytest.raises(TamisError, match=f"bayes_logistic: .*{message}"):
+            BayesLogistic("hmc", **wrong).fit(X, y)
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(TamisError, match=r'bayes_logistic needs .* pip install "tamis\[bayes\]"'):
+        BayesLogistic("hmc").fit(X, y)
+
+
 def test_a_copy_of_a_column_changes_nothing() -> None:
     X, y = problem(80, 4)
     one, two = BayesLogistic().fit(X, y), BayesLogistic().fit(np.column_stack([X, X[:, 0]]), y)
@@ -359,7 +451,7 @@ def test_bad_input(monkeypatch) -> None:
     for name, value in bad.items():
         with pytest.raises(InvalidParameterError):
             BayesLogistic(**{name: value}).fit(X, y)
-    with pytest.raises(TamisError, match="groups must have a label for each of 5 columns; got 3"):
+    with pytest.raises(TamisError, match="groups takes a label for each of the 5 columns; got an array of shape"):
         BayesLogistic(groups=[1, 2, 3]).fit(X, y)
     with pytest.raises(TamisError, match="no row of class 1 has a sample weight above zero"):
         BayesLogistic().fit(X, y, sample_weight=y == 0)

@@ -8,12 +8,14 @@ import pytest
 from scipy import integrate, stats
 
 from tamis.bayes import inverse_gaussian
-from tamis.bayes.density import Data, Rows, log_density
+from tamis.bayes.density import Data, Rows, log_density, row_log_likelihood
 from tamis.bayes.diagnostics import effective_draws, split_r_hat
 from tamis.bayes.network import Network
 from tamis.bayes.padding import padded
-from tamis.bayes.precisions import Precisions, draw, of_each_weight, terms
+from tamis.bayes.precisions import Precisions, draw, log_prior, of_each_weight, terms
 from tamis.bayes.priors import Priors
+from tamis.bayes.rescaling import Rescaling
+from tamis.bayes.rows import merged
 from tamis.bayes.sampler import Settings, sample
 
 #: Narrow priors, from which parameters can be drawn without overflow.
@@ -73,6 +75,86 @@ def test_the_density_is_that_of_the_model() -> None:
     with jax.enable_x64(True):
         found = [float(density(network, data, own, one)) for one in (here, there)]
     np.testing.assert_allclose(found[0] - found[1], direct(here) - direct(there))
+
+
+@pytest.mark.parametrize("kind", ["logistic", "softmax", "gaussian"])
+def test_a_weight_is_so_many_rows(kind) -> None:
+    """The density and its gradient are those of the rows repeated."""
+    network, data, own = small(kind, (2,))
+    times = np.array([2, 1, 3] * 4) * (data.weight > 0)
+    repeated = all_used(np.repeat(data.X, times, axis=0), np.repeat(data.y, times))._replace(groups=data.groups)
+    weights = np.random.default_rng(1).normal(size=network.n_weights)
+    with jax.enable_x64(True):
+        both = jax.value_and_grad(partial(density, network, data._replace(weight=times * 1.0), own))
+        (found, slope), (expected, right) = (
+            both(weights),
+            jax.value_and_grad(partial(density, network, repeated, own))(weights),
+        )
+    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(slope, right, atol=1e-12)
+
+
+def test_rows_are_sorted_and_equal_ones_merged() -> None:
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.integers(-1, 2, (60, 2)) * 0.5, rng.integers(0, 2, 60), rng.random(60)
+    expected: dict[tuple, float] = {}
+    for row, target, one in zip((X + 0.0).tolist(), y.tolist(), weight, strict=True):
+        expected[(*row, target)] = expected.get((*row, target), 0.0) + one
+    order = rng.permutation(60)
+    found, again = merged(X, y, weight), merged(-0.0 + X[order], y[order], weight[order])
+    np.testing.assert_array_equal(found[0], again[0])
+    np.testing.assert_array_equal(found[1], again[1])
+    sums = {
+        (*row, target): one for row, target, one in zip(found[0].tolist(), found[1].tolist(), found[2], strict=True)
+    }
+    assert sums == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("kind", "hidden"), [("logistic", ()), ("softmax", (2,)), ("gaussian", (3, 2))])
+def test_moves_of_scales_keep_account_of_what_they_change(kind, hidden) -> None:
+    """After a sweep likelihood, outputs and what each weight is in units of its deviation are as if computed anew."""
+    network, data, own = small(kind, hidden)
+    own = Precisions(*(np.repeat(one, 50, axis=0) for one in own))
+    weights = 0.3 * np.random.default_rng(1).normal(size=(50, network.n_weights))
+    moved = Rescaling(network, data, own, weights)
+    moved.sweep(np.random.default_rng(2), NARROW)
+    for chain in range(50):
+        outputs = network.evaluate(moved.weights[chain], data.X)
+        np.testing.assert_allclose(moved.outputs[chain], outputs, atol=1e-12)
+        each = row_log_likelihood(network, data.y, own.noise[chain], outputs, np)
+        np.testing.assert_allclose(moved.likelihood[chain], data.weight @ each)
+    before, after = (of_each_weight(network, NARROW, data, one) for one in (own, moved.precisions))
+    np.testing.assert_allclose(moved.weights * after**0.5, weights * before**0.5)
+    changed = [(new != old).any(axis=0) for new, old in zip(moved.precisions, own, strict=True)]
+    assert all(one.all() for one in (changed[0][:2], *changed[1:4]))
+    assert not changed[4].any()
+    assert not changed[0][2]
+
+
+def test_the_log_prior_is_that_of_scipy() -> None:
+    network, data, own = small("gaussian", (2,))
+    rng = np.random.default_rng(3)
+
+    def direct(own: Precisions, weights: np.ndarray) -> float:
+        scale = of_each_weight(network, NARROW, data, own)[0] ** -0.5
+        total = stats.norm.logpdf(weights[0], scale=scale).sum()
+        # Of log precisions: times the precision itself.
+        for values, mean, shape in (
+            (own.inputs[0, :2], own.common[0], 4.0),
+            (own.common, 1.0, 6.0),
+            (own.biases, 0.5**-2, 6.0),
+            (own.later, 1.5**-2, 6.0),
+            (own.noise, 0.3**-2, 6.0),
+        ):
+            total += (gamma_logpdf(values, mean, shape) + np.log(values)).sum()
+        return float(total)
+
+    points = []
+    for _ in range(2):
+        other = Precisions(*(one * rng.gamma(5.0, 0.2, one.shape) for one in own))
+        points.append((other, rng.normal(size=(1, network.n_weights))))
+    found = [log_prior(network, NARROW, data, *one)[0] for one in points]
+    np.testing.assert_allclose(found[0] - found[1], direct(*points[0]) - direct(*points[1]))
 
 
 def test_padding_adds_nothing_but_the_prior_of_weights_that_do_nothing() -> None:
@@ -162,8 +244,8 @@ def test_without_data_the_draws_are_those_of_the_prior(sampler) -> None:
         assert stats.kstest(np.exp(followed[:, place]), exact.cdf).pvalue > 0.01
 
 
-def toy(rng: np.random.Generator, network: Network, X: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """Targets of a network drawn from the narrow prior, its output for the first row and its common precision."""
+def toy(rng: np.random.Generator, network: Network, X: np.ndarray) -> tuple[np.ndarray, float, float, float]:
+    """Targets of a network drawn from the narrow prior, its output for the first row, its common precision, a scale."""
     common = rng.gamma(3.0, 1 / 3.0)
     inputs = rng.gamma(2.0, common / 2.0, X.shape[1])
     biases, later = rng.gamma(3.0, 4.0 / 3.0), rng.gamma(3.0, 1.5**-2 / 3.0)
@@ -175,6 +257,7 @@ def toy(rng: np.random.Generator, network: Network, X: np.ndarray) -> tuple[np.n
         (rng.random(outputs.size) < 1 / (1 + np.exp(-outputs))).astype(float),
         float(outputs[0]),
         float(np.log(common)),
+        float(-0.5 * np.log(inputs[0])),
     )
 
 
@@ -188,21 +271,24 @@ def test_ranks_of_what_was_drawn_from_the_prior_are_uniform(times) -> None:
     data = all_used(X[0], y)._replace(X=X)
     found = sample(network, NARROW, data, Settings(times, 1000, 120, 40, "hmc", 20), 0)
     places = [found.names.index("output for row 1 of 10"), found.names.index("log common precision of the inputs")]
+    places.append(len(found.names))
     for place, values in zip(places, truth, strict=True):
         ranks = (found.followed[:, ::40, place] < values[:, None]).sum(axis=1)
         assert stats.kstest((ranks + rng.random(times)) / 26, "uniform").pvalue > 0.01
 
 
-@pytest.mark.slow
-def test_planted_inputs_have_larger_scales_than_probes() -> None:
-    """In 95 of 100 data sets the median scale of each of three inputs is above that of each of nine probes."""
+@pytest.mark.parametrize(
+    ("times", "probes", "draws"), [(20, 3, 100), pytest.param(100, 9, 200, marks=pytest.mark.slow)]
+)
+def test_planted_inputs_have_larger_scales_than_probes(times, probes, draws) -> None:
+    """In 95 of 100 data sets the median scale of each of three inputs is above that of each probe."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(100, 200, 12))
-    y = X[..., 0] + 2 * X[..., 1] * X[..., 2] + 0.3 * rng.normal(size=(100, 200)) > 0
+    X = rng.normal(size=(times, 200, 3 + probes))
+    y = X[..., 0] + 2 * X[..., 1] * X[..., 2] + 0.3 * rng.normal(size=(times, 200)) > 0
     data = all_used(X[0], y.astype(float))._replace(X=X)
-    found = sample(Network(12, (6,), 1, "logistic"), Priors(), data, Settings(100, 300, 300, 10, "hmc", 20), 0)
-    scales = np.median(found.scales, axis=1)
-    assert (scales[:, :3].min(axis=1) > scales[:, 3:].max(axis=1)).sum() >= 95
+    network, settings = Network(3 + probes, (6,), 1, "logistic"), Settings(times, draws, draws, 10, "hmc", 20)
+    scales = np.median(sample(network, Priors(), data, settings, 0).scales, axis=1)
+    assert (scales[:, :3].min(axis=1) > scales[:, 3:].max(axis=1)).mean() >= 0.95
 
 
 def test_draws_depend_on_the_seed_alone_and_leave_jax_as_it_was() -> None:

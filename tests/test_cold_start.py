@@ -246,7 +246,7 @@ def _die(*_):
 
 
 @pytest.mark.filterwarnings("ignore::tamis.base.cut.NothingPasses")
-@pytest.mark.filterwarnings("ignore::tamis.bayes.estimator.NotMixedWarning")
+@pytest.mark.filterwarnings("ignore::tamis.bayes.drawn.NotMixedWarning")
 @pytest.mark.parametrize("sparse", [False, True])
 def test_parts_call_no_kernel_that_is_not_known_to_be_needed(monkeypatch, sparse):
     called: set[Kernel] = set()

@@ -194,6 +194,7 @@ VARIANTS = [
     ("c45", {"confidence": 0.6, "min_samples_leaf": 1, "subtree_raising": False}),
     ("tree", {"prune": None}),
     ("tree", {"criterion": "balanced_error", "prune": 1.0}),
+    ("bayes_logistic", {"method": "hmc", "draws": 20, "warmup": 20, "chains": 1, "leapfrog": 10}),
     ("discretize", {"min_gain": 1, "max_bins": 3}),
     ("discretize", {"class_weight": "balanced"}),
     ("discretize", {"by": "modl"}),
@@ -301,12 +302,12 @@ def test_fit_shows_sample_weights_where_they_count():
     parts = [part for part in entries() if "sample_weight" in inspect.signature(part.make().fit).parameters]
     weighted = {part.name for part in parts if part.kind != "regressor"}
     classifiers = (
-        "bayes_logistic blasso c45 centroid convex_net esnb extra_trees fsm incnet logistic mdl_histogram mlp nb nrbf "
-        "probit rlsc snb svm"
+        "bayes_logistic bayes_net blasso c45 centroid convex_net esnb extra_trees fsm incnet logistic mdl_histogram mlp "
+        "nb nrbf probit rlsc snb svm"
     )
     assert weighted == {*EXPECTED["score"], "corona", "rfe", "ssv_tree", "stepwise", "tree", *classifiers.split()}
     weighted = {part.name for part in parts if part.kind == "regressor"}
-    assert weighted == {"blasso", "elastic_net", "extra_trees", "lasso", "mlp", "ridge", "svr", "tree"}
+    assert weighted == {"bayes_net", "blasso", "elastic_net", "extra_trees", "lasso", "mlp", "ridge", "svr", "tree"}
 
 
 #: Parts that take long to fit by default, or want columns that are pairs: they are checked with less of the same.

@@ -1,13 +1,16 @@
 """The study of Bayesian networks in the challenge: recipes that build, and a piece run on small data."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from planted import with_valid_rows
 from study_figures import described
+from tamis.cli.reproduce import _print
 from tamis.compose.recipe import parse
 from tamis.reproduce.bayesnn import _MODELS, STUDY
 from tamis.reproduce.framework.challenge_models import measure
-from tamis.reproduce.framework.study import Task
+from tamis.reproduce.framework.study import Table, Task
 
 pytest.importorskip("blackjax")
 
@@ -35,3 +38,9 @@ def test_findings_tell_errors_and_chains_that_have_not_met() -> None:
     assert described(STUDY, findings)["ber"]["BayesNN-large, printed"]["length"] == [7.27]
     assert len(models.recipes) == 10
     assert STUDY.tables({}) == []
+
+
+def test_the_command_prints_which_chains_have_not_met(capsys) -> None:
+    table = Table("small", ("", "BER"), [["arcene", "1"], ["dexter", "2"]], notes={1: "not met"})
+    _print(SimpleNamespace(title="", tables=[table], remarks=()))
+    assert "  2: not met" in capsys.readouterr().out

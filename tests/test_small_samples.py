@@ -67,7 +67,7 @@ RULED_OUT = {
     "100000 columns": {"esnb"},
 }
 #: What needs others to be made of, or many draws.
-GIVEN = {"blend": "blend(knn(1), centroid)", "bayes_net": "bayes_net(3, draws=200, warmup=200, chains=1, leapfrog=20)"}
+GIVEN = {"blend": "blend(knn(1), centroid)", "bayes_net": "bayes_net(3, draws=100, warmup=100, chains=1, leapfrog=20)"}
 
 
 @cache
@@ -107,7 +107,7 @@ def test_a_card_rules_out_what_would_fail(name: str) -> None:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in WIDE else name for name in PROBLEMS]
 )
-@pytest.mark.filterwarnings("ignore::tamis.bayes.estimator.NotMixedWarning")
+@pytest.mark.filterwarnings("ignore::tamis.bayes.drawn.NotMixedWarning")
 def test_a_classifier_is_sensible_or_not_tried(name: str, part: str) -> None:
     if part in RULED_OUT.get(name, ()):
         return

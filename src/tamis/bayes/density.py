@@ -45,18 +45,20 @@ def log_density(
     import jax.numpy as jnp
 
     outputs = network.evaluate(weights, rows.X, jnp.tanh)
-    likelihood = (rows.weight * row_log_likelihood(network, rows.y, noise, outputs)).sum()
+    likelihood = (rows.weight * row_log_likelihood(network, rows.y, noise, outputs, jnp)).sum()
     return likelihood - 0.5 * (precision * weights**2).sum(), Found(likelihood, outputs[places])
 
 
-def row_log_likelihood(network: Network, y: Any, noise: Any, outputs: Any) -> Any:
-    """Log probability of the target of each row; for numbers up to terms of the precision `noise` alone."""
-    import jax
-    import jax.numpy as jnp
+def row_log_likelihood(network: Network, y: Any, noise: Any, outputs: Any, arrays: Any) -> Any:
+    """Log probability of the target of each row; for numbers up to terms of the precision `noise` alone.
 
+    `arrays` is the library that computes, NumPy or its twin in JAX.
+    """
     if network.kind == "gaussian":
-        return -0.5 * noise * (y - outputs[:, 0]) ** 2
+        return -0.5 * noise * (y - outputs[..., 0]) ** 2
     if network.kind == "logistic":
-        return -jax.nn.softplus((1.0 - 2.0 * y) * outputs[:, 0])
-    own = jnp.arange(network.outputs) == y[:, None]
-    return jnp.where(own, outputs, 0.0).sum(axis=1) - jax.nn.logsumexp(outputs, axis=1)
+        return -arrays.logaddexp(0.0, (1.0 - 2.0 * y) * outputs[..., 0])
+    own = arrays.arange(network.outputs) == y[..., None]
+    top = outputs.max(axis=-1)
+    total = top + arrays.log(arrays.exp(outputs - top[..., None]).sum(axis=-1))
+    return arrays.where(own, outputs, 0.0).sum(axis=-1) - total

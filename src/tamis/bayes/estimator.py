@@ -1,41 +1,24 @@
 """What Bayesian networks for classes and for numbers share: parameters, the fit, the relevance of the columns."""
 
-import warnings
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from tamis.base._sklearn import StrOptions, integer, real
 from tamis.base.errors import TamisError
 from tamis.base.part import Arguments
-from tamis.base.seeds import generator
-from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.base.validation import column_names, forget
-from tamis.bayes.diagnostics import effective_draws, split_r_hat
-from tamis.bayes.figure import figure
+from tamis.base.types import FloatArray, Matrix
+from tamis.base.validation import column_names
+from tamis.bayes.density import Rows
+from tamis.bayes.drawn import FromDraws, Model, check_thin, deviations, group_names, numbered
 from tamis.bayes.network import Kind, Network
-from tamis.bayes.padding import padded
 from tamis.bayes.priors import Priors
-from tamis.bayes.sampler import Sampled, Settings, require, sample
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
-#: Chains have met when R-hat is at most this.
-_MET = 1.05
-
-#: The most values of a table that is made dense for the sampler.
-_MOST_VALUES = 2 * 10**8
+from tamis.bayes.sampler import Settings, require
 
 #: Rows that are predicted at a time.
 _ROWS = 4096
-
-#: The ends of intervals, as shares of the draws.
-_ENDS = (0.05, 0.95)
 
 
 def in_words(a: Arguments) -> str:
@@ -55,11 +38,7 @@ def fit_seconds(rows: int, columns: int) -> float:
     return 6.0 + rows * (0.02 + 0.00022 * columns)
 
 
-class NotMixedWarning(ConvergenceWarning):
-    """Chains have not met or trajectories diverged, so that the draws may not stand for the posterior."""
-
-
-class BayesianNetwork:
+class BayesianNetwork(FromDraws):
     """First base of a predictor that averages over networks drawn from their posterior."""
 
     n_features_in_: int
@@ -110,29 +89,21 @@ class BayesianNetwork:
         self.ard_shape = ard_shape
         self.random_state = random_state
 
-    def _sample(self, X: Matrix, y: Any, kind: Kind, outputs: int) -> None:
-        """Draw networks, and keep them with what they say of the columns; on Ctrl-C keep nothing."""
-        hidden = self._layers()
-        groups = self._groups(X.shape[1])
-        if self.draws < self.thin:
-            raise TamisError(f"bayes_net: thin={self.thin} leaves none of draws={self.draws}; lower thin")
-        if X.shape[0] * X.shape[1] > _MOST_VALUES:
-            raise TamisError(
-                f"bayes_net: {X.shape[0]} rows of {X.shape[1]} columns are too many for its dense arrays; "
-                "select columns, or take pca, in front of it"
-            )
-        require()
-        X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-        data = padded(X, y, groups)
-        network = Network(data.X.shape[1], hidden, outputs, kind)
-        priors = Priors(input_scale=float(self.scale), shape=float(self.shape), ard_shape=float(self.ard_shape))
+    def _sample(self, rows: Rows, kind: Kind, outputs: int) -> None:
+        """Draw networks, and keep them with what they say of the columns."""
+        check_thin("bayes_net", self.draws, self.thin)
+        model = Model(kind, outputs, self._layers(), self._priors())
+        groups = numbered("bayes_net", self.groups, rows.X.shape[1])
+        require(self.sampler)
         settings = Settings(self.chains, self.draws, self.warmup, self.thin, self.sampler, self.leapfrog)
-        try:
-            found = sample(network, priors, data, settings, int(generator(self.random_state).integers(2**31)))
-        except KeyboardInterrupt:
-            forget(self)
-            raise
-        self._keep(found, network, X, groups)
+        names = group_names(self.groups, column_names(self))
+        self.weights_, scales = self._draw("bayes_net", rows, model, settings, groups, names)
+        self.hidden_ = list(model.hidden)
+        self._keep_relevance(scales, deviations(rows))
+        self.feature_importances_ = self.relevance_ / (self.relevance_.sum() or 1.0)
+
+    def _priors(self) -> Priors:
+        return Priors(input_scale=float(self.scale), shape=float(self.shape), ard_shape=float(self.ard_shape))
 
     def _layers(self) -> tuple[int, ...]:
         """The sizes of the hidden layers."""
@@ -145,46 +116,6 @@ class BayesianNetwork:
             )
         return tuple(int(one) for one in sizes)
 
-    def _groups(self, n_features: int) -> Codes:
-        """The number of the group of each column."""
-        if self.groups is None:
-            return np.arange(n_features)
-        given = np.asarray(self.groups)
-        if given.shape != (n_features,):
-            raise TamisError(
-                f"bayes_net: groups takes a label for each of the {n_features} columns; "
-                f"got an array of shape {given.shape}"
-            )
-        return np.unique(given, return_inverse=True)[1].astype(np.intp)
-
-    def _keep(self, found: Sampled, network: Network, X: FloatArray, groups: Codes) -> None:
-        weights = network.without_padding(found.weights, X.shape[1])
-        self.weights_ = weights.reshape(-1, weights.shape[-1])
-        self.hidden_ = list(network.hidden)
-        # In units of the columns' deviations, so that a constant has none.
-        scales = found.scales[..., groups].reshape(-1, groups.size) * X.std(axis=0)
-        self.relevance_ = np.median(scales, axis=0)
-        self.relevance_interval_ = np.quantile(scales, _ENDS, axis=0)
-        self.feature_importances_ = self.relevance_ / (self.relevance_.sum() or 1.0)
-        self.followed_ = list(found.names)
-        self.r_hat_ = split_r_hat(found.followed)
-        self.ess_ = effective_draws(found.followed)
-        self.divergences_ = found.divergent
-        self.acceptance_ = found.accepted
-        worst = int(np.argmax(self.r_hat_))
-        if self.r_hat_[worst] > _MET:
-            message = (
-                f"bayes_net: the chains have not met (R-hat {self.r_hat_[worst]:.3g} of the {found.names[worst]}); "
-                "raise draws and warmup"
-            )
-            warnings.warn(message, NotMixedWarning, stacklevel=2)
-        if found.divergent:
-            message = (
-                f"bayes_net: {found.divergent} of {found.followed.shape[0] * found.followed.shape[1]} trajectories "
-                "diverged; standardise the columns, or raise warmup"
-            )
-            warnings.warn(message, NotMixedWarning, stacklevel=2)
-
     def _outputs(self, X: Matrix, kind: Kind, outputs: int) -> Iterator[tuple[slice, Iterator[FloatArray]]]:
         """Blocks of rows, with the outputs of each network for them."""
         network = Network(X.shape[1], tuple(self.hidden_), outputs, kind)
@@ -192,8 +123,3 @@ class BayesianNetwork:
             rows = slice(start, start + _ROWS)
             block = np.asarray(X[rows].toarray() if sp.issparse(X) else X[rows], dtype=np.float64)
             yield rows, (network.evaluate(weights, block) for weights in self.weights_)
-
-    def plot(self, most: int = 40) -> "Figure":
-        """A plotly figure: the relevance of the `most` most relevant columns, with intervals."""
-        check_is_fitted(self)
-        return figure(column_names(self), self.relevance_, self.relevance_interval_, most)

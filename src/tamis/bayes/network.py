@@ -35,11 +35,12 @@ class Network(NamedTuple):
         return sum(math.prod(shape) + shape[1] for shape in self.shapes)
 
     def layers(self, weights: Any) -> list[tuple[Any, Any]]:
-        """The matrix and the biases of each layer, of a vector of all."""
+        """The matrix and the biases of each layer, of a vector of all along the last axis: views of it."""
         found, start = [], 0
         for below, above in self.shapes:
             middle = start + below * above
-            found.append((weights[start:middle].reshape(below, above), weights[middle : middle + above]))
+            matrix = weights[..., start:middle].reshape(*weights.shape[:-1], below, above)
+            found.append((matrix, weights[..., middle : middle + above]))
             start = middle + above
         return found
 

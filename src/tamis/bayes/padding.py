@@ -14,7 +14,7 @@ _COLUMNS, _ROWS, _ROWS_OF_WIDE = 16, 128, 32
 _STEPS = 8
 
 
-def padded(X: FloatArray, y: Any, groups: Codes) -> Data:
+def padded(X: FloatArray, y: Any, groups: Codes, weight: FloatArray | None = None) -> Data:
     """Rows, targets and groups of columns with rows of weight 0 and columns of zeros to the next size.
 
     Examples
@@ -32,7 +32,9 @@ def padded(X: FloatArray, y: Any, groups: Codes) -> Data:
     # Groups are at most as many as columns, so that with padded columns the last number is free for these.
     group = np.full(columns, columns - 1)
     group[: X.shape[1]] = groups
-    return Data(table, target, (np.arange(rows) < X.shape[0]).astype(float), group, np.arange(columns) <= groups.max())
+    weights = np.zeros(rows)
+    weights[: X.shape[0]] = 1.0 if weight is None else weight
+    return Data(table, target, weights, group, np.arange(columns) <= groups.max())
 
 
 def _next(size: int, least: int) -> int:

@@ -1,6 +1,6 @@
 """The precisions of weights and of the noise, and their Gibbs draws given the weights."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,29 @@ def of_each_weight(network: Network, priors: Priors, data: Data, precisions: Pre
         else:
             parts.append(np.repeat(precisions.biases[:, [number]], above, axis=1))
     return np.concatenate(parts, axis=1)
+
+
+def log_prior(network: Network, priors: Priors, data: Data, precisions: Precisions, weights: FloatArray) -> FloatArray:
+    """Log of the prior density of the weights and the log precisions in use, up to a constant; one for each chain."""
+    each = of_each_weight(network, priors, data, precisions)
+    # Without the weights of padded inputs, which come first.
+    above = network.shapes[0][1]
+    inside = np.concatenate(
+        [np.repeat(data.in_use[data.groups], above), np.ones(each.shape[1] - network.inputs * above, dtype=bool)]
+    )
+    total = 0.5 * (np.log(each) - each * weights**2)[:, inside].sum(axis=1)
+    terms: list[tuple[FloatArray, Any, float]] = [
+        (precisions.inputs[:, data.in_use], precisions.common[:, None], priors.ard_shape),
+        (precisions.common[:, None], priors.input_scale**-2, priors.shape),
+        (precisions.biases, priors.bias_scale**-2, priors.shape),
+        (precisions.later, priors.later_scale**-2, priors.shape),
+    ]
+    if network.kind == "gaussian":
+        terms.append((precisions.noise[:, None], priors.noise_scale**-2, priors.shape))
+    for precision, mean, shape in terms:
+        ratio = precision / mean
+        total += 0.5 * shape * (np.log(ratio) - ratio).sum(axis=1)
+    return total
 
 
 def draw(

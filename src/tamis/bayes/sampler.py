@@ -9,12 +9,13 @@ from scipy.special import logsumexp
 
 from tamis.base.errors import TamisError
 from tamis.base.seeds import generator
-from tamis.base.types import FloatArray
+from tamis.base.types import Codes, FloatArray
 from tamis.bayes.density import Data, Rows, log_density
 from tamis.bayes.hamiltonian import FAR, End, trajectory
 from tamis.bayes.network import Network
-from tamis.bayes.precisions import at_prior, draw, of_each_weight
+from tamis.bayes.precisions import at_prior, draw, log_prior, of_each_weight
 from tamis.bayes.priors import Priors
+from tamis.bayes.rescaling import Rescaling
 from tamis.bayes.step_sizes import StepSize, squared_scales
 
 Sampler: TypeAlias = Literal["hmc", "nuts"]
@@ -34,6 +35,12 @@ _START = 0.1
 #: Outputs for this many rows, evenly spaced, are followed along the chains.
 _FOLLOWED = 10
 
+#: Their names.
+OUTPUTS = tuple(f"output for row {number + 1} of {_FOLLOWED}" for number in range(_FOLLOWED))
+
+#: Scales of at most this many groups of inputs are followed; of more, evenly spaced ones.
+_SCALES = 1000
+
 
 class Settings(NamedTuple):
     """How long to sample, and by what."""
@@ -50,14 +57,16 @@ class Sampled(NamedTuple):
     """What chains have found.
 
     `weights` and `scales` (1 / sqrt of the precision of each group of inputs) have every thinned draw of every chain,
-    of shape (n_chains, n_draws, n_values). `followed` has all draws of the quantities of `names`. `divergent` counts
-    trajectories after warm-up that left the true path; `leapfrogs` all leapfrog steps of all chains.
+    of shape (n_chains, n_draws, n_values). `followed` has all draws of the quantities of `names`, and after these those
+    of the log scales of the groups of inputs numbered in `groups`. `divergent` counts trajectories after warm-up that
+    left the true path; `leapfrogs` all leapfrog steps of all chains.
     """
 
     weights: FloatArray
     scales: FloatArray
     followed: FloatArray
     names: tuple[str, ...]
+    groups: Codes
     divergent: int
     accepted: float
     leapfrogs: int
@@ -93,10 +102,10 @@ def sample(network: Network, priors: Priors, data: Data, settings: Settings, see
 
     Notes
     -----
-    Each round draws all precisions given the weights, and then weights by one trajectory given the precisions. The
-    trajectory alone is compiled, and all random numbers are NumPy's: random numbers of JAX would take most of the time
-    to compile. Trajectories have 64 bits on a CPU, 32 on a GPU. Python is back after every
-    round, so that Ctrl-C ends it.
+    Each round draws all precisions given the weights, then weights by one trajectory given the precisions, and then
+    moves precisions and weights together. The trajectory alone is compiled, and all random numbers are NumPy's: random
+    numbers of JAX would take most of the time to compile. Trajectories have 64 bits on a CPU, 32 on a GPU. Python is
+    back after every round, so that Ctrl-C ends it.
     """
     require(settings.sampler)
     chains = _Chains(network, priors, data, settings, seed)
@@ -116,6 +125,7 @@ def sample(network: Network, priors: Priors, data: Data, settings: Settings, see
         np.stack(scales, axis=1),
         np.stack(followed, axis=1),
         _names(network),
+        chains.groups,
         divergent,
         accepted / len(followed),
         chains.leapfrogs,
@@ -138,7 +148,9 @@ class _Chains:
             self.rows = jax.device_put(Rows(data.X.astype(self.kind), y, data.weight.astype(self.kind)))
         self.move = _compiled(network, settings.sampler, data.X.ndim == 3)
         self.squares = data.weight @ data.X**2
-        self.places = (np.arange(_FOLLOWED) * data.weight.sum() / _FOLLOWED).astype(int)
+        self.places = np.arange(_FOLLOWED) * np.count_nonzero(data.weight) // _FOLLOWED
+        in_use = np.flatnonzero(data.in_use)
+        self.groups = in_use[np.arange(0, in_use.size, -(-in_use.size // _SCALES))]
         self.steps = StepSize(settings.chains)
         self.leapfrogs = 0
         self.precisions = at_prior(network, priors, settings.chains)
@@ -178,19 +190,29 @@ class _Chains:
         self.weights = end.weights.astype(np.float64)
         self.likelihood, self.outputs = (one.astype(np.float64) for one in end.found)
         self.leapfrogs += int(end.leapfrogs.sum())
+        if learn:
+            moved = Rescaling(network, self.data, precisions, self.weights)
+            moved.sweep(rng, self.priors)
+            self.weights, self.precisions = moved.weights, moved.precisions
+            self.likelihood, self.outputs = moved.likelihood, moved.outputs[:, self.places]
         if adapt:
             self.steps.adapt(end.accepted.astype(np.float64))
         return end
 
     def followed(self) -> FloatArray:
         """The quantities that mean the same in every chain; a line for each chain."""
+        network, p = self.network, self.precisions
         first = self.outputs[..., 0]
-        if self.network.kind == "softmax":
+        if network.kind == "softmax":
             first = first - logsumexp(self.outputs, axis=-1)
-        p = self.precisions
+        posterior = self.likelihood + log_prior(network, self.priors, self.data, p, self.weights)
+        last = []
+        if network.kind == "gaussian":
+            posterior += 0.5 * self.data.weight.sum() * np.log(p.noise)
+            last = [np.log(p.noise[:, None])]
         logs = [np.log(one) for one in (p.common[:, None], p.biases, p.later)]
-        last = [np.log(p.noise[:, None])] if self.network.kind == "gaussian" else []
-        return np.concatenate([self.likelihood[:, None], *logs, first, *last], axis=1)
+        scales = -0.5 * np.log(p.inputs[:, self.groups])
+        return np.concatenate([posterior[:, None], self.likelihood[:, None], *logs, first, *last, scales], axis=1)
 
 
 @cache
@@ -222,10 +244,11 @@ def _names(network: Network) -> tuple[str, ...]:
     """The quantities that are followed along the chains."""
     layers = range(1, len(network.hidden) + 1)
     return (
+        "log posterior",
         "log likelihood",
         "log common precision of the inputs",
         *(f"log precision of the biases of hidden layer {number}" for number in layers),
         *(f"log precision of the weights above hidden layer {number}" for number in layers),
-        *(f"output for row {number + 1} of {_FOLLOWED}" for number in range(_FOLLOWED)),
+        *OUTPUTS,
         *(["log precision of the noise"] if network.kind == "gaussian" else []),
     )

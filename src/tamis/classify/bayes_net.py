@@ -6,14 +6,16 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import expit, softmax
 
-from tamis.base.classifier import Classifier
+from tamis.base.classifier import WeightedClassifier
 from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.types import FloatArray
+from tamis.base.validation import bearing_rows
+from tamis.bayes.drawn import dense_rows
 from tamis.bayes.estimator import BayesianNetwork, fit_seconds, in_words
 
 
-class BayesNet(BayesianNetwork, Classifier):
+class BayesNet(BayesianNetwork, WeightedClassifier):
     """Average of neural networks drawn from their posterior, which finds how relevant each column is.
 
     Columns reach one or two layers of tanh units, and these the outputs: a logistic one for two classes, a softmax for
@@ -64,8 +66,9 @@ class BayesNet(BayesianNetwork, Classifier):
     feature_importances_ : array of shape (n_features,)
         The relevances, which sum to 1: ``from_model(bayes_net, k=20)`` selects by them.
     followed_ : list of str
-        What is followed along the chains: the log likelihood, precisions, outputs for ten training rows. Hidden units
-        can change places, so that single weights have no common meaning in two chains; these quantities have.
+        What is followed along the chains: the logarithms of the posterior density and of the likelihood, precisions,
+        outputs for ten training rows, and the scale of each column. Hidden units can change places and signs, so that
+        single weights have no common meaning in two chains; these quantities have.
     r_hat_, ess_ : arrays
         For each of them R-hat, near 1 where chains have met, and the effective number of draws.
     divergences_ : int
@@ -84,8 +87,11 @@ class BayesNet(BayesianNetwork, Classifier):
     -----
     Warns with R-hat above 1.05 or with divergences: more draws are then needed. Weights above a hidden layer have a
     prior precision in proportion to the number of its units. The same seed gives the same draws on the same machine.
-    Sparse rows are made dense. There are no sample weights: sums in another order round differently, from which chains
-    depart. Another order of the columns gives other draws.
+
+    A sample weight multiplies the log likelihood of its row. Equal rows are merged and rows sorted before chains begin,
+    so that a row of weight 2 gives the very draws of the row twice, and the order of rows does not matter; another
+    order of the columns gives other draws. Sparse rows are made dense, which is refused above 3.2 GB: put a selection
+    in front.
 
     References
     ----------
@@ -150,9 +156,11 @@ class BayesNet(BayesianNetwork, Classifier):
             random_state=random_state,
         )
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
         two = self.classes_.shape[0] == 2
-        self._sample(X, y.astype(np.float64) if two else y, "logistic" if two else "softmax", self._n_outputs)
+        X, y, weight, _ = bearing_rows(X, y, sample_weight, self.classes_, "bayes_net")
+        rows = dense_rows("bayes_net", X, y.astype(np.float64) if two else y, weight)
+        self._sample(rows, "logistic" if two else "softmax", self._n_outputs)
 
     @property
     def _n_outputs(self) -> int:

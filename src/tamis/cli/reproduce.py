@@ -96,7 +96,10 @@ def _print(found: "Reproduction") -> None:
             print_line(f"{place + 1:3}: {recipe}")
             if place in table.notes:
                 print_line(f"     {table.notes[place]}")
-        if table.recipes:
+        if not table.recipes:
+            for place, note in table.notes.items():
+                print_line(f"{place + 1:3}: {note}")
+        if table.recipes or table.notes:
             print_line()
     for text in found.remarks:
         print_line(text)

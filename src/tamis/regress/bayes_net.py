@@ -6,14 +6,15 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from tamis.base.part import Part
-from tamis.base.regressor import Regressor
+from tamis.base.regressor import WeightedRegressor
 from tamis.base.search_range import choice
 from tamis.base.types import FloatArray
-from tamis.base.validation import few_digits
+from tamis.base.validation import few_digits, weighted_numbers
+from tamis.bayes.drawn import dense_rows
 from tamis.bayes.estimator import BayesianNetwork, fit_seconds, in_words
 
 
-class BayesNetRegressor(BayesianNetwork, Regressor):
+class BayesNetRegressor(BayesianNetwork, WeightedRegressor):
     """Average of neural networks drawn from their posterior, which finds how relevant each column is.
 
     The model is that of :class:`~tamis.classify.bayes_net.BayesNet` with one linear output, the mean of a normal target
@@ -63,7 +64,7 @@ class BayesNetRegressor(BayesianNetwork, Regressor):
     Notes
     -----
     Warns with R-hat above 1.05 or with divergences: more draws are then needed. The same seed gives the same draws on
-    the same machine. Sparse rows are made dense. There are no sample weights, as for classes.
+    the same machine. Sample weights and sparse rows are taken as for classes.
 
     References
     ----------
@@ -125,9 +126,10 @@ class BayesNetRegressor(BayesianNetwork, Regressor):
             random_state=random_state,
         )
 
-    def _fit(self, X: Any, y: Any) -> None:
-        y, self.target_zero_, self.target_unit_ = few_digits(y, None)
-        self._sample(X, y, "gaussian", 1)
+    def _fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> None:
+        rows = dense_rows("bayes_net", *weighted_numbers(X, y, sample_weight, "bayes_net")[:3])
+        y, self.target_zero_, self.target_unit_ = few_digits(rows.y, rows.weight)
+        self._sample(rows._replace(y=y), "gaussian", 1)
 
     def _predict(self, X: Any) -> FloatArray:
         found = np.zeros(X.shape[0])

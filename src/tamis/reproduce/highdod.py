@@ -201,7 +201,7 @@ def _cost_tables(findings: Findings) -> list[Table]:
     if found := findings.get(("", _FIGURE_6.name)):
         lines = [["dynamic, no sample", *[_cost(found["plain"])] * len(found["sizes"])]]
         lines += [[name, *map(_cost, values)] for name, values in found["own"].items()]
-        title = f"Figure 6: the same for {_QUERIES} rows / subspaces evaluated, by the size of the sample"
+        title = f"Figure 6: the same for {_QUERIES['level']} rows / subspaces evaluated, by the size of the sample"
         tables.append(Table(title, ("", *map(str, found["sizes"])), lines))
     return tables
 

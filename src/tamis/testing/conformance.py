@@ -19,7 +19,7 @@ from tamis.base.errors import TamisError
 from tamis.base.seeds import generator, seeded
 from tamis.base.selector import Selector
 from tamis.base.task import BOTH, TakesTarget, Task
-from tamis.bayes.estimator import NotMixedWarning
+from tamis.bayes.drawn import NotMixedWarning
 from tamis.select.ranking import Ranking
 
 #: A check of an estimator on the data of a task.
