@@ -302,8 +302,8 @@ def test_fit_shows_sample_weights_where_they_count():
     parts = [part for part in entries() if "sample_weight" in inspect.signature(part.make().fit).parameters]
     weighted = {part.name for part in parts if part.kind != "regressor"}
     classifiers = (
-        "bayes_logistic bayes_net blasso c45 centroid convex_net esnb extra_trees fsm incnet logistic mdl_histogram mlp "
-        "nb nrbf probit rlsc snb svm"
+        "bayes_logistic bayes_net blasso c45 centroid convex_net esnb extra_trees fsm incnet logistic mdl_histogram "
+        "mlp nb nrbf probit rlsc snb svm"
     )
     assert weighted == {*EXPECTED["score"], "corona", "rfe", "ssv_tree", "stepwise", "tree", *classifiers.split()}
     weighted = {part.name for part in parts if part.kind == "regressor"}

@@ -42,5 +42,5 @@ def test_findings_tell_errors_and_chains_that_have_not_met() -> None:
 
 def test_the_command_prints_which_chains_have_not_met(capsys) -> None:
     table = Table("small", ("", "BER"), [["arcene", "1"], ["dexter", "2"]], notes={1: "not met"})
-    _print(SimpleNamespace(title="", tables=[table], remarks=()))
+    _print(SimpleNamespace(title="", tables=[table], remarks=(), figures=()))
     assert "  2: not met" in capsys.readouterr().out

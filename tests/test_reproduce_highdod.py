@@ -44,7 +44,7 @@ def test_the_tables_show_what_is_there(findings):
 def test_figures_3_to_6(findings, monkeypatch):
     monkeypatch.setattr(highdod, "_FIXED_ROWS", 60)
     monkeypatch.setattr(highdod, "_FIXED_COLUMNS", 5)
-    monkeypatch.setattr(highdod, "_QUERIES", 3)
+    monkeypatch.setattr(highdod, "_QUERIES", {"level": 3, "auto": 3})
     monkeypatch.setattr(highdod, "_QUERY_NUMBERS", (1, 4))
     monkeypatch.setattr(highdod, "_SAMPLE_SIZES", (1, 3))
     ((key, one),) = findings.items()
