@@ -23,7 +23,7 @@ _RECIPES = (
     "standardize | bayes_logistic(hmc, random_state=0)",
     "standardize | bayes_logistic",
     "standardize | logistic",
-    "standardize | mlp",
+    "standardize | mlp(random_state=0)",
 )
 
 
