@@ -132,7 +132,7 @@ def test_the_slope_of_the_smooth_cost_is_that_of_differences(form) -> None:
 def test_the_smooth_cost_ends_where_sklvq_ends(load, cost) -> None:
     # sklvq 0.1.2: GLVQ with squared distances, a sigmoid of slope 2, L-BFGS, a prototype a class from its mean.
     X, y = load(return_X_y=True)
-    found = LVQ(1, max_iter=1000).fit(StandardScaler().fit_transform(X), y)
+    found = LVQ(1, beta=2.0, max_iter=1000).fit(StandardScaler().fit_transform(X), y)
     assert found.cost_ == pytest.approx(cost, abs=1e-8)
 
 

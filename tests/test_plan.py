@@ -113,6 +113,8 @@ RECIPES = {
     "knn": "cc(4) | knn({1, 2, 5, auto})",
     "nrbf": "cc(4) | {nrbf({0.1, 1.0, 10.0, auto}), nrbf({1.0, auto}, prototypes=lvq(2))}",
     "lvq": "cc(4) | lvq({1, 3}, {glvq, lvq1})",
+    "incnet": "cc(4) | incnet({0.5, 1.0}, max_neurons=5, epochs=1)",
+    "fsm": "cc(4) | fsm({3, 6}, function={gaussian, rectangular})",
     "svm": "cc(4) | {svm({linear, gaussian, polynomial, cosine}, C={0.01, 1, 100, inf}, class_weight={balanced, none}),"
     " svm({linear, gaussian}, C={0.01, 1}, multiclass=ovr)}",
     "tree": "cc(4) | tree(prune={none, 1, 3, auto})",

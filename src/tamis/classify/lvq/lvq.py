@@ -66,7 +66,7 @@ class LVQ(Classifier):
         Width of the window.
     epsilon : float, default=0.2
         Share of the rate for two prototypes of the row's class.
-    beta : float, default=2.0
+    beta : float, default=10.0
         Slope of the cost of "glvq"; the larger, the more it counts errors alone.
     max_iter : int, default=50
         Passes over all rows, in a new random order each time; of "lvq21" and "lvq3" as many again after those of
@@ -147,7 +147,7 @@ class LVQ(Classifier):
         learning_rate: float | str = "auto",
         window: float = 0.2,
         epsilon: float = 0.2,
-        beta: float = 2.0,
+        beta: float = 10.0,
         max_iter: int = 50,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:

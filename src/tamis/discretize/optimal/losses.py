@@ -45,7 +45,7 @@ class Strips(NamedTuple):
         Examples
         --------
         >>> Strips.of(np.array([4.0, 1.0, 1.0, 3.0, 2.0]), np.ones(5), 2)
-        Strips(strip=array([1, 0, 0, 1, 0]), low=array([1., 3.]), high=array([2., 4.]), exact=False)
+        Strips(strip=array([1, 0, 0, 1, 1]), low=array([1., 2.]), high=array([1., 4.]), exact=False)
         """
         values, place = np.unique(x, return_inverse=True)
         begins = even_begins(added(weight[:, None], place, values.size)[:, 0], most)
