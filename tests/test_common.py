@@ -325,6 +325,10 @@ LIGHTER = {
 }
 
 
+#: Checks of what a class inherits, whatever its parameters; those of variants are slow tests.
+ONCE = {"scikit_learn", "frames_keep_names", "input_is_left_alone", "labels_may_be_words", "whole_numbers_may_be_told"}
+
+
 def variants():
     """All variants, with the kind of their part."""
     kinds = {name: kind for kind, name in reversed(FOUND)}
@@ -338,8 +342,8 @@ def _cases():
     for number, ((kind, name), parameters) in enumerate(parts + variants()):
         for check, run in checks(FOUND[kind, name].make(**parameters)):
             label = ",".join(f"{k}={v}" for k, v in parameters.items())
-            # scikit-learn checks the class, which a part does once; our own checks hold every variant.
-            again = check == "scikit_learn" and number >= len(parts)
+            # What a class does once is checked once; every variant has the checks of what its parameters can change.
+            again = check.removesuffix("_of_numbers") in ONCE and number >= len(parts)
             yield pytest.param(run, id=f"{name}({label})-{check}", marks=[pytest.mark.slow] if again else [])
 
 

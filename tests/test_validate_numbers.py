@@ -29,6 +29,9 @@ from tamis.validation import compare, learning_curve, permutation_test, validate
 from tamis.validation.folds import StratifiedFolds, stratify_by
 from tamis.validation.metrics import metrics_for
 
+#: Parts that take most of the time of a small search.
+SLOW = ["committee", "mlp"]
+
 LINEAR = make_pipeline(StandardScaler(), SklearnRidge())
 
 
@@ -205,7 +208,7 @@ class TestPrediction:
 def found() -> MinedRegressor:
     """A small search."""
     X, y = problem()
-    made = mine(X, y, trials=20, engine="serial", folds=2, inner_folds=3, without=["committee"], progress=False)
+    made = mine(X, y, trials=20, engine="serial", folds=2, inner_folds=3, without=SLOW, progress=False)
     assert isinstance(made, MinedRegressor)
     return made
 
@@ -242,7 +245,7 @@ class TestSearch:
         rng = np.random.default_rng(0)
         X, y = rng.normal(size=(60, 30)), rng.normal(size=60)
         for estimate in ("nested", "bootstrap"):
-            found = mine(X, y, trials=10, engine="serial", folds=3, estimate=estimate, progress=False)
+            found = mine(X, y, trials=10, engine="serial", folds=3, estimate=estimate, without=SLOW, progress=False)
             assert found.validation_.estimates["rmse"].mean > 0.9 * y.std()
 
 
