@@ -85,6 +85,7 @@ EXPECTED = {
         "rms_norm",
         "standardize",
         "tfidf",
+        "vdm",
         "words",
     ],
     "classifier": [
@@ -214,6 +215,7 @@ VARIANTS = [
     ("lsi", {"n_components": 2}),
     ("ica", {"n_components": 2, "fun": "cube"}),
     ("random_projection", {"n_components": 3, "distribution": "sparse"}),
+    ("vdm", {"smoothing": 0.0, "cv": None}),
     ("tfidf", {"sublinear": True, "idf": "plain", "norm": None}),
     ("committee", {"cv": 3, "estimator": KNN(), "how": "average"}),
     ("wrapper", {"k": 3, "extend": False}),
@@ -305,7 +307,8 @@ def test_fit_shows_sample_weights_where_they_count():
         "bayes_logistic bayes_net blasso c45 centroid convex_net esnb extra_trees fsm incnet logistic mdl_histogram "
         "mlp nb nrbf probit rlsc snb svm"
     )
-    assert weighted == {*EXPECTED["score"], "corona", "rfe", "ssv_tree", "stepwise", "tree", *classifiers.split()}
+    others = {"corona", "rfe", "ssv_tree", "stepwise", "tree", "vdm"}
+    assert weighted == {*EXPECTED["score"], *others, *classifiers.split()}
     weighted = {part.name for part in parts if part.kind == "regressor"}
     assert weighted == {"bayes_net", "blasso", "elastic_net", "extra_trees", "lasso", "mlp", "ridge", "svr", "tree"}
 

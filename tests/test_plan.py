@@ -109,6 +109,7 @@ RECIPES = {
     "tfidf": "tfidf({true, false}, idf={smooth, plain}) | knn(3)",
     "impute": "impute | cc({2, 4}) | knn(1)",
     "encode": "encode | cc({2, 4}) | knn(1)",
+    "vdm": "vdm({0, 1}, cv={3, none}) | cc({2, 4}) | knn(1)",
     "discretize": "discretize(min_gain={0, 2}) | cc({2, 4}) | knn(1)",
     "knn": "cc(4) | knn({1, 2, 5, auto})",
     "nrbf": "cc(4) | {nrbf({0.1, 1.0, 10.0, auto}), nrbf({1.0, auto}, prototypes=lvq(2))}",

@@ -59,6 +59,15 @@ def level_codes(column: pl.Series, levels: list[str]) -> FloatArray:
     return codes
 
 
+def free_name(name: str, taken: set[str]) -> str:
+    """The name of a new column, with a number as suffix where it is taken; adds it to `taken`."""
+    number, found = 2, name
+    while found in taken:
+        found, number = f"{name}_{number}", number + 1
+    taken.add(found)
+    return found
+
+
 def _is_pandas(X: Any) -> bool:
     return hasattr(X, "iloc") and hasattr(X, "columns")
 

@@ -17,6 +17,7 @@ Role = Literal[
     "class_vocabulary",  # the same by the classes
     "imputation",  # fills missing values, before recipes that need it
     "encoding",  # turns nominal columns into numbers, before recipes that need it
+    "class_encoding",  # the same by the target
     "word_weighting",  # weighs counts of words
     "feature_scaling",  # scales every column
     "sample_scaling",  # scales every row by its own values

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis.base.errors import TamisError
-from tamis.base.inner_cv import inner_folds
+from tamis.base.out_of_fold import out_of_fold, target_vectors, transform_folds
 from tamis.base.seeds import generator
 from tamis.base.task import is_numeric
 from tamis.base.transformer import SupervisedTransformer
@@ -53,24 +53,10 @@ class BinTransform(SupervisedTransformer):
             return self._apply(self._checked(X, reset=False))
         X, y = self._begin(X, y)
         rng = generator(self.random_state, 1)
-        self._check_folds(y)
-        parts = inner_folds(y, self.cv, rng, f"{self.part.name}: cv")
-        made = [copy(self)._learned(X[train], y[train], rng).values(X[test]) for train, test in parts]
-        if not sp.issparse(X):
-            # A fold with many rows of a class, or large numbers, leaves fewer of them elsewhere: unshifted values would
-            # reveal that. (In sparse rows the subtracted value of zero removes it.)
-            whole = self._vectors(y).mean(axis=0)
-            for out, (train, _) in zip(made, parts, strict=True):
-                shift = whole - self._vectors(y[train]).mean(axis=0)
-                out += np.tile(shift, X.shape[1]).astype(out.dtype)
-        order = np.argsort(np.concatenate([test for _, test in parts]))
-        return sp.vstack(made, format="csr")[order] if sp.issparse(X) else np.concatenate(made)[order]
-
-    def _check_folds(self, y: Target) -> None:
-        largest = y.size if is_numeric(y) else np.bincount(y).max()
-        if largest < 2:
-            rows = "at least two rows, got 1 sample" if is_numeric(y) else "a class with at least two rows"
-            raise TamisError(f"{self.part.name}: cv needs {rows}; set cv=none to use the bins of all rows")
+        folds = transform_folds(y, self.cv, rng, self.part.name)
+        return out_of_fold(
+            lambda train, test: copy(self)._learned(X[train], y[train], rng).values(X[test]), self._vectors(y), folds
+        )
 
     def _learn(self, X: Matrix, y: Target = None) -> None:
         self._learned(X, y, generator(self.random_state))
@@ -95,8 +81,7 @@ class BinTransform(SupervisedTransformer):
 
     def _vectors(self, y: Target) -> FloatArray:
         """For each row the numbers whose mean is the value of a bin: class indicators but the first, or the target."""
-        found: FloatArray = y[:, None] if is_numeric(y) else (y[:, None] == np.arange(1, self.classes_.size)) * 1.0
-        return found
+        return target_vectors(y, range(0) if is_numeric(y) else range(1, self.classes_.size))
 
     def _of_missing(self, X: Matrix, y: Target) -> FloatArray:
         """The value of a missing entry in each column: that of the rows that lack it, or of all where these are few."""

@@ -255,7 +255,8 @@ def note_large_sizes(chain: "Chain", dataset: "Dataset") -> None:
     from tamis.compose.chain import Call
 
     calls = [part for part in chain.parts if isinstance(part, Call)]
-    if any(entry(call.name).card.role in ("encoding", "vocabulary", "class_vocabulary") for call in calls):
+    makes_columns = {"encoding", "class_encoding", "vocabulary", "class_vocabulary"}
+    if any(entry(call.name).card.role in makes_columns for call in calls):
         # How many columns there are behind it depends on the fold.
         return
     for call in calls:

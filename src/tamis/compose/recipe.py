@@ -69,7 +69,8 @@ def completed(chain: Chain, *, nominal: bool, missing: bool, text: bool = False,
     front: list[Call] = []
     if missing and "imputation" not in roles and not _all_take(chain, task, lambda part: part.takes_missing):
         front.append(Call(part_for("imputation").name))
-    if nominal and "encoding" not in roles and not _all_take(chain, task, lambda part: part.takes_nominal):
+    encoded = not roles.isdisjoint({"encoding", "class_encoding"})
+    if nominal and not encoded and not _all_take(chain, task, lambda part: part.takes_nominal):
         front.append(Call(part_for("encoding").name))
     if text and roles.isdisjoint({"vocabulary", "class_vocabulary"}):
         front.insert(0, Call(part_for("vocabulary").name))

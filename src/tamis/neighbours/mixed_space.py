@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from tamis.base.task import is_numeric
 from tamis.base.types import Codes, FloatArray, Mask, Matrix
+from tamis.neighbours.level_means import level_means
 
 SYMBOLS = ("vdm", "overlap")
 
@@ -53,7 +54,8 @@ class MixedSpace:
             if is_numeric(y):
                 shares = [_means(codes, y, size) / scale for codes, size in columns]
             else:
-                shares = [_shares(codes, y, size) for codes, size in columns]
+                n_classes = int(y.max()) + 1
+                shares = [level_means(codes, y, size, n_classes=n_classes) for codes, size in columns]
         return cls(nominal, half, scale, sizes, shares)
 
     def points(self, X: Matrix) -> Matrix:
@@ -77,20 +79,8 @@ class MixedSpace:
         return sp.csr_array((np.full(places.size, self.scale), places.ravel(), row_starts), (len(codes), width))
 
 
-def _shares(codes: Codes, y: Any, n_levels: int) -> FloatArray:
-    """Share of each class among the rows of each symbol; overall shares for a symbol without rows."""
-    n_classes = int(y.max()) + 1
-    counts = np.zeros((n_levels + 1, n_classes))
-    np.add.at(counts, (codes, y), 1)
-    counts[counts.sum(axis=1) == 0] = np.bincount(y, minlength=n_classes)
-    return counts / counts.sum(axis=1, keepdims=True)
-
-
 def _means(codes: Codes, y: Any, n_levels: int) -> FloatArray:
     """Mean target of the rows of each symbol, from 0 to 1; the overall mean for a symbol without rows."""
-    places = np.where(codes < 0, n_levels, codes)
-    counts = np.bincount(places, minlength=n_levels + 1)
-    means = np.full(n_levels + 1, y.mean())
-    np.divide(np.bincount(places, weights=y, minlength=n_levels + 1), counts, out=means, where=counts > 0)
+    means = level_means(codes, y, n_levels)
     spread = np.ptp(means)
-    return ((means - means.min()) / (spread if spread > 0 else 1.0))[:, None]
+    return (means - means.min()) / (spread if spread > 0 else 1.0)

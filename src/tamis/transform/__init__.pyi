@@ -11,4 +11,5 @@ from tamis.transform.random_projection import RandomProjection as RandomProjecti
 from tamis.transform.rms_norm import RMSNorm as RMSNorm
 from tamis.transform.standardize import Standardize as Standardize
 from tamis.transform.tfidf import Tfidf as Tfidf
+from tamis.transform.vdm import VDM as VDM
 from tamis.transform.words import Words as Words

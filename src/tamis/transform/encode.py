@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis.base._sklearn import StrOptions, _check_feature_names_in, _get_output_config, integer
 from tamis.base.errors import DataError
-from tamis.base.mixed_columns import MixedTable, level_codes, levels_of
+from tamis.base.mixed_columns import MixedTable, free_name, level_codes, levels_of
 from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.transformer import MixedTransformer
@@ -175,14 +175,5 @@ class Encode(MixedTransformer):
         out: list[str] = []
         for name, categories, rare in zip(names, self.categories_, self.rare_, strict=True):
             values = [] if categories is None else [*categories, *[_RARE] * int(rare)]
-            out.extend([name] if categories is None else [_free(f"{name}={value}", taken) for value in values])
+            out.extend([name] if categories is None else [free_name(f"{name}={value}", taken) for value in values])
         return np.asarray(out, dtype=object)
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """The name, with a number as suffix where it is taken; adds it to `taken`."""
-    number, found = 2, name
-    while found in taken:
-        found, number = f"{name}_{number}", number + 1
-    taken.add(found)
-    return found
