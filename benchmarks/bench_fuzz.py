@@ -19,7 +19,7 @@ from benchmarks.fuzz.samples import write_models
 ONLY_NAMED = True
 
 #: Inputs that a worker tries before its results are kept.
-_PART = 500
+_PART = 1000
 #: Seconds of the processor that an input may take, and of the clock after which a worker is stopped.
 _SLOW, _HANGS = 2.0, 60.0
 #: Crashes in a part after which the rest of it is left.

@@ -37,6 +37,8 @@ def kinds() -> list[str]:
 
 def outcome(attempt: Attempt, draw: random.Random) -> str:
     """Used, refused, or the finding: the last line of the traceback and where it was raised."""
+    # An error in a recipe shows the recipe, and points to the place.
+    most_lines = 3 if attempt is _recipe else 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -45,7 +47,7 @@ def outcome(attempt: Attempt, draw: random.Random) -> str:
             text = str(error)
             if isinstance(error.__context__, MemoryError):
                 return f"memory: {text[:200]}"
-            return REFUSED if len(text.splitlines()) == 1 else f"several lines: {text[:200]!r}"
+            return REFUSED if len(text.splitlines()) <= most_lines else f"several lines: {text[:200]!r}"
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # whatever it is, it is a finding

@@ -55,7 +55,10 @@ def files() -> dict[str, list[tuple[str, bytes]]]:
     plain = frame.drop("rank")
     csv = many.head(12).write_csv().encode()
     mats = [{"X": X, "y": y}, {"X": sp.csc_matrix(X), "y": y}]
-    doc = '<REUTERS TOPICS="YES" LEWISSPLIT="{}" NEWID="{}"><TOPICS><D>{}</D></TOPICS><TEXT><TITLE>T &lt;</TITLE><BODY>{}</BODY></TEXT></REUTERS>\n'
+    doc = (
+        '<REUTERS TOPICS="YES" LEWISSPLIT="{}" NEWID="{}"><TOPICS><D>{}</D></TOPICS>'
+        "<TEXT><TITLE>T &lt;</TITLE><BODY>{}</BODY></TEXT></REUTERS>\n"
+    )
     reuters = "<!DOCTYPE lewis SYSTEM>\n" + "".join(
         doc.format(part, i, topic, text)
         for i, (part, topic, text) in enumerate(
@@ -64,14 +67,21 @@ def files() -> dict[str, list[tuple[str, bytes]]]:
     )
     gct = "#1.2\n2\t3\nName\tDescription\ts1\ts2\ts3\ng1\tone\t1.5\t2\t3\ng2\ttwo\t4\t\t6\n"
     geo = (
-        '!Series_title\t"t"\n!Sample_title\t"a"\t"b"\t"c"\n!Sample_characteristics_ch1\t"tissue: x"\t"tissue: y"\t"tissue: x"\n'
+        '!Series_title\t"t"\n!Sample_title\t"a"\t"b"\t"c"\n'
+        '!Sample_characteristics_ch1\t"tissue: x"\t"tissue: y"\t"tissue: x"\n'
         '!series_matrix_table_begin\n"ID_REF"\t"S1"\t"S2"\t"S3"\n"g1"\t1\t2.5\t3\n"g2"\t4\t\t6\n!series_matrix_table_end\n'
     )
-    arff = "% toy\n@relation toy\n@attribute size numeric\n@attribute 'main colour' {red, 'dark blue'}\n@attribute class {x, y}\n@data\n1.5,red,x\n?,'dark blue',y\n3,?,x\n"
-    sparse_arff = "@relation toy\n@attribute a numeric\n@attribute b numeric\n@attribute class {x, y}\n@data\n{0 1.5, 2 y}\n{}\n{1 ?, 2 x}\n"
+    arff = (
+        "% toy\n@relation toy\n@attribute size numeric\n@attribute 'main colour' {red, 'dark blue'}\n"
+        "@attribute class {x, y}\n@data\n1.5,red,x\n?,'dark blue',y\n3,?,x\n"
+    )
+    sparse_arff = (
+        "@relation toy\n@attribute a numeric\n@attribute b numeric\n@attribute class {x, y}\n"
+        "@data\n{0 1.5, 2 y}\n{}\n{1 ?, 2 x}\n"
+    )
     orange = "size\tcolour\tkind\nc\td\td\n\t\tclass\n1.5\tr\tx\n2\tg\ty\n?\tr\tx\n"
     lines = plain.write_ndjson().encode()
-    found = {
+    return {
         "csv": [("t.csv", csv), ("t.tsv", csv.replace(b",", b"\t")), ("t.csv.gz", gzip.compress(csv, mtime=0))],
         "arff": [("t.arff", arff.encode()), ("t.arff", sparse_arff.encode())],
         "jsonl": [("t.jsonl", lines), ("t.json", b"[" + lines.strip().replace(b"\n", b",") + b"]")],
@@ -94,7 +104,6 @@ def files() -> dict[str, list[tuple[str, bytes]]]:
             ("t_train.data", b"1 3\n2\n3\n"),
         ],
     }
-    return found
 
 
 _HOW: tuple[dict[str, Any], ...] = (
@@ -147,11 +156,12 @@ def _workbook(frame: pl.DataFrame) -> bytes:
     parts = {
         "[Content_Types].xml": f'<Types xmlns="{package}/content-types"><Default Extension="rels" ContentType='
         '"application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType='
-        f'"{kind}.sheet.main+xml"/><Override PartName="/xl/worksheets/s1.xml" ContentType="{kind}.worksheet+xml"/></Types>',
+        f'"{kind}.sheet.main+xml"/><Override PartName="/xl/worksheets/s1.xml" '
+        f'ContentType="{kind}.worksheet+xml"/></Types>',
         "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" Type="{office}/'
         'officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets><sheet name="S" sheetId="1" r:id="r1"/>'
-        "</sheets></workbook>",
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
+        '<sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>',
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" Type='
         f'"{office}/worksheet" Target="worksheets/s1.xml"/></Relationships>',
         "xl/worksheets/s1.xml": f'<worksheet xmlns="{main}"><sheetData>{cells}</sheetData></worksheet>',
