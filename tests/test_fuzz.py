@@ -34,10 +34,6 @@ def test_many_tampered_models(tmp_path: Path) -> None:
     assert_clean(run(["model"], 10_000, 3, tmp_path))
 
 
-def test_mutated_recipes(tmp_path: Path) -> None:
-    assert_clean(run(["recipe"], 1000, 2, tmp_path))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted({*kinds()} - {"model"}))
 def test_many_mutated_inputs(kind: str, tmp_path: Path) -> None:
