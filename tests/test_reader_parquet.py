@@ -2,7 +2,12 @@
 
 import datetime
 import gzip
-from collections.abc import Callable
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +20,7 @@ from bad_tables import GOOD_PARQUET, parquet
 from fuzzing import damaged, survives
 from reading import reads
 from tamis.base.errors import DataError
+from tamis.data.parsing.parquet_trial import _Trials
 from tamis.data.parsing.reader import Source
 from tamis.data.readers.parquet import reader
 
@@ -132,3 +138,67 @@ def fuzz(examples: int) -> Callable[[Path], None]:
 
 test_damaged_files_give_data_or_an_error = fuzz(20)
 test_many_damaged_files_give_data_or_an_error = pytest.mark.slow(fuzz(300))
+
+
+@pytest.fixture
+def trials() -> Iterator[_Trials]:
+    """A process of its own for the trials of a test."""
+    found = _Trials()
+    yield found
+    found.end()
+
+
+def tried(trials: _Trials, content: bytes) -> bool:
+    return trials.succeed(b"content %d\n" % len(content), content, len(content))
+
+
+def test_one_process_tries_many_files(trials: _Trials) -> None:
+    assert tried(trials, GOOD_PARQUET)
+    first = trials._process
+    assert not tried(trials, GOOD_PARQUET[:4] + GOOD_PARQUET[40:])
+    assert tried(trials, GOOD_PARQUET)
+    assert trials._process is first is not None
+
+
+def test_a_trial_process_that_died_is_replaced(trials: _Trials) -> None:
+    assert tried(trials, GOOD_PARQUET)
+    first = trials._process
+    assert first is not None
+    first.kill()
+    assert tried(trials, GOOD_PARQUET)
+    assert trials._process is not first
+
+
+def test_a_trial_that_hangs_is_ended(trials: _Trials, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tried(trials, GOOD_PARQUET)
+    monkeypatch.setattr("tamis.data.parsing.parquet_trial._PATIENCE", 0.1)
+    assert trials._process is not None
+    # A process that is stopped neither answers nor dies; one that replaces it has as little time.
+    os.kill(trials._process.pid, signal.SIGSTOP)
+    monkeypatch.setattr("tamis.data.parsing.parquet_trial._CODE", HANGS)
+    assert not tried(trials, GOOD_PARQUET)
+    assert trials._process is None
+
+
+HANGS = "import sys, time; sys.stdout.write('l'); sys.stdout.flush(); time.sleep(60)"
+
+
+def test_the_trial_process_ends_with_its_parent() -> None:
+    code = (
+        "import os, sys; from tamis.data.parsing import parquet_trial as t; "
+        "t.content_is_readable(b'PAR1PAR1'); print(t._trials._process.pid, flush=True); os._exit(9)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    pid = int(done.stdout)
+    for _ in range(100):
+        if not is_alive(pid):
+            break
+        time.sleep(0.05)
+    assert not is_alive(pid)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -14,6 +14,7 @@ from sklearn.base import is_regressor
 from tamis.base.errors import DataError, TamisError
 from tamis.compose.model_card import Card, CardError, card_of
 from tamis.compose.sound import UnsoundError, check_sound
+from tamis.compose.trial_prediction import check_prediction
 from tamis.compose.trusted import RefusedError, check_types, trusted_types
 from tamis.compose.versions import made_with
 from tamis.data.parsing.reader import read_bytes
@@ -70,8 +71,9 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Any, Card]:
     """Load the fitted model and the card of a file that :func:`save_model` wrote.
 
     The file need not be trusted: it can hold the estimators of the catalog and of scikit-learn and their arrays.
-    Anything else is refused before it is made, and nothing named in the file is called. Warns when the file was written
-    with other versions of the libraries on which predictions depend.
+    Anything else is refused before it is made, and nothing named in the file is called. So is what would take far more
+    memory than the file, and a model whose parts contradict each other, or which fails on a plain row. Warns when
+    the file was written with other versions of the libraries on which predictions depend.
 
     Parameters
     ----------
@@ -99,6 +101,7 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Any, Card]:
             model = skops.io.loads(members[_MODEL], trusted=trusted_types())
         check_sound(model)
         _check_fit(model, card)
+        check_prediction(model, card)
     except (CardError, RefusedError, UnsoundError) as refusal:
         unsound = "its model cannot be used: " if isinstance(refusal, UnsoundError) else ""
         raise DataError(f"{path}: {unsound}{refusal}") from None

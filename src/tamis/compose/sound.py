@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 from tamis.base._sklearn import tree_types
 from tamis.classify.nrbf.nrbf import NRBF
+from tamis.compose.sound_sizes import contradiction
 from tamis.neighbours.mixed_space import MixedSpace
 from tamis.neighbours.nearest_rows import NearestRows
 from tamis.trees.tree import Tree
@@ -60,6 +61,8 @@ def check_sound(model: Any) -> None:
             if not owned:
                 width = vars(held).get("n_features_in_")
             _check_rows(held, width)
+            if reason := contradiction(held):
+                raise UnsoundError(reason)
             waiting.extend((value, width, isinstance(held, _OWNERS)) for value in vars(held).values())
         elif isinstance(held, dict):
             waiting.extend((value, width, owned) for value in held.values())
@@ -105,6 +108,8 @@ def _check_tree(tree: Tree, width: int | None) -> None:
     arrays = {"split": n_nodes, "left": n_nodes, "right": n_nodes, "missing_left": n_nodes, "subset": n_nodes + 1}
     if any(getattr(tree, name).shape != (size,) for name, size in arrays.items()) or len(tree.weight) != n_nodes:
         raise UnsoundError("a tree has arrays of different lengths")
+    if tree.weight.ndim != 2 or tree.priors.shape not in ((), tree.weight.shape[1:]):
+        raise UnsoundError("a tree has weights of other classes than its priors")
     _check_nodes(tree.left, tree.right, tree.feature, tree.feature < 0, width)
     subset = tree.subset
     if subset[0] < 0 or (np.diff(subset) < 0).any() or subset[-1] > tree.inside.shape[0]:

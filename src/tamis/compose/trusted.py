@@ -2,9 +2,10 @@
 
 import inspect
 import json
+import math
 from collections.abc import Iterator
 from io import BytesIO
-from typing import Any
+from typing import IO, Any
 from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
@@ -118,9 +119,24 @@ def _check_size(archive: ZipFile, size: int) -> None:
         raise RefusedError("is packed in another way than models are")
     for member in members:
         content = archive.read(member)
+        if content.startswith(b"\x93NUMPY"):
+            _check_array(BytesIO(content), len(content))
         # scipy's sparse matrices are archives of their own, and packed.
         if content.startswith(b"PK"):
             with ZipFile(BytesIO(content)) as arrays:
                 total += sum(array.file_size for array in arrays.infolist())
+                if total <= max(_ALWAYS, _MOST_TIMES * size):
+                    for array in arrays.infolist():
+                        with arrays.open(array) as start:
+                            _check_array(start, array.file_size)
     if total > max(_ALWAYS, _MOST_TIMES * size):
         raise RefusedError(f"would take {total / 2**20:.0f} MB of memory, too much for its {size / 2**20:.2g} MB")
+
+
+def _check_array(file: IO[bytes], size: int) -> None:
+    """Refuse an array whose head asks for more memory than its bytes fill."""
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(file)
+    if (asked := math.prod(shape) * dtype.itemsize) > size and not dtype.hasobject:
+        raise RefusedError(f"would take {asked / 2**20:.3g} MB of memory for an array of {size / 2**20:.2g} MB")
