@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tamis.base.errors import TamisError
-from tamis.base.out_of_fold import out_of_fold, target_vectors, transform_folds
+from tamis.base.inner_cv import out_of_fold, target_vectors, transform_folds
 from tamis.base.seeds import generator
 from tamis.base.task import is_numeric
 from tamis.base.transformer import SupervisedTransformer

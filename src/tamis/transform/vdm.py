@@ -7,8 +7,8 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.base._sklearn import StrOptions, _check_feature_names_in, integer, real
+from tamis.base.inner_cv import out_of_fold, target_vectors, transform_folds
 from tamis.base.mixed_columns import MixedTable, free_name, level_codes, levels_of
-from tamis.base.out_of_fold import out_of_fold, target_vectors, transform_folds
 from tamis.base.part import Part
 from tamis.base.search_range import choice
 from tamis.base.seeds import generator
