@@ -1,7 +1,6 @@
 """Write a data set to a file that the loader reads back."""
 
 import gzip
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from tamis.base.errors import DataError
+from tamis.base.temporary import partial_name
 from tamis.data.dataset import Dataset
 
 
@@ -39,7 +39,7 @@ def write(dataset: Dataset, path: Path) -> None:
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """A temporary file beside `path`, which replaces it on success and is deleted on failure."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial = partial_name(path)
     try:
         yield partial
         partial.replace(path)
