@@ -1,6 +1,7 @@
 """A real scheduler and real workers on the loopback device."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -29,6 +30,12 @@ class Cluster:
     def worker(self, *options: str, path: Path = ROOT) -> subprocess.Popen[bytes]:
         options = ("--host", "127.0.0.1", "--local-directory", str(self._folder), *options)
         return self._dask("worker", f"tcp://{self.place}", "--no-dashboard", *options, path=path)
+
+    def stop_scheduler(self) -> None:
+        self._processes[0].send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self._processes[0].send_signal(signal.SIGCONT)
 
     def end(self) -> None:
         for process in reversed(self._processes):

@@ -1,14 +1,14 @@
 """Temporary files that name their owner, so that a later process removes what a killed one left behind.
 
-A process that ends in order removes its files itself. One that is killed cannot, and where its helpers are killed with it
-(a container, a batch system, the process group) nobody else does. So every name carries an owner::
+A process that ends in order removes its files itself. One that is killed cannot, and where its helpers are killed with
+it (a container, a batch system, the process group) nobody else does. So every name carries an owner::
 
     tamis-<place>-<boot>-<pid>-<start>-<random>
 
-`place` stands for the name of the machine and its table of processes, `boot` for the time since it was started, and `start`
-is when the process began, because a number of a process is used again. Only files of the same user and the same place are
-ever removed: the processes of another machine, which may share the folder, and of another container cannot be seen from
-here. Where the system does not tell the start of a process, any process of that number counts as the owner.
+`place` stands for the name of the machine and its table of processes, `boot` for the time since it was started, and
+`start` is when the process began, because a number of a process is used again. Only files of the same user and the same
+place are ever removed: the processes of another machine, which may share the folder, and of another container cannot be
+seen from here. Where the system does not tell the start of a process, any process of that number counts as the owner.
 """
 
 import atexit
@@ -88,7 +88,7 @@ def make_folder(root: str | None = None) -> Path:
 
 @cache
 def mark() -> None:
-    """Keep a folder until this process ends, which tells a later one whose semaphores it finds; further calls do nothing."""
+    """Keep a folder until this process ends: it tells a later one whose semaphores it finds. Once is enough."""
     atexit.register(shutil.rmtree, make_folder(), ignore_errors=True)
 
 
@@ -126,7 +126,7 @@ def remove_left(roots: list[str] | None = None) -> list[Path]:
 
 
 def partial_name(path: Path) -> Path:
-    """The name under which this process writes a file before it replaces `path`; those of dead processes are removed."""
+    """The name under which this process writes a file before it replaces `path`; those of the dead are removed."""
     prefix = f".{path.name}."
     for name in _names(str(path.parent)):
         if name.startswith(prefix):
