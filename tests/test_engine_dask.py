@@ -255,7 +255,7 @@ def test_a_worker_without_a_sign_of_life_gets_no_tasks(monkeypatch: pytest.Monke
 
 @pytest.mark.slow
 def test_a_worker_and_a_scheduler_that_hang(data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tamis.engines.dask._HUNG", 4.0)
+    monkeypatch.setattr("tamis.engines.dask._HUNG", 8.0)
     with cluster(tmp_path) as here:
         workers = [here.worker("--nthreads", "1", "--no-nanny") for _ in range(2)]
         with open_engine(f"dask://{here.place}", data) as engine:
