@@ -272,12 +272,12 @@ def test_a_worker_and_a_scheduler_that_hang(data: Data, tmp_path: Path, monkeypa
             soon(lambda: engine.workers == 2, 60)
             monkeypatch.setattr("tamis.engines.dask._SILENT", 1.0)
             monkeypatch.setattr("tamis.engines.dask._TIMEOUT", 1.0)
-            here.stop_scheduler()
+            here.scheduler.send_signal(signal.SIGSTOP)
             try:
                 with pytest.raises(TamisError, match=r"scheduler at .* has not answered for 1 s"):
                     dict(engine.run(marked, range(12)))
             finally:
-                here.go_on()
+                here.scheduler.send_signal(signal.SIGCONT)
 
 
 def test_without_distributed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tamis.base import temporary
-from tamis.base.temporary import Owner, make_folder, partial_name, remove_left, temporary_folder
 from tamis.data.write import write_text
+from tamis.kernels import temporary
+from tamis.kernels.temporary import Owner, make_folder, partial_name, remove_left, temporary_folder
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs /proc")
 

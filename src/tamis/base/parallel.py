@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
-from tamis.base.temporary import mark
+from tamis.kernels.temporary import mark
 
 Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")

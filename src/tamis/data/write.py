@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from tamis.base.errors import DataError
-from tamis.base.temporary import partial_name
 from tamis.data.dataset import Dataset
+from tamis.kernels.temporary import partial_name
 
 
 def write(dataset: Dataset, path: Path) -> None:

@@ -21,8 +21,8 @@ from joblib.externals.loky.process_executor import ShutdownExecutorError, Termin
 
 from tamis.base.errors import TamisError
 from tamis.base.parallel import expect_replacements
-from tamis.base.temporary import SHARED_MEMORY, make_folder
 from tamis.engines.engine import CHANCES, Closing, Lost, Result, Work, perform, perform_in_worker
+from tamis.kernels.temporary import SHARED_MEMORY, make_folder
 
 #: One thread for every library with its own threads; read when they are loaded.
 _ONE_THREAD = {

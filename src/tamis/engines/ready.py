@@ -90,7 +90,7 @@ def _in_processes(
         return
     # Not above: the processes would import scikit-learn.
     from tamis.base.parallel import expect_replacements
-    from tamis.base.temporary import mark
+    from tamis.kernels.temporary import mark
 
     expect_replacements()
     mark()

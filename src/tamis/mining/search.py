@@ -9,13 +9,13 @@ import numpy as np
 
 from tamis.base.errors import TamisError
 from tamis.base.task import WantedTask
-from tamis.base.temporary import temporary_folder
 from tamis.base.validation import check_number, check_whole
 from tamis.data.column_sense import sensed
 from tamis.data.dataset import Dataset
 from tamis.data.fingerprint import fingerprint
 from tamis.data.reading import Reading
 from tamis.engines.progress import check_progress
+from tamis.kernels.temporary import temporary_folder
 from tamis.mining.budget import Budget, Clock
 from tamis.mining.budget import budget as read_budget
 from tamis.mining.edits import Edits, read_edits
