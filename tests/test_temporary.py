@@ -132,6 +132,11 @@ def test_a_file_half_written_is_removed_by_the_next_writer(tmp_path: Path, dead:
     assert sorted(os.listdir(tmp_path)) == sorted([other.name, kept.name, "model", "temporary"])
 
 
+def test_a_name_as_long_as_can_be(tmp_path: Path) -> None:
+    write_text(tmp_path / ("n" * 255), "whole")
+    assert (tmp_path / ("n" * 255)).read_text() == "whole"
+
+
 def test_a_folder_that_refuses_is_no_error(place: Path, dead: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
     (place / f"tamis-{dead}-x").mkdir()
 

@@ -179,8 +179,8 @@ class _Copies:
                 packed = _pack(self._data)
                 (self._packed,) = _within(
                     _SILENT + len(packed) / _SLOWEST,
-                    f"the worker at {worker}",
-                    lambda: self._client.scatter([packed], hash=False, workers=[worker]),
+                    "a worker of the Dask cluster",
+                    lambda: self._client.scatter([packed], hash=False),
                     quiet=_SILENT,
                 )
             self._unpacked[worker] = self._client.submit(pickle.loads, self._packed, pure=False, workers=[worker])
@@ -259,18 +259,17 @@ class _Members:
     def _check(self, new: Collection[str]) -> None:
         first = not self._accepted
         own = _version()()
-        versions: dict[str, Any] = {}
-        for worker in new:
-            try:
-                versions |= _within(
-                    _SILENT,
-                    f"the worker at {worker}",
-                    lambda one=worker: self._client.run(_version(), workers=[one], on_error="return"),  # type: ignore[misc]
-                )
-            except SilentError as error:
-                self.refused[worker] = str(error)
-                if not first:
-                    warnings.warn(f"{error}: it gets no tasks", stacklevel=2)
+        try:
+            versions = self._versions(new, _SILENT)
+        except SilentError:
+            versions = {}
+            for worker in new:
+                try:
+                    versions |= self._versions([worker], _TIMEOUT)
+                except SilentError as error:
+                    self.refused[worker] = str(error)
+                    if not first:
+                        warnings.warn(f"{error}: it gets no tasks", stacklevel=2)
         for worker, version in versions.items():
             if version == own:
                 self._accepted.add(worker)
@@ -279,6 +278,13 @@ class _Members:
                 self.refused[worker] = f"this is tamis {own} and the worker at {worker} {has}"
                 if not first:
                     warnings.warn(f"{self.refused[worker]}: it gets no tasks", stacklevel=2)
+
+    def _versions(self, workers: Collection[str], seconds: float) -> dict[str, Any]:
+        who = f"the worker at {next(iter(workers))}" if len(workers) == 1 else f"one of {len(workers)} Dask workers"
+        found: dict[str, Any] = _within(
+            seconds, who, lambda: self._client.run(_version(), workers=list(workers), on_error="return")
+        )
+        return found
 
     def _ask(self, question: Callable[[], Any]) -> Any:
         """What the scheduler answers; an error when it says nothing for long."""

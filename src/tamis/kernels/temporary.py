@@ -28,6 +28,9 @@ SHARED_MEMORY = "/dev/shm"
 
 _PREFIX = "tamis-"
 
+#: Bytes of a name that leave room for an owner; file systems take 255.
+_LONGEST = 180
+
 #: The marks of an owner in a name.
 _OWNER = re.compile(r"([0-9a-f]{12})-([0-9a-f]{8})-(\d+)-(\d+)")
 
@@ -127,7 +130,8 @@ def remove_left(roots: list[str] | None = None) -> list[Path]:
 
 def partial_name(path: Path) -> Path:
     """The name under which this process writes a file before it replaces `path`; those of the dead are removed."""
-    prefix = f".{path.name}."
+    short = path.name if len(os.fsencode(path.name)) <= _LONGEST else blake2b(os.fsencode(path.name)).hexdigest()
+    prefix = f".{short}."
     for name in _names(str(path.parent)):
         if name.startswith(prefix):
             owner, other = Owner.of(name.removeprefix(prefix)), path.with_name(name)
