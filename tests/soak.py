@@ -58,8 +58,9 @@ _ENGINES = {"serial": "serial", "local": "local(2)"}
 class Soak:
     """The troubles, what they were worth, and what was found afterwards."""
 
-    def __init__(self, folder: Path, place: Cluster | None, seed: int) -> None:
+    def __init__(self, folder: Path, place: Cluster | None, seed: int, only: str = "") -> None:
         self.folder, self.cluster, self.rng = folder, place, np.random.default_rng(seed)
+        self.only = only
         self.temporary = folder / "temporary"
         self.temporary.mkdir()
         self.counts: dict[str, Counter[str]] = {}
@@ -86,6 +87,7 @@ class Soak:
                 ("Dask scheduler killed", "dask", self._kill_scheduler),
                 ("process killed", "dask", self._kill),
             ]
+        troubles = [one for one in troubles if self.only in f"{one[0]} ({one[1]})"]
         name, kind, trouble = troubles[number % len(troubles)]
         engine = _ENGINES.get(kind) or f"dask://{self.cluster.place}"
         count = self.counts.setdefault(f"{name} ({kind})", Counter())
@@ -282,13 +284,14 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--no-dask", action="store_true", help="without a cluster")
+    parser.add_argument("--only", default="", metavar="WORDS", help="troubles whose row in the table has these words")
     given = parser.parse_args()
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         logs = Path(folder, "cluster")
         logs.mkdir()
         with nullcontext() if given.no_dask else cluster(logs) as place:
-            soak = Soak(Path(folder), place, given.seed)
+            soak = Soak(Path(folder), place, given.seed, given.only)
             number = 0
             while time.monotonic() - begin < 60 * given.minutes:
                 soak.round(number)
