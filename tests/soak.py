@@ -160,7 +160,11 @@ class Soak:
 
     def _kill_worker(self, folder: Path, engine: str) -> str:
         process = self._start(folder, engine)
-        met = self._some_time(process) and _kill_child(process.pid)
+        time.sleep(float(self.rng.uniform(0.0, 0.3)) * self.seconds)
+        met = False
+        while not met and process.poll() is None:
+            met = _kill_child(process.pid)
+            time.sleep(0.05)
         return self._ended(process, met)
 
     def _no_room(self, folder: Path, engine: str) -> str:
