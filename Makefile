@@ -12,7 +12,7 @@ SETTINGS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
 # One process more than there are cores: some tests wait for processes, browsers and clocks.
 PYTEST := -m pytest -n $(shell expr $$(nproc) + 1) --no-loadscope-reorder --durations=30
 
-.PHONY: demo test test-all test-oldest pytest lint warm bench docs screenshots clean
+.PHONY: demo test test-all test-oldest pytest lint warm bench soak docs screenshots clean
 
 demo: $(READY)
 	rm -rf demo && mkdir demo
@@ -56,6 +56,11 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+# Searches under kills, full disks and silence, with a table of what came of them: make soak MINUTES=10.
+MINUTES := 60
+soak: $(READY)
+	$(BIN)/python tests/soak.py --minutes $(MINUTES)
 
 # The table of parts, and the site in docs/_build.
 docs: $(VENV)/.docs

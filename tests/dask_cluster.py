@@ -22,17 +22,20 @@ class Cluster:
             self.place = f"127.0.0.1:{free.getsockname()[1]}"
         self._folder = folder
         self._processes: list[subprocess.Popen[bytes]] = []
-        self._dask(
-            "scheduler", "--host", "127.0.0.1", "--port", self.place.partition(":")[2], "--dashboard-address", ":0"
-        )
-        soon(self._answers, 30)
+        self.start_scheduler()
 
     def worker(self, *options: str, path: Path = ROOT) -> subprocess.Popen[bytes]:
         options = ("--host", "127.0.0.1", "--local-directory", str(self._folder), *options)
         return self._dask("worker", f"tcp://{self.place}", "--no-dashboard", *options, path=path)
 
+    def start_scheduler(self) -> None:
+        """Start the scheduler, or start it again at the same place."""
+        port = self.place.partition(":")[2]
+        self.scheduler = self._dask("scheduler", "--host", "127.0.0.1", "--port", port, "--dashboard-address", ":0")
+        soon(self._answers, 60)
+
     def kill_scheduler(self) -> None:
-        self._processes[0].kill()
+        self.scheduler.kill()
 
     def end(self) -> None:
         for process in reversed(self._processes):

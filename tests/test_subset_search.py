@@ -373,7 +373,7 @@ def test_the_journal_keeps_scores(tmp_path: Path) -> None:
 
 
 def test_time_ends_a_search() -> None:
-    with subset_session(SubsetSession(until=time.time() - 1)), pytest.warns(NothingPasses):
+    with subset_session(SubsetSession(until=time.monotonic() - 1)), pytest.warns(NothingPasses):
         found = search_on(BestFirst, Table(5))
     assert not found.complete_
     assert found.n_evaluations_ == 0

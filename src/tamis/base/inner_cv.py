@@ -1,4 +1,4 @@
-"""The choice of a best candidate by cross-validation inside a fit."""
+"""Folds inside a fit: the choice of a best candidate, and values of rows that other folds tell."""
 
 import warnings
 from collections.abc import Callable, Sequence

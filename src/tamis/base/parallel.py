@@ -6,8 +6,11 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, TypeVar, TypeVarTuple
 
+from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
+
+from tamis.kernels.temporary import mark
 
 Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
@@ -28,6 +31,8 @@ def run_all(
     [8, 9]
     """
     expect_replacements()
+    if effective_n_jobs(n_jobs) > 1:
+        mark()
     done = Parallel(n_jobs=n_jobs)(delayed(_run)(work, task) for task in tasks)
     for category, message in dict.fromkeys(warning for _, warned in done for warning in warned):
         warnings.warn(message, category, stacklevel=2)

@@ -123,7 +123,6 @@ def mine(
     Stop it at any moment; the same command resumes it.
     """
     from tamis.reporting.note_facts import mine as search
-    from tamis.reporting.run_report import report as build
 
     if prefilter is None:
         dataset = load_data(data, target, reading, group)
@@ -179,16 +178,19 @@ def mine(
         raise typer.Exit(130) from None
     saved = _save(model, found, dataset)
     _note_commands(run, model if saved else None)
-    build(run, out=report)
+    refused = _build(run, report)
     if json:
         print_json({**found.summary(), "model": str(model) if saved else None})
+        _end(refused)
         return
     _print_models(found)
     _print_choice(found, dataset)
     if saved:
         print_line(f"model: {model} (tamis predict {model} DATA)")
-    print_line(f"report: {report}")
+    if refused is None:
+        print_line(f"report: {report}")
     print_line(f"run: {run}")
+    _end(refused)
 
 
 def _save(path: Path, found: "Mined", dataset: "Dataset") -> bool:
@@ -206,6 +208,25 @@ def _save(path: Path, found: "Mined", dataset: "Dataset") -> bool:
         warnings.warn(str(error), stacklevel=2)
         return False
     return True
+
+
+def _build(run: Path, report: Path) -> str | None:
+    """Write the report; returns why it could not be written, because the result of the search is printed first."""
+    from tamis.base.errors import DataError
+    from tamis.reporting.run_report import report as build
+
+    try:
+        build(run, out=report)
+    except DataError as error:
+        return f"{error}; the search is complete: tamis report {run} writes the report elsewhere with --out"
+    return None
+
+
+def _end(refused: str | None) -> None:
+    from tamis.base.errors import TamisError
+
+    if refused is not None:
+        raise TamisError(refused)
 
 
 def _note_commands(run: Path, model: Path | None) -> None:

@@ -64,7 +64,7 @@ def fit_search(
     """
     with ExitStack() as stack:
         journal = None if run is None else stack.enter_context(Journal(run, identity or {}))
-        until = None if seconds is None else time.time() + seconds
+        until = None if seconds is None else time.monotonic() + seconds
         session = stack.enter_context(subset_session(SubsetSession(engine, journal, until, progress)))
         model.fit(X, y)
     return session

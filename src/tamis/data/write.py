@@ -1,7 +1,6 @@
 """Write a data set to a file that the loader reads back."""
 
 import gzip
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,6 +11,7 @@ import polars as pl
 
 from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
+from tamis.kernels.temporary import partial_name
 
 
 def write(dataset: Dataset, path: Path) -> None:
@@ -39,7 +39,7 @@ def write(dataset: Dataset, path: Path) -> None:
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """A temporary file beside `path`, which replaces it on success and is deleted on failure."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial = partial_name(path)
     try:
         yield partial
         partial.replace(path)

@@ -2,6 +2,7 @@
 
 import logging
 import pickle
+import queue
 import threading
 import time
 import warnings
@@ -14,8 +15,20 @@ from typing import Any, NamedTuple
 from tamis.base.errors import TamisError
 from tamis.engines.engine import CHANCES, Closing, Lost, Result, Work, perform_in_worker
 
-#: Seconds to wait for the scheduler.
+#: Seconds to connect to the scheduler, handshake included.
 _TIMEOUT = 10.0
+
+#: Seconds in which the scheduler, and a worker at its first task, must answer.
+_SILENT = 60.0
+
+#: Seconds without a sign of life, which Dask's workers give every second, until a worker counts as dead.
+_HUNG = 180.0
+
+#: Seconds between two looks at the signs of life.
+_LOOK = 2.0
+
+#: Bytes of data that reach a worker in a second, at least.
+_SLOWEST = 1_000_000
 
 #: Seconds without any worker until a warning, and until an error.
 _QUIET, _PATIENCE = 5.0, 60.0
@@ -38,9 +51,18 @@ class DaskEngine(Closing):
         dask = _distributed()
         self._place = address.removeprefix("tcp://")
         try:
-            self._client = dask.Client(address, timeout=_TIMEOUT, set_as_default=False, name="tamis")
+            self._client = _within(
+                _TIMEOUT + _QUIET,
+                f"the Dask scheduler at {self._place}",
+                lambda: dask.Client(address, timeout=_TIMEOUT, set_as_default=False, name="tamis"),
+            )
+        except SilentError as error:
+            raise TamisError(f"{error}; is it a Dask scheduler?") from None
         except OSError as error:
             raise TamisError(f"no Dask scheduler found at {self._place}") from error
+        except Exception as error:  # whatever Dask makes of another protocol
+            what = str(error).partition("\n")[0]
+            raise TamisError(f"what answers at {self._place} is no Dask scheduler of this version ({what})") from error
         self._cancelled, self._killed = dask.CancelledError, dask.scheduler.KilledWorker
         self._members = _Members(self._client, self._place)
         self._copies = _Copies(self._client, data)
@@ -76,7 +98,7 @@ class DaskEngine(Closing):
                 # Idle workers get a task before the caller handles the results.
                 self._hand_out(run, there)
                 yield from found
-                left = _TICK if hard is None else hard - time.time()
+                left = _TICK if hard is None else hard - time.monotonic()
                 if left <= 0:
                     return
                 if run.submitted or not found:
@@ -88,8 +110,9 @@ class DaskEngine(Closing):
             raise TamisError(f"the connection to the Dask scheduler at {self._place} is lost") from error
         finally:
             if run.submitted and self._client.status == "running":
-                with suppress(OSError):
-                    self._client.cancel([one.future for one in run.submitted.values()])
+                futures = [one.future for one in run.submitted.values()]
+                with suppress(OSError, SilentError):
+                    _within(_TIMEOUT, f"the Dask scheduler at {self._place}", lambda: self._client.cancel(futures))
 
     def close(self) -> None:
         """Leave the cluster."""
@@ -104,11 +127,11 @@ class DaskEngine(Closing):
             worker = free.pop()
             try:
                 data = self._copies.at(worker)
-            except TimeoutError:
+            except (TimeoutError, SilentError):
                 return  # the workers have gone
             number = run.waiting.popleft()
             # One task for one worker: when it dies, the task is known.
-            future = self._client.submit(_perform, run.packed(number), data, run.until, pure=False, workers=[worker])
+            future = self._client.submit(_perform, run.packed(number), data, run.left, pure=False, workers=[worker])
             run.submitted[number] = _Submitted(future, worker)
             future.add_done_callback(lambda _: run.bell.set())
 
@@ -159,7 +182,13 @@ class _Copies:
         """The data on a worker, which is sent there first if needed."""
         if worker not in self._unpacked or self._unpacked[worker].status == "cancelled":
             if self._packed is None or self._packed.status != "finished":
-                (self._packed,) = self._client.scatter([_pack(self._data)], hash=False)
+                packed = _pack(self._data)
+                (self._packed,) = _within(
+                    _SILENT + len(packed) / _SLOWEST,
+                    "a worker of the Dask cluster",
+                    lambda: self._client.scatter([packed], hash=False),
+                    quiet=_SILENT,
+                )
             self._unpacked[worker] = self._client.submit(pickle.loads, self._packed, pure=False, workers=[worker])
         return self._unpacked[worker]
 
@@ -195,7 +224,12 @@ class _Run:
     @property
     def over(self) -> bool:
         """Whether no task may start any more."""
-        return self.until is not None and time.time() >= self.until
+        return self.until is not None and time.monotonic() >= self.until
+
+    @property
+    def left(self) -> float | None:
+        """Seconds left; the clocks of other machines show other times."""
+        return None if self.until is None else self.until - time.monotonic()
 
     def packed(self, number: int) -> bytes:
         """A task as bytes, opaque to Dask."""
@@ -212,10 +246,13 @@ class _Members:
         self.refused: dict[str, str] = {}
         self._empty: float | None = None
         self._warned = False
+        #: The last sign of life of each worker, and when it was new here.
+        self._signs: dict[str, tuple[float, float]] = {}
+        self._looked = 0.0
 
     def there(self) -> set[str]:
         """The addresses of workers that can take tasks; an error when there have been none for long."""
-        present = set(self._client.nthreads())
+        present = self._ask(lambda: set(self._client.nthreads())) - self._hung()
         if new := present - self._accepted - self.refused.keys():
             self._check(new)
         there = present & self._accepted
@@ -228,7 +265,17 @@ class _Members:
     def _check(self, new: Collection[str]) -> None:
         first = not self._accepted
         own = _version()()
-        versions = self._client.run(_version(), workers=list(new), on_error="return")
+        try:
+            versions = self._versions(new, _SILENT)
+        except SilentError:
+            versions = {}
+            for worker in new:
+                try:
+                    versions |= self._versions([worker], _TIMEOUT)
+                except SilentError as error:
+                    self.refused[worker] = str(error)
+                    if not first:
+                        warnings.warn(f"{error}: it gets no tasks", stacklevel=2)
         for worker, version in versions.items():
             if version == own:
                 self._accepted.add(worker)
@@ -238,8 +285,43 @@ class _Members:
                 if not first:
                     warnings.warn(f"{self.refused[worker]}: it gets no tasks", stacklevel=2)
 
+    def _versions(self, workers: Collection[str], seconds: float) -> dict[str, Any]:
+        who = f"the worker at {next(iter(workers))}" if len(workers) == 1 else f"one of {len(workers)} Dask workers"
+        found: dict[str, Any] = _within(
+            seconds, who, lambda: self._client.run(_version(), workers=list(workers), on_error="return")
+        )
+        return found
+
+    def _ask(self, question: Callable[[], Any]) -> Any:
+        """What the scheduler answers; an error when it says nothing for long."""
+        return _within(_SILENT, f"the Dask scheduler at {self._place}", question)
+
+    def _hung(self) -> set[str]:
+        """Workers without a sign of life for long: stopped, or cut off without a word."""
+        now = time.monotonic()
+        if now - self._looked > _LOOK:
+            self._looked = now
+            known = self._ask(lambda: self._client.sync(self._client.scheduler.identity))["workers"]
+            before = self._signs
+            self._signs = {
+                worker: before[worker]
+                if worker in before and before[worker][0] == one["last_seen"]
+                # Not now: an answer may have been long in coming.
+                else (one["last_seen"], time.monotonic())
+                for worker, one in known.items()
+            }
+        hung = {worker for worker, (_, when) in self._signs.items() if now - when > _HUNG}
+        for worker in hung & self._accepted:
+            # When it lives again, it is asked for its version again.
+            self._accepted.discard(worker)
+            warnings.warn(
+                f"the worker at {worker} has given no sign of life for {_HUNG:.0f} s: its task goes to another one",
+                stacklevel=2,
+            )
+        return hung
+
     def _wait(self) -> None:
-        now = time.time()
+        now = time.monotonic()
         self._empty = self._empty or now
         if now - self._empty > _PATIENCE:
             raise TamisError(
@@ -249,6 +331,41 @@ class _Members:
         if now - self._empty > _QUIET and not self._warned:
             self._warned = True
             warnings.warn(f"the Dask scheduler at {self._place} has no workers: waiting for one", stacklevel=2)
+
+
+class SilentError(TamisError):
+    """Somebody who was asked has not answered in time."""
+
+
+def _within(seconds: float, who: str, question: Callable[[], Any], *, quiet: float | None = None) -> Any:
+    """What a function returns, which waits for `who`; an error after some seconds, and before it a warning.
+
+    The thread that waits is left behind then: Dask has questions that nothing can end.
+    """
+    answer: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            answer.put((True, question()))
+        except BaseException as error:
+            answer.put((False, error))
+
+    threading.Thread(target=ask, daemon=True).start()
+    patience = min(_QUIET if quiet is None else quiet, seconds)
+    try:
+        good, found = answer.get(timeout=patience)
+    except queue.Empty:
+        if patience < seconds:
+            warnings.warn(
+                f"{who} has not answered for {patience:.0f} s: waiting for it, {seconds:.0f} s at most", stacklevel=3
+            )
+        try:
+            good, found = answer.get(timeout=seconds - patience)
+        except queue.Empty:
+            raise SilentError(f"{who} has not answered for {seconds:.0f} s") from None
+    if good:
+        return found
+    raise found
 
 
 def _distributed() -> Any:
@@ -276,10 +393,11 @@ def _version() -> Callable[[], str]:
     return version
 
 
-def _perform(packed: bytes, data: Any, until: float | None) -> tuple[bool, Any]:
-    """Run a task in a worker: whether it was started, and its result."""
+def _perform(packed: bytes, data: Any, left: float | None) -> tuple[bool, Any]:
+    """Run a task in a worker, which has some seconds left: whether it was started, and its result."""
+    until = None if left is None else time.monotonic() + left
     with _turn:
-        if until is not None and time.time() >= until:
+        if until is not None and time.monotonic() >= until:
             return False, None
         work, task = pickle.loads(packed)
         return True, perform_in_worker(work, task, data, until)

@@ -19,7 +19,7 @@ Work: TypeAlias = Callable[[Any, Any], Result]
 #: Times that a task is started again after its worker died.
 CHANCES = 3
 
-#: ``time.time()`` at which a task should stop, with the results it has.
+#: ``time.monotonic()`` at which a task should stop, with the results it has.
 deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 _KNOWN = "serial, local, local(3) for three processes, or dask://host:port"
@@ -55,7 +55,7 @@ class Engine(AbstractContextManager[Any], Protocol):
         An error of `work` is raised here and ends the run. A task whose worker dies is started again elsewhere, at most
         ``CHANCES`` times; then its result is a :class:`Lost`. Dropping the iterator ends the run.
 
-        `until` is the ``time.time()`` after which no task starts and running ones stop at their next step
+        `until` is the ``time.monotonic()`` after which no task starts and running ones stop at their next step
         (:data:`deadline`), `hard` the one at which running tasks are abandoned, without a result.
         """
 

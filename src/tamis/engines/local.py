@@ -4,7 +4,6 @@ import os
 import queue
 import shutil
 import signal
-import tempfile
 import threading
 import time
 import weakref
@@ -23,6 +22,7 @@ from joblib.externals.loky.process_executor import ShutdownExecutorError, Termin
 from tamis.base.errors import TamisError
 from tamis.base.parallel import expect_replacements
 from tamis.engines.engine import CHANCES, Closing, Lost, Result, Work, perform, perform_in_worker
+from tamis.kernels.temporary import SHARED_MEMORY, make_folder
 
 #: One thread for every library with its own threads; read when they are loaded.
 _ONE_THREAD = {
@@ -31,8 +31,8 @@ _ONE_THREAD = {
     "POLARS_MAX_THREADS": "1",
 }
 
-#: Shared memory as a folder, and the free bytes that it needs to be used.
-_SHARED, _ROOM = "/dev/shm", 2 << 30
+#: Free bytes that shared memory needs to be used.
+_ROOM = 2 << 30
 
 #: Seconds after which an idle process ends; the next task starts another one.
 _IDLE = 600.0
@@ -133,7 +133,7 @@ class LocalEngine(Closing):
     def _results(run: "_Run", left: int, hard: float | None) -> Iterator[Any]:
         serving = len(run.crew)
         while left and serving:
-            wait = _TICK if hard is None else min(_TICK, hard - time.time())
+            wait = _TICK if hard is None else min(_TICK, hard - time.monotonic())
             if wait <= 0 or (run.over and not any(worker.busy.locked() for worker in run.crew)):
                 _stop(run, run.crew)
                 wait = 0.0
@@ -186,7 +186,7 @@ class _Run:
     @property
     def over(self) -> bool:
         """Whether no task may start any more."""
-        return self.stopped.is_set() or (self.until is not None and time.time() >= self.until)
+        return self.stopped.is_set() or (self.until is not None and time.monotonic() >= self.until)
 
     @property
     def n_waiting(self) -> int:
@@ -257,8 +257,8 @@ class _Worker:
                 return
             pool, self._pool = self._pool, None
             # loky fails on calls that it has queued but not yet passed on.
-            patience = time.time() + _TICK
-            while not (self._last.running() or self._last.done()) and time.time() < patience:
+            patience = time.monotonic() + _TICK
+            while not (self._last.running() or self._last.done()) and time.monotonic() < patience:
                 time.sleep(0.001)
         pool.shutdown(wait=True, kill_workers=True)
 
@@ -315,12 +315,12 @@ def _result(worker: _Worker, run: _Run, number: int) -> Any:
 
 
 def _write(data: Any) -> Path:
-    """A folder with the data, which is removed when this process ends, even when it is killed."""
+    """A folder with the data, which is removed when this process ends, even when it alone is killed."""
     refused: OSError | None = None
     for root in _roots():
         with ExitStack() as undo:
             try:
-                folder = Path(tempfile.mkdtemp(prefix="tamis-", dir=root))
+                folder = make_folder(root)
                 resource_tracker.register(str(folder), "folder")
                 undo.callback(_remove, folder)
                 joblib.dump(data, folder / "data")
@@ -337,12 +337,12 @@ def _remove(folder: Path) -> None:
     resource_tracker.unregister(str(folder), "folder")
 
 
-def _roots() -> Iterator[str]:
+def _roots() -> Iterator[str | None]:
     if "JOBLIB_TEMP_FOLDER" in os.environ:
         yield os.environ["JOBLIB_TEMP_FOLDER"]
-    elif os.access(_SHARED, os.W_OK) and shutil.disk_usage(_SHARED).free > _ROOM:
-        yield _SHARED
-    yield tempfile.gettempdir()
+    elif os.access(SHARED_MEMORY, os.W_OK) and shutil.disk_usage(SHARED_MEMORY).free > _ROOM:
+        yield SHARED_MEMORY
+    yield None
 
 
 def _begin(parent: int) -> None:

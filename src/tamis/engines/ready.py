@@ -90,8 +90,10 @@ def _in_processes(
         return
     # Not above: the processes would import scikit-learn.
     from tamis.base.parallel import expect_replacements
+    from tamis.kernels.temporary import mark
 
     expect_replacements()
+    mark()
     pool = ProcessPoolExecutor(processes, timeout=_IDLE, initializer=_begin)
     try:
         # No more than can run: loky fails on calls that wait when it is stopped.

@@ -21,6 +21,6 @@ class SerialEngine(Closing):
         """See :meth:`tamis.engines.engine.Engine.run`."""
         ends = [end for end in (until, hard) if end is not None]
         for number, task in enumerate(tasks):
-            if ends and time.time() >= min(ends):
+            if ends and time.monotonic() >= min(ends):
                 return
             yield number, perform(work, task, self._data, until)

@@ -43,7 +43,12 @@ class Lock:
                 connection.execute("BEGIN EXCLUSIVE")
             except sqlite3.Error as error:
                 connection.close()
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+                code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+                if code == sqlite3.SQLITE_FULL:  # nobody has the lock, or it would be busy
+                    with suppress(OSError):
+                        path.unlink(missing_ok=True)
+                    raise
+                if code != sqlite3.SQLITE_BUSY:
                     if found == _identity(path):
                         raise
                     continue  # SQLite fails on a file that is removed meanwhile

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from time import time
+from time import monotonic
 
 from tamis.base.errors import TamisError
 from tamis.base.validation import check_whole
@@ -85,7 +85,7 @@ def _seconds(given: "str | float") -> float:
 class Clock:
     """The time that a run has spent and has left; `spent` are the seconds of its earlier sessions."""
 
-    def __init__(self, budget: Budget, spent: float = 0.0, timer: Callable[[], float] = time) -> None:
+    def __init__(self, budget: Budget, spent: float = 0.0, timer: Callable[[], float] = monotonic) -> None:
         self.budget = budget
         self._timer = timer
         self._start = timer() - spent

@@ -1,7 +1,7 @@
 """The errors of a model in each fold, with some of its columns exchanged or dropped."""
 
 from collections.abc import Mapping, Sequence
-from time import time
+from time import monotonic
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class ColumnSwaps:
     splits : sequence of Split
     metric : Metric
     until : float or None
-        The ``time.time()`` at which to stop.
+        The ``time.monotonic()`` at which to stop.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class ColumnSwaps:
     @property
     def late(self) -> bool:
         """Whether the time is up."""
-        return self._until is not None and time() > self._until
+        return self._until is not None and monotonic() > self._until
 
     def errors(self, changes: Sequence[Mapping[int, int | None]]) -> list[FloatArray | None]:
         """The errors after each change of columns; None where a fold failed or the time was up."""

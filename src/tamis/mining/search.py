@@ -1,6 +1,5 @@
 """The search for the complex model, from data to a fitted model with an honest estimate."""
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from tamis.data.dataset import Dataset
 from tamis.data.fingerprint import fingerprint
 from tamis.data.reading import Reading
 from tamis.engines.progress import check_progress
+from tamis.kernels.temporary import temporary_folder
 from tamis.mining.budget import Budget, Clock
 from tamis.mining.budget import budget as read_budget
 from tamis.mining.edits import Edits, read_edits
@@ -203,8 +203,8 @@ def mine(
     data = sensed(X, y, groups=groups, text=text, task=task)
     main = next(iter(metrics_for(data.task))) if metric is None else metric
     experiment = Experiment.of(data, split=split, folds=folds, metrics=main, seed=seed)
-    with tempfile.TemporaryDirectory(prefix="tamis-") as folder:
-        path = Path(run) if run is not None else Path(folder, "run.tamis")
+    with temporary_folder() as folder:
+        path = Path(run) if run is not None else folder / "run.tamis"
         corrected = data.task == "classify" or data.prefilter is not None
         nested = split == "official" or estimate == "nested" or (estimate == "auto" and not corrected)
         identity = _identity(experiment, inner_folds, edited, nested=nested)

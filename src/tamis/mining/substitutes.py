@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from time import time
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -229,7 +229,7 @@ def find_substitutes(
         check_number("seconds", seconds, 0.0, np.inf)
     if len(splits) < 2:
         raise TamisError(f"splits must be two or more, to know the noise of a difference; got {len(splits)}")
-    until = None if seconds is None else time() + seconds
+    until = None if seconds is None else monotonic() + seconds
     unfitted = as_estimator(recipe(model, task=data.task) if isinstance(model, str) else model)
     rows = np.unique(np.concatenate([part for split in splits for part in (split.train, split.test)]))
     if fitted is None:
@@ -240,7 +240,7 @@ def find_substitutes(
         return Substitutes(note=str(error))
     if fixed.columns.size in (0, data.n_features):
         return Substitutes(note="the model uses all columns" if fixed.columns.size else "the model uses no column")
-    if until is not None and time() >= until:
+    if until is not None and monotonic() >= until:
         return Substitutes(note=_note(0, fixed.columns.size, fixed.columns.size, late=True))
     neighbours = _neighbours(data, rows, fixed.columns, candidates, seed)
     columns = np.unique(np.concatenate([fixed.columns, *(others for others, _ in neighbours.values())]))

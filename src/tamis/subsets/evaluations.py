@@ -145,7 +145,7 @@ class Evaluations:
         session = self._session
         found = {}
         if missing.size:
-            if session is not None and session.until is not None and time.time() >= session.until:
+            if session is not None and session.until is not None and time.monotonic() >= session.until:
                 raise Stopped
             begin = time.perf_counter()
             found = dict(zip((keys[i] for i in missing), self._computed(missing, task).tolist(), strict=True))

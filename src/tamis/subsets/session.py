@@ -23,7 +23,7 @@ class SubsetSession:
     journal : Journal or None
         Where scores are stored.
     until : float or None
-        The ``time.time()`` at which searches end with the best set so far.
+        The ``time.monotonic()`` at which searches end with the best set so far.
     progress : callable or None
         Called with the :class:`~tamis.subsets.evaluations.Evaluations` whenever some were made. It may raise
         :class:`~tamis.subsets.evaluations.Stopped`, which ends that search with the best set so far.

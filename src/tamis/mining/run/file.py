@@ -172,6 +172,8 @@ class RunFile:
             raise TamisError(f"{self.path}: is damaged (a text in it cannot be read); {REMEDY}") from None
         except sqlite3.Error as error:
             reason = _REASONS.get(_code(error), f"is damaged ({{error}}); {REMEDY}").format(error=printable(str(error)))
+            if _code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR) and self.is_there:
+                reason += "; what was stored in it stays, and the same command resumes"
             raise TamisError(f"{self.path}: {reason}") from None
 
     def _beside(self, ending: str) -> Path:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from hashlib import sha1
-from time import perf_counter, time
+from time import monotonic, perf_counter
 from typing import Any
 
 import numpy as np
@@ -289,7 +289,7 @@ class _FoldRun:
 
 def _late() -> bool:
     end = deadline.get()
-    return end is not None and time() > end
+    return end is not None and monotonic() > end
 
 
 def _worth_narrowing(supports: list[np.ndarray], rows: Pair) -> bool:
