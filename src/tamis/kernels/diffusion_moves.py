@@ -1,0 +1,169 @@
+"""Moves of a diffusion tree: take a subtree off, and put it where its posterior says, exactly."""
+
+import numpy as np
+
+from tamis.kernels.compiler import helper, kernel
+from tamis.kernels.diffusion_messages import merge
+from tamis.kernels.diffusion_outside import class_there, log_odds, send_down
+from tamis.kernels.divergence import level, quantile, share_leaving
+
+#: The parent of a node that is not yet in the tree.
+LOOSE = -2
+
+#: No branch ends or begins later: beyond, times could not be told from 1.
+LAST = 1.0 - 1e-12
+
+#: For the share of rows that leave a branch of no length but rounding.
+TINY = 1e-300
+
+
+@kernel(
+    "int64(int64[::1], float64[:, ::1], float64[::1], float64[:, ::1], float64[::1], float64, float64[::1], int64, "
+    "int64[:, ::1], float64[::1], int64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1])",
+    reads=5,
+)
+def regraft(
+    nodes, uniform, rate, tables, spread, flip, frequency, top, links, times, sizes, up_mean, up_precision, up_class
+):
+    """Draw the places of subtrees anew, one after the other, given all others; returns the node below the origin.
+
+    A place is a branch and u, the share of single rows that would leave the branch sooner. Candidates are all branches
+    with the u at hand and with some new ones; one is drawn by posterior density over the density of its u, which is 1.
+    So the posterior is left as it is, and no move is refused. `uniform` has a line for each node: a number that chooses,
+    and new u. A node whose parent is loose comes into the tree.
+    """
+    n_nodes, n_columns = up_mean.shape
+    tries = uniform.shape[1]
+    out_mean, out_variance = np.empty((n_nodes, n_columns)), np.empty((n_nodes, n_columns))
+    out_class, above = np.empty((n_nodes, frequency.shape[0])), np.empty(n_nodes)
+    visited, logs, when = np.empty(n_nodes, dtype=np.int64), np.empty(n_nodes * tries), np.empty(n_nodes * tries)
+    own_class, there = np.empty(frequency.shape[0]), np.empty(frequency.shape[0])
+    variance = np.empty(n_columns)
+    for number in range(nodes.shape[0]):
+        v = nodes[number]
+        p = links[v, 0]
+        if p < 0:
+            continue
+        k, latest, old, old_u, old_time = sizes[v], min(times[v], LAST), -1, -1.0, -1.0
+        if links[p, 0] != LOOSE:
+            old = links[p, 1] + links[p, 2] - v
+            begin, old_time = times[links[p, 0]] if links[p, 0] >= 0 else 0.0, times[p]
+            top = _detached(links, sizes, top, v, p, old)
+            u = links[old, 0]
+            while u >= 0:
+                sizes[u] -= k
+                merge(links, times, spread, flip, frequency, up_mean, up_precision, up_class, u)
+                u = links[u, 0]
+            share = max(share_leaving(rate, begin, min(times[old], times[v]), sizes[old]), TINY)
+            old_u = level(rate, begin, share, sizes[old], old_time)
+        count = send_down(
+            links, times, sizes, top, latest, k, rate, tables, spread, flip, frequency,
+            up_mean, up_precision, up_class, out_mean, out_variance, out_class, above, visited,
+        )  # fmt: skip
+        largest = -np.inf
+        for i in range(count):
+            b = visited[i]
+            begin = times[links[b, 0]] if links[b, 0] >= 0 else 0.0
+            end = min(times[b], times[v])
+            share = share_leaving(rate, begin, end, sizes[b])
+            for r in range(tries):
+                at = i * tries + r
+                logs[at] = -np.inf
+                u = old_u if r == 0 else uniform[number, r]
+                if u < 0.0:
+                    continue
+                if r == 0 and b == old:
+                    t, share = old_time, max(share, TINY)
+                elif share > 0.0:
+                    t = quantile(rate, begin, share, sizes[b], u)
+                    if not begin < t < min(end, LAST):
+                        continue
+                else:
+                    continue
+                when[at] = t
+                logs[at] = log_odds(rate, tables, above[b], begin, t, latest, sizes[b], k, share)
+                logs[at] += _log_density(
+                    spread, times[v] - t, t - begin, times[b] - t, variance,
+                    out_mean[b], out_variance[b], up_mean[b], up_precision[b], up_mean[v], up_precision[v],
+                )  # fmt: skip
+                class_there(flip, frequency, out_class[b], up_class[b], t - begin, times[b] - t, there)
+                logs[at] += _log_chance(flip, frequency, times[v] - t, there, up_class[v])
+                largest = max(largest, logs[at])
+        chosen = _drawn(logs, count * tries, largest, uniform[number, 0])
+        b = visited[chosen // tries]
+        top = _attached(links, top, v, p, b)
+        times[p] = when[chosen]
+        u = p
+        while u >= 0:
+            sizes[u] = sizes[links[u, 1]] + sizes[links[u, 2]]
+            merge(links, times, spread, flip, frequency, up_mean, up_precision, up_class, u)
+            u = links[u, 0]
+    return top
+
+
+@helper
+def _log_density(
+    spread, own, since, until, variance, out_mean, out_variance, up_mean, up_precision, own_mean, own_precision
+):
+    """Log density of the locations of a subtree, up to what does not depend on where it joins."""
+    found, product = 0.0, 1.0
+    for j in range(spread.shape[0]):
+        if own_precision[j] > 0.0:
+            before = out_variance[j] + spread[j] * since
+            p = up_precision[j] * before / (1.0 + up_precision[j] * spread[j] * until)
+            gap = own_mean[j] - (out_mean[j] + p * up_mean[j]) / (1.0 + p)
+            variance[j] = before / (1.0 + p) + spread[j] * own + 1.0 / own_precision[j]
+            found += gap * gap / variance[j]
+            product *= variance[j]
+            if not 1e-150 < product < 1e150:
+                found += np.log(product)
+                product = 1.0
+    return -0.5 * (found + np.log(product))
+
+
+@helper
+def _log_chance(flip, frequency, own, there, own_class):
+    """Log probability of the classes of a subtree, up to what does not depend on where it joins."""
+    stay, drawn, found = np.exp(-flip * own), 0.0, 0.0
+    for c in range(frequency.shape[0]):
+        drawn += frequency[c] * own_class[c]
+        found += there[c] * own_class[c]
+    return np.log(stay * found + (1.0 - stay) * drawn)
+
+
+@helper
+def _drawn(logs, count, largest, u):
+    """The number of a candidate, drawn by the exponentials of the logs."""
+    total = 0.0
+    for i in range(count):
+        total += np.exp(logs[i] - largest)
+    rest, last = u * total, -1
+    for i in range(count):
+        if logs[i] > -np.inf:
+            rest -= np.exp(logs[i] - largest)
+            last = i
+            if rest < 0.0:
+                break
+    return last
+
+
+@helper
+def _detached(links, sizes, top, v, p, sibling):
+    """Take a subtree and its parent off; returns the node below the origin."""
+    above = links[p, 0]
+    links[sibling, 0], links[p, 0] = above, LOOSE
+    if above < 0:
+        return sibling
+    links[above, 1 if links[above, 1] == p else 2] = sibling
+    return top
+
+
+@helper
+def _attached(links, top, v, p, b):
+    """Put a subtree and its parent on the branch that ends in b; returns the node below the origin."""
+    above = links[b, 0]
+    links[p, 0], links[p, 1], links[p, 2], links[b, 0] = above, b, v, p
+    if above < 0:
+        return p
+    links[above, 1 if links[above, 1] == b else 2] = p
+    return top
