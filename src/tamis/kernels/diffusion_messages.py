@@ -1,9 +1,9 @@
 """What the rows below a node of a diffusion tree say of the node: normal densities of its location, and its class.
 
-`links` has the parent (-1: the origin) and the two children (-1: a row) of each node. Along a branch from time s to t a
-column moves by a normal step of variance `spread` (t - s), and the class is drawn anew from the `frequency` of the classes
-with probability 1 - exp(-flip (t - s)). Messages about a location are its mean and precision; a missing value has
-precision 0.
+`links` has the parent (-1: the origin) and the two children (-1: a row) of each node. Along a branch from time s to t
+a column moves by a normal step of variance `spread` (t - s), and the class is drawn anew from the `frequency` of the
+classes with probability 1 - exp(-flip (t - s)). Messages about a location are its mean and precision; a missing value
+has precision 0.
 """
 
 import numpy as np

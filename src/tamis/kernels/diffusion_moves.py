@@ -29,16 +29,15 @@ def regraft(
 
     A place is a branch and u, the share of single rows that would leave the branch sooner. Candidates are all branches
     with the u at hand and with some new ones; one is drawn by posterior density over the density of its u, which is 1.
-    So the posterior is left as it is, and no move is refused. `uniform` has a line for each node: a number that chooses,
-    and new u. A node whose parent is loose comes into the tree.
+    So the posterior is left as it is, and no move is refused. `uniform` has a line for each node: a number that
+    chooses, and new u. A node whose parent is loose comes into the tree.
     """
     n_nodes, n_columns = up_mean.shape
     tries = uniform.shape[1]
     out_mean, out_variance = np.empty((n_nodes, n_columns)), np.empty((n_nodes, n_columns))
     out_class, above = np.empty((n_nodes, frequency.shape[0])), np.empty(n_nodes)
     visited, logs, when = np.empty(n_nodes, dtype=np.int64), np.empty(n_nodes * tries), np.empty(n_nodes * tries)
-    own_class, there = np.empty(frequency.shape[0]), np.empty(frequency.shape[0])
-    variance = np.empty(n_columns)
+    there = np.empty(frequency.shape[0])
     for number in range(nodes.shape[0]):
         v = nodes[number]
         p = links[v, 0]
@@ -83,7 +82,7 @@ def regraft(
                 when[at] = t
                 logs[at] = log_odds(rate, tables, above[b], begin, t, latest, sizes[b], k, share)
                 logs[at] += _log_density(
-                    spread, times[v] - t, t - begin, times[b] - t, variance,
+                    spread, times[v] - t, t - begin, times[b] - t,
                     out_mean[b], out_variance[b], up_mean[b], up_precision[b], up_mean[v], up_precision[v],
                 )  # fmt: skip
                 class_there(flip, frequency, out_class[b], up_class[b], t - begin, times[b] - t, there)
@@ -102,9 +101,7 @@ def regraft(
 
 
 @helper
-def _log_density(
-    spread, own, since, until, variance, out_mean, out_variance, up_mean, up_precision, own_mean, own_precision
-):
+def _log_density(spread, own, since, until, out_mean, out_variance, up_mean, up_precision, own_mean, own_precision):
     """Log density of the locations of a subtree, up to what does not depend on where it joins."""
     found, product = 0.0, 1.0
     for j in range(spread.shape[0]):
@@ -112,9 +109,9 @@ def _log_density(
             before = out_variance[j] + spread[j] * since
             p = up_precision[j] * before / (1.0 + up_precision[j] * spread[j] * until)
             gap = own_mean[j] - (out_mean[j] + p * up_mean[j]) / (1.0 + p)
-            variance[j] = before / (1.0 + p) + spread[j] * own + 1.0 / own_precision[j]
-            found += gap * gap / variance[j]
-            product *= variance[j]
+            variance = before / (1.0 + p) + spread[j] * own + 1.0 / own_precision[j]
+            found += gap * gap / variance
+            product *= variance
             if not 1e-150 < product < 1e150:
                 found += np.log(product)
                 product = 1.0

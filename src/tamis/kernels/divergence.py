@@ -1,7 +1,8 @@
 """When a row leaves the path of the rows before it, in a Dirichlet diffusion tree.
 
-A row that follows m others leaves them at time t with the hazard a(t) / m, where a(t) = r0 + r1 / (1 - t) + r2 / (1 - t)^2
-with the coefficients `rate`. Either r1 or r0 and r2 are zero, so that the integral A(t) has an inverse in closed form.
+A row that follows m others leaves them at time t with the hazard a(t) / m, where the coefficients `rate` make
+a(t) = r0 + r1 / (1 - t) + r2 / (1 - t)^2. Either r1 or r0 and r2 are zero, so that its integral A has an inverse in
+closed form.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Diffusion tree: a new row gets the class of the rows whose path it shares longest, over trees drawn from their posterior."""
+"""Diffusion tree: a new row gets the class of its kin, over family trees drawn from their posterior."""
 
 from itertools import islice
 from typing import Any, ClassVar
@@ -20,14 +20,17 @@ from tamis.kernels.diffusion_places import join
 #: The most values of the training rows: there are thirty times as many numbers while it predicts.
 _MOST_VALUES = 2 * 10**6
 
+#: Places at which a new row may leave a branch: the middle quantiles of the time at which a row leaves it.
+_PLACES = 4
+
 
 class DiffusionTree(Classifier):
     """Draw the family tree of the rows from its posterior; the kin of a row say its class.
 
     In a Dirichlet diffusion tree (Neal 2003) all rows start at the origin at time 0 and move until time 1, every column
     by a Brownian motion of its own variance, and end with normal noise. A row keeps to the path of the rows before it.
-    Where m rows went it leaves them for a path of its own at time t with the hazard a(t) / m, and where their paths part
-    it follows either side by the number of rows there. With ``divergence="inverse"`` and ``"inverse_square"``::
+    Where m rows went it leaves them for a path of its own at time t with the hazard a(t) / m. Where their paths part it
+    follows either side by the number of rows there. With ``divergence="inverse"`` and ``"inverse_square"``::
 
         a(t) = c / (1 - t),        a(t) = b + d / (1 - t)^2.
 
@@ -56,9 +59,9 @@ class DiffusionTree(Classifier):
     ----------
     classes_ : array
     log_density_ : array of shape (warmup + draws * thin,)
-        Log of the joint density of the tree, its rates and the rows after each sweep: while it still rises, raise `warmup`.
+        Log of the joint density of tree, rates and rows after each sweep: while it still rises, raise `warmup`.
     links_ : array of shape (draws, 2 n_rows - 1, 3)
-        Parent and children of each node; the first n_rows nodes are the training rows. -1 stands for the origin, or none.
+        Parent and children of each node; the first n_rows nodes are the training rows. -1 is the origin, or none.
     times_ : array of shape (draws, 2 n_rows - 1)
         Times of the nodes.
     rates_ : array of shape (draws, 3)
@@ -75,11 +78,11 @@ class DiffusionTree(Classifier):
 
     Notes
     -----
-    Neal moved a subtree to where a new draw of the prior would put it, and accepted that by the ratio of likelihoods. Here a
-    subtree compares all branches at once: candidates are every branch, at the share of sooner leavers that its place
-    has now and at a new one, and it is drawn by its exact posterior. That leaves the posterior as it is, and no move is
-    refused. Locations are integrated out by messages between nodes. Rates have normal priors for
-    their logs, and are drawn by slice sampling. A sweep takes time in proportion to rows^2 times columns.
+    Neal moved a subtree to where a new draw of the prior would put it, and accepted that by the ratio of likelihoods.
+    Here a subtree compares all branches at once. Candidates are every branch, at the share of sooner leavers that its
+    place has now and at a new one, and one is drawn by its posterior. That leaves the posterior as it is, and no move
+    is refused. Locations are integrated out by messages between nodes. The logs of the rates have normal priors, and
+    are drawn by slice sampling. A sweep takes time in proportion to rows^2 times columns.
 
     Columns are centred, divided by their deviation, and dropped if constant. A missing value says nothing.
     Sparse rows are made dense. There are no sample weights: a row has one path. How Neal and Zhang (2006) told classes
@@ -188,10 +191,6 @@ class DiffusionTree(Classifier):
         weight = np.exp(densities - logsumexp(densities, axis=0))
         found: FloatArray = np.einsum("di,dic->ic", weight, classes)
         return found
-
-
-#: Places at which a new row may leave a branch: the middle quantiles of the time at which a row leaves it.
-_PLACES = 4
 
 
 def _dense(X: Any) -> FloatArray:

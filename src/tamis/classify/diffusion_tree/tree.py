@@ -24,8 +24,8 @@ class Rates(NamedTuple):
     """What was drawn with a tree.
 
     `rate` has the three coefficients of a(t); `spread` and `noise` the variance of each column by diffusion until
-    time 1, and by noise then. The class of a row is drawn anew at the rate `flip` on its way, and as by a time of `slip`
-    / `flip` at its end.
+    time 1, and by noise then. The class of a row is drawn anew at the rate `flip` on its way, and at its end with
+    probability 1 - exp(-slip).
     """
 
     rate: FloatArray
