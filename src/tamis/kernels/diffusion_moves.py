@@ -13,6 +13,9 @@ LOOSE = -2
 #: No branch ends or begins later: beyond, times could not be told from 1.
 LAST = 1.0 - 1e-12
 
+#: A candidate whose log is less by this is beyond the rounding of the others.
+NEGLIGIBLE = 50.0
+
 #: For the share of rows that leave a branch of no length but rounding.
 TINY = 1e-300
 
@@ -60,7 +63,8 @@ def regraft(
             up_mean, up_precision, up_class, out_mean, out_variance, out_class, above, visited,
         )  # fmt: skip
         largest = -np.inf
-        for i in range(count):
+        # The last branches first: likely ones are among them, and the others are then told quickly.
+        for i in range(count - 1, -1, -1):
             b = visited[i]
             begin = times[links[b, 0]] if links[b, 0] >= 0 else 0.0
             end = min(times[b], times[v])
@@ -85,6 +89,10 @@ def regraft(
                     spread, times[v] - t, t - begin, times[b] - t,
                     out_mean[b], out_variance[b], up_mean[b], up_precision[b], up_mean[v], up_precision[v],
                 )  # fmt: skip
+                # The probability of the classes, at most 1, cannot mend that.
+                if logs[at] < largest - NEGLIGIBLE:
+                    logs[at] = -np.inf
+                    continue
                 class_there(flip, frequency, out_class[b], up_class[b], t - begin, times[b] - t, there)
                 logs[at] += _log_chance(flip, frequency, times[v] - t, there, up_class[v])
                 largest = max(largest, logs[at])
@@ -133,10 +141,11 @@ def _drawn(logs, count, largest, u):
     """The number of a candidate, drawn by the exponentials of the logs."""
     total = 0.0
     for i in range(count):
-        total += np.exp(logs[i] - largest)
+        if logs[i] > largest - NEGLIGIBLE:
+            total += np.exp(logs[i] - largest)
     rest, last = u * total, -1
     for i in range(count):
-        if logs[i] > -np.inf:
+        if logs[i] > largest - NEGLIGIBLE:
             rest -= np.exp(logs[i] - largest)
             last = i
             if rest < 0.0:
