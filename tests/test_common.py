@@ -95,6 +95,7 @@ EXPECTED = {
         "centroid",
         "committee",
         "convex_net",
+        "diffusion_tree",
         "esnb",
         "extra_trees",
         "forest",

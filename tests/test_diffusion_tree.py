@@ -14,9 +14,10 @@ import diffusion_oracle as oracle
 from tamis.base.errors import TamisError
 from tamis.classify import DiffusionTree
 from tamis.classify.diffusion_tree import chain as chains
+from tamis.classify.diffusion_tree import tree as trees
 from tamis.classify.diffusion_tree.slice_sampling import slice_draw
 from tamis.classify.diffusion_tree.tree import Messages, Rates, Rows, Tree, tables
-from tamis.kernels.diffusion_places import join
+from tamis.compose.sound import UnsoundError, check_sound
 
 RATES = [(0.0, 0.7, 0.0), (0.2, 0.0, 0.4), (0.0, 0.0, 0.3)]
 
@@ -155,15 +156,15 @@ def test_four_rows_have_the_shapes_of_the_exact_posterior() -> None:
 
 
 @pytest.mark.parametrize("rate", RATES)
-def test_places_of_a_new_row_are_its_exact_density(rate) -> None:
+def test_places_of_a_new_row_are_its_exact_density(rate, monkeypatch) -> None:
     """Averaged over many places, densities are those of the tree with the row over those of the tree without."""
     rng = np.random.default_rng(3)
     X, new = rng.normal(size=(5, 2)), np.array([[0.3, np.nan], [0.1, -0.4]])
     tree, messages, rates = oracle.random_tree(rng, 5, rate, X)
-    prior, mean, variance, classes = messages.places(tree, rates, 3)
-    assert np.exp(prior).sum() == pytest.approx(1.0, rel=1e-9)
-    found, chances = np.empty(2), np.empty((2, 2))
-    join(new, prior, mean, variance, classes, found, chances)
+    assert np.exp(messages.places(tree, rates, 3).prior).sum() == pytest.approx(1.0, rel=1e-9)
+    found, chances = messages.join(tree, rates, new, 3)
+    monkeypatch.setattr(trees, "_TOGETHER", 1)  # column by column
+    np.testing.assert_allclose(messages.join(tree, rates, new, 3)[0], found, rtol=1e-12)
     # The same by a tree with the row at every place.
     before = messages.send_up(tree, rates)
     for i, row in enumerate(new):
@@ -319,8 +320,8 @@ def test_three_classes_and_the_same_seed(corners) -> None:
 
 
 def test_too_large_a_table_is_refused() -> None:
-    with pytest.raises(TamisError, match="diffusion_tree: 2000 rows of 1001 columns are too many"):
-        DiffusionTree().fit(np.zeros((2000, 1001)), np.arange(2000) % 2)
+    with pytest.raises(TamisError, match="diffusion_tree: 2000 rows of 5001 columns are too many"):
+        DiffusionTree().fit(np.zeros((2000, 5001)), np.arange(2000) % 2)
 
 
 @pytest.mark.parametrize("rounds", [700, pytest.param(8000, marks=pytest.mark.slow)])
@@ -360,3 +361,24 @@ def test_rows_drawn_anew_in_each_round_leave_all_rates_at_their_priors(divergenc
     limit = 4 / math.sqrt(rounds / 20)
     np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=limit)
     np.testing.assert_allclose(found.std(axis=0), 1.0, atol=limit)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda model: model.links_[0].__setitem__((25, 1), 99),
+        lambda model: model.links_[0].__setitem__((25, 1), model.links_[0, 26, 1]),
+        lambda model: model._sizes[0].__setitem__(0, 7),
+        lambda model: model._tops.__setitem__(0, -5),
+        lambda model: model._codes.__setitem__(0, 2),
+        lambda model: setattr(model, "spread_", model.spread_[:, :1]),
+        lambda model: setattr(model, "times_", model.times_[:, :-1]),
+    ],
+)
+def test_a_model_file_cannot_point_outside_the_tree(spoil, corners) -> None:
+    X, y = corners
+    model = DiffusionTree(draws=2, warmup=1, random_state=0).fit(X[:20], y[:20])
+    check_sound(model)
+    spoil(model)
+    with pytest.raises(UnsoundError):
+        check_sound(model)

@@ -52,46 +52,23 @@ def places(
                 classes[at, c] = stay * classes[at, c] + (1.0 - stay) * frequency[c]
 
 
-@kernel(
-    "void(float64[:, ::1], float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[::1], "
-    "float64[:, ::1])",
-    reads=5,
-)
-def join(X, prior, mean, variance, classes, densities, found):
-    """Write the log density of each row, and its class probabilities, as averages over the places by their posterior.
-
-    A missing value (NaN) says nothing.
-    """
-    half = np.empty(prior.shape[0])
-    precision, log_variance = np.empty_like(mean), np.empty_like(mean)
-    for s in range(prior.shape[0]):
-        half[s] = prior[s]
-        for j in range(mean.shape[1]):
-            precision[s, j], log_variance[s, j] = 0.5 / variance[s, j], 0.5 * np.log(2.0 * np.pi * variance[s, j])
-            half[s] -= log_variance[s, j]
+@kernel("void(float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1])", reads=3)
+def add_densities(X, mean, variance, found):
+    """Add the log density of each row at each place. A missing value (NaN) says nothing."""
+    n_places, n_columns = mean.shape
+    precision, logs = np.empty_like(mean), np.empty_like(mean)
+    total = np.zeros(n_places)
+    for s in range(n_places):
+        for j in range(n_columns):
+            precision[s, j], logs[s, j] = 0.5 / variance[s, j], 0.5 * np.log(2.0 * np.pi * variance[s, j])
+            total[s] += logs[s, j]
     for i in range(X.shape[0]):
-        largest, total = -np.inf, 0.0
-        found[i] = 0.0
-        for s in range(prior.shape[0]):
-            log = half[s]
-            for j in range(mean.shape[1]):
+        for s in range(n_places):
+            log = -total[s]
+            for j in range(n_columns):
                 gap = X[i, j] - mean[s, j]
                 if gap == gap:
                     log -= gap * gap * precision[s, j]
                 else:
-                    log += log_variance[s, j]
-            if log > largest:
-                fall = np.exp(largest - log)
-                largest = log
-                total *= fall
-                for c in range(classes.shape[1]):
-                    found[i, c] *= fall
-            # Less than rounding makes of the sum.
-            if log > largest - 45.0:
-                share = np.exp(log - largest)
-                total += share
-                for c in range(classes.shape[1]):
-                    found[i, c] += share * classes[s, c]
-        densities[i] = largest + np.log(total)
-        for c in range(classes.shape[1]):
-            found[i, c] /= total
+                    log += logs[s, j]
+            found[i, s] += log

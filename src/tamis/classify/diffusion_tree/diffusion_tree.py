@@ -1,5 +1,6 @@
 """Diffusion tree: a new row gets the class of its kin, over family trees drawn from their posterior."""
 
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -15,10 +16,12 @@ from tamis.base.seeds import generator
 from tamis.base.types import FloatArray
 from tamis.classify.diffusion_tree.chain import Divergence, chain
 from tamis.classify.diffusion_tree.tree import Messages, Rates, Rows, Tree
-from tamis.kernels.diffusion_places import join
 
-#: The most values of the training rows: there are thirty times as many numbers while it predicts.
-_MOST_VALUES = 2 * 10**6
+#: The most values of the training rows; the messages of their trees are eight times as many.
+_MOST_VALUES = 10**7
+
+#: Rows times nodes that are predicted together.
+_ROWS = 10**6
 
 #: Places at which a new row may leave a branch: the middle quantiles of the time at which a row leaves it.
 _PLACES = 4
@@ -182,15 +185,46 @@ class DiffusionTree(Classifier):
         messages = Messages(Rows(self._values, self._codes, self._frequency))
         densities = np.empty((len(self._tops), X.shape[0]))
         classes = np.empty((len(self._tops), X.shape[0], self.classes_.shape[0]))
-        for number, top in enumerate(self._tops):
-            tree = Tree(self.links_[number], self.times_[number], self._sizes[number], int(top))
-            flip, slip = self.flips_[number]
-            rates = Rates(self.rates_[number], self.spread_[number], self.noise_[number], float(flip), float(slip))
+        for number, (tree, rates) in enumerate(self._drawn()):
             messages.send_up(tree, rates)
-            join(X, *messages.places(tree, rates, _PLACES), densities[number], classes[number])
+            block = max(1, _ROWS // tree.times.size)
+            for start in range(0, X.shape[0], block):
+                rows = slice(start, start + block)
+                densities[number, rows], classes[number, rows] = messages.join(tree, rates, X[rows], _PLACES)
         weight = np.exp(densities - logsumexp(densities, axis=0))
         found: FloatArray = np.einsum("di,dic->ic", weight, classes)
         return found
+
+    def _drawn(self) -> Iterator[tuple[Tree, Rates]]:
+        """The trees that were kept, with their rates."""
+        for number, top in enumerate(self._tops):
+            tree = Tree(self.links_[number], self.times_[number], self._sizes[number], int(top))
+            flip, slip = self.flips_[number]
+            yield tree, Rates(self.rates_[number], self.spread_[number], self.noise_[number], float(flip), float(slip))
+
+    def is_sound(self) -> bool:
+        """Whether all it holds fits together, for a model that comes from a file."""
+        if not hasattr(self, "links_"):
+            return True
+        (draws, nodes), (n, columns) = self.times_.shape, self._values.shape
+        k = self.classes_.shape[0]
+        shapes = {
+            "links_": (draws, nodes, 3),
+            "_sizes": (draws, nodes),
+            "_tops": (draws,),
+            "rates_": (draws, 3),
+            "spread_": (draws, columns),
+            "noise_": (draws, columns),
+            "flips_": (draws, 2),
+            "_codes": (n,),
+            "_frequency": (k,),
+            "_mean": (self.n_features_in_,),
+            "_scale": (self.n_features_in_,),
+        }
+        if nodes != 2 * n - 1 or any(getattr(self, name).shape != shape for name, shape in shapes.items()):
+            return False
+        codes_fit = ((self._codes >= 0) & (self._codes < k)).all() and np.count_nonzero(self._scale > 0.0) == columns
+        return bool(codes_fit) and all(tree.is_sound() for tree, _ in self._drawn())
 
 
 def _dense(X: Any) -> FloatArray:

@@ -9,7 +9,10 @@ from scipy.special import gammaln
 from tamis.base.types import Codes, FloatArray
 from tamis.kernels.diffusion_messages import send_up
 from tamis.kernels.diffusion_moves import LOOSE, regraft
-from tamis.kernels.diffusion_places import places
+from tamis.kernels.diffusion_places import add_densities, places
+
+#: Places times columns that are computed together.
+_TOGETHER = 2_000_000
 
 
 class Rows(NamedTuple):
@@ -33,6 +36,15 @@ class Rates(NamedTuple):
     noise: FloatArray
     flip: float
     slip: float
+
+
+class Places(NamedTuple):
+    """Where a row may join a tree: log prior, and means and variances of columns and class probabilities there."""
+
+    prior: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    classes: FloatArray
 
 
 class Densities(NamedTuple):
@@ -99,6 +111,23 @@ class Tree:
         found = np.flatnonzero(self.links[self.n_rows :, 0] != LOOSE) + self.n_rows
         return found[np.argsort(-self.times[found], kind="stable")]
 
+    def is_sound(self) -> bool:
+        """Whether the links make one tree whose times and sizes fit, so that compiled code stays inside its arrays."""
+        n, count = self.n_rows, self.times.size
+        links, sizes = self.links, self.sizes
+        if links.shape != (count, 3) or sizes.shape != (count,) or count != 2 * n - 1 or not 0 <= self.top < count:
+            return False
+        if any(one.dtype != np.int64 for one in (links, sizes)) or not ((links >= -1) & (links < count)).all():
+            return False
+        inner, children = np.arange(n, count), links[n:, 1:]
+        # Every node but the top is the child of one other, which comes before it.
+        if (links[:n, 1:] != -1).any() or not np.array_equal(np.sort(np.r_[children.ravel(), self.top]), range(count)):
+            return False
+        if links[self.top, 0] != -1 or (links[children, 0] != inner[:, None]).any():
+            return False
+        later = (self.times[inner, None] < self.times[children]).all() and (self.times[:n] == 1.0).all()
+        return bool(later and (sizes[:n] == 1).all() and (sizes[inner] == sizes[children].sum(axis=1)).all())
+
     def log_prior(self, rate: FloatArray) -> float:
         """Log density of shape and times: one for all orders in which the rows may have come."""
         inner = self.inner
@@ -151,14 +180,33 @@ class Messages:
             tree.links, tree.times, tree.sizes, self.mean, self.precision, self.classes,
         )  # fmt: skip
 
-    def places(self, tree: Tree, rates: Rates, each: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Log prior, means, variances and class probabilities of a new row at `each` places of every branch."""
-        count = tree.times.size * each
-        mean, classes = np.empty((count, rates.spread.size)), np.empty((count, self.rows.frequency.size))
+    def places(self, tree: Tree, rates: Rates, each: int, columns: slice = slice(None)) -> Places:
+        """Where a new row may join, at `each` places of every branch, and some of its columns there."""
+        count, spread = tree.times.size * each, rates.spread[columns]
+        mean, classes = np.empty((count, spread.size)), np.empty((count, self.rows.frequency.size))
         prior, variance = np.full(count, -np.inf), np.empty_like(mean)
+        up = (np.ascontiguousarray(one[:, columns]) for one in (self.mean, self.precision))
         places(
-            tree.top, rates.rate, self.tables, rates.spread, rates.flip, self.rows.frequency, tree.links, tree.times,
-            tree.sizes, self.mean, self.precision, self.classes, prior, mean, variance, classes,
+            tree.top, rates.rate, self.tables, spread, rates.flip, self.rows.frequency, tree.links, tree.times,
+            tree.sizes, *up, self.classes, prior, mean, variance, classes,
         )  # fmt: skip
-        slipped = np.exp(-rates.slip)
-        return prior, mean, variance + rates.noise, slipped * classes + (1.0 - slipped) * self.rows.frequency
+        stays = np.exp(-rates.slip)
+        return Places(
+            prior, mean, variance + rates.noise[columns], stays * classes + (1.0 - stays) * self.rows.frequency
+        )
+
+    def join(self, tree: Tree, rates: Rates, X: FloatArray, each: int) -> tuple[FloatArray, FloatArray]:
+        """The log density of each new row, and its class probabilities, over all places by their posterior."""
+        n, count = X.shape[0], tree.times.size * each
+        logs = np.zeros((n, count))
+        found = self.places(tree, rates, each, slice(0))
+        width = max(1, _TOGETHER // count)
+        for start in range(0, X.shape[1], width):
+            columns = slice(start, start + width)
+            there = self.places(tree, rates, each, columns)
+            add_densities(np.ascontiguousarray(X[:, columns]), there.mean, there.variance, logs)
+        logs += found.prior
+        largest = logs.max(axis=1)
+        share = np.exp(logs - largest[:, None])
+        total = share.sum(axis=1)
+        return largest + np.log(total), share @ found.classes / total[:, None]
