@@ -115,6 +115,7 @@ class DiffusionTree(Classifier):
         limits=Limits(rows=3000, columns=200),
         slow=True,
         scale_invariant=True,
+        counterpart="knn",
     )
     gives_probabilities = True
     accepts_missing = True
