@@ -5,7 +5,7 @@ import numpy as np
 from tamis.kernels.compiler import helper, kernel
 from tamis.kernels.diffusion_messages import merge
 from tamis.kernels.diffusion_outside import class_there, log_odds, send_down
-from tamis.kernels.divergence import level, quantile, share_leaving
+from tamis.kernels.divergence import cumulative, level, quantile, share_leaving, time_of
 
 #: The parent of a node that is not yet in the tree.
 LOOSE = -2
@@ -40,35 +40,41 @@ def regraft(
     out_mean, out_variance = np.empty((n_nodes, n_columns)), np.empty((n_nodes, n_columns))
     out_class, above = np.empty((n_nodes, frequency.shape[0])), np.empty(n_nodes)
     visited, logs, when = np.empty(n_nodes, dtype=np.int64), np.empty(n_nodes * tries), np.empty(n_nodes * tries)
-    there = np.empty(frequency.shape[0])
+    there, reached, noise = np.empty(frequency.shape[0]), np.empty(n_nodes), np.empty(n_columns)
     for number in range(nodes.shape[0]):
         v = nodes[number]
         p = links[v, 0]
         if p < 0:
             continue
-        k, latest, old, old_u, old_time = sizes[v], min(times[v], LAST), -1, -1.0, -1.0
+        k, latest, old, old_u, old_time = sizes[v], cumulative(rate, times[v]), -1, -1.0, -1.0
         if links[p, 0] != LOOSE:
             old = links[p, 1] + links[p, 2] - v
-            begin, old_time = times[links[p, 0]] if links[p, 0] >= 0 else 0.0, times[p]
+            since, old_time = cumulative(rate, times[links[p, 0]]) if links[p, 0] >= 0 else 0.0, times[p]
             top = _detached(links, sizes, top, v, p, old)
             u = links[old, 0]
             while u >= 0:
                 sizes[u] -= k
                 merge(links, times, spread, flip, frequency, up_mean, up_precision, up_class, u)
                 u = links[u, 0]
-            share = max(share_leaving(rate, begin, min(times[old], times[v]), sizes[old]), TINY)
-            old_u = level(rate, begin, share, sizes[old], old_time)
+            old_left = cumulative(rate, old_time)
+            share = max(share_leaving(since, min(cumulative(rate, times[old]), latest), sizes[old]), TINY)
+            old_u = level(since, share, sizes[old], old_left)
         count = send_down(
-            links, times, sizes, top, latest, k, rate, tables, spread, flip, frequency,
-            up_mean, up_precision, up_class, out_mean, out_variance, out_class, above, visited,
+            links, times, sizes, top, times[v], k, rate, tables, spread, flip, frequency,
+            up_mean, up_precision, up_class, out_mean, out_variance, out_class, above, reached, visited,
         )  # fmt: skip
+        # The variance of a column is at least its noise, so that `least` bounds the density of a sum of squares.
+        least = 0.0
+        for j in range(n_columns):
+            noise[j] = 1.0 / up_precision[v, j] if up_precision[v, j] > 0.0 else -1.0
+            least += np.log(noise[j]) if noise[j] > 0.0 else 0.0
         largest = -np.inf
         # The last branches first: likely ones are among them, and the others are then told quickly.
         for i in range(count - 1, -1, -1):
             b = visited[i]
-            begin = times[links[b, 0]] if links[b, 0] >= 0 else 0.0
-            end = min(times[b], times[v])
-            share = share_leaving(rate, begin, end, sizes[b])
+            begin, since = (times[links[b, 0]], reached[links[b, 0]]) if links[b, 0] >= 0 else (0.0, 0.0)
+            end = min(times[b], times[v], LAST)
+            share = share_leaving(since, min(reached[b], latest), sizes[b])
             for r in range(tries):
                 at = i * tries + r
                 logs[at] = -np.inf
@@ -76,18 +82,20 @@ def regraft(
                 if u < 0.0:
                     continue
                 if r == 0 and b == old:
-                    t, share = old_time, max(share, TINY)
+                    t, left, share = old_time, old_left, max(share, TINY)
                 elif share > 0.0:
-                    t = quantile(rate, begin, share, sizes[b], u)
-                    if not begin < t < min(end, LAST):
+                    left = quantile(since, share, sizes[b], u)
+                    t = time_of(rate, left)
+                    if not begin < t < end:
                         continue
                 else:
                     continue
                 when[at] = t
-                logs[at] = log_odds(rate, tables, above[b], begin, t, latest, sizes[b], k, share)
+                logs[at] = log_odds(tables, above[b], since, left, latest, sizes[b], k, share)
                 logs[at] += _log_density(
                     spread, times[v] - t, t - begin, times[b] - t,
-                    out_mean[b], out_variance[b], up_mean[b], up_precision[b], up_mean[v], up_precision[v],
+                    out_mean[b], out_variance[b], up_mean[b], up_precision[b], up_mean[v], noise,
+                    2.0 * (logs[at] - largest + NEGLIGIBLE) - least,
                 )  # fmt: skip
                 # The probability of the classes, at most 1, cannot mend that.
                 if logs[at] < largest - NEGLIGIBLE:
@@ -109,21 +117,28 @@ def regraft(
 
 
 @helper
-def _log_density(spread, own, since, until, out_mean, out_variance, up_mean, up_precision, own_mean, own_precision):
-    """Log density of the locations of a subtree, up to what does not depend on where it joins."""
-    found, product = 0.0, 1.0
+def _log_density(spread, own, since, until, out_mean, out_variance, up_mean, up_precision, own_mean, noise, most):
+    """Log density of the locations of a subtree, up to what does not depend on where it joins.
+
+    `noise` is the variance of what its rows say of its top; negative where they say nothing. Minus infinity with a sum
+    of squares above `most`.
+    """
+    squares, logs, product = 0.0, 0.0, 1.0
     for j in range(spread.shape[0]):
-        if own_precision[j] > 0.0:
+        if noise[j] >= 0.0:
             before = out_variance[j] + spread[j] * since
             p = up_precision[j] * before / (1.0 + up_precision[j] * spread[j] * until)
-            gap = own_mean[j] - (out_mean[j] + p * up_mean[j]) / (1.0 + p)
-            variance = before / (1.0 + p) + spread[j] * own + 1.0 / own_precision[j]
-            found += gap * gap / variance
+            both = 1.0 / (1.0 + p)
+            gap = own_mean[j] - (out_mean[j] + p * up_mean[j]) * both
+            variance = before * both + spread[j] * own + noise[j]
+            squares += gap * gap / variance
+            if squares > most:
+                return -np.inf
             product *= variance
             if not 1e-150 < product < 1e150:
-                found += np.log(product)
+                logs += np.log(product)
                 product = 1.0
-    return -0.5 * (found + np.log(product))
+    return -0.5 * (squares + logs + np.log(product))
 
 
 @helper

@@ -9,16 +9,17 @@ from tamis.kernels.divergence import cumulative
 @helper
 def send_down(
     links, times, sizes, top, latest, k, rate, tables, spread, flip, frequency,
-    up_mean, up_precision, up_class, out_mean, out_variance, out_class, above, visited,
+    up_mean, up_precision, up_class, out_mean, out_variance, out_class, above, reached, visited,
 ):  # fmt: skip
     """Visit the branches that begin before `latest`, parents first; returns their number.
 
     A branch has the number of its lower node. Written for each: mean and variance of the location where it begins,
-    and the class probabilities there, given all rows but those below it; and `above`, the log ratio of the prior of
-    the splits on the way there with k rows more to that without. `tables` has log((i - 1)!) and 1 + 1/2 + ... + 1/i.
+    and the class probabilities there, given all rows but those below it; `above`, the log ratio of the prior of the
+    splits on the way there with k rows more to that without; and `reached`, A at its end. `tables` has log((i - 1)!)
+    and 1 + 1/2 + ... + 1/i.
     """
     visited[0], found, at = top, 1, 0
-    above[top] = 0.0
+    above[top], reached[top] = 0.0, cumulative(rate, times[top])
     out_mean[top], out_variance[top], out_class[top] = 0.0, 0.0, frequency
     while at < found:
         u = visited[at]
@@ -27,11 +28,13 @@ def send_down(
             continue
         parent, n = links[u, 0], sizes[u]
         begin = times[parent] if parent >= 0 else 0.0
-        passed = (cumulative(rate, begin) - cumulative(rate, times[u])) * (tables[1, n + k - 1] - tables[1, n - 1])
+        since = reached[parent] if parent >= 0 else 0.0
+        passed = (since - reached[u]) * (tables[1, n + k - 1] - tables[1, n - 1])
         passed -= tables[0, n + k] - tables[0, n]
         here = np.exp(-flip * (times[u] - begin))
         for side in range(1, 3):
             c, w = links[u, side], links[u, 3 - side]
+            reached[c] = cumulative(rate, times[c])
             above[c] = above[u] + passed + tables[0, sizes[c] + k] - tables[0, sizes[c]]
             for j in range(spread.shape[0]):
                 variance = out_variance[u, j] + spread[j] * (times[u] - begin)
@@ -53,16 +56,16 @@ def send_down(
 
 
 @helper
-def log_odds(rate, tables, above, begin, t, latest, n, k, share):
-    """Log prior of k rows that join a branch of n rows at t, over the density of the time at which one row does.
+def log_odds(tables, above, since, at, latest, n, k, share):
+    """Log prior of k rows that join a branch of n rows, over the density of the time at which one row does.
 
-    `share` of single rows that come to the branch leave it before it ends, or before `latest`, where the k rows split.
+    A is `since` where the branch begins, `at` where they join it, and `latest` where the k rows split; `share` of
+    single rows that come to the branch leave it before its end and before that.
     """
     found = above + tables[0, n] + tables[0, k] - tables[0, n + k] + np.log(n * share)
     if k > 1:
-        until = cumulative(rate, t)
-        found += (until - cumulative(rate, begin)) * (1.0 / n + tables[1, n - 1] - tables[1, n + k - 1])
-        found -= (cumulative(rate, latest) - until) * tables[1, k - 1]
+        found += (at - since) * (1.0 / n + tables[1, n - 1] - tables[1, n + k - 1])
+        found -= (latest - at) * tables[1, k - 1]
     return found
 
 

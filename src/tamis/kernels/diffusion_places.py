@@ -5,7 +5,7 @@ import numpy as np
 from tamis.kernels.compiler import kernel
 from tamis.kernels.diffusion_moves import LAST
 from tamis.kernels.diffusion_outside import class_there, log_odds, send_down
-from tamis.kernels.divergence import quantile, share_leaving
+from tamis.kernels.divergence import quantile, share_leaving, time_of
 
 
 @kernel(
@@ -26,21 +26,22 @@ def places(
     each = prior.shape[0] // n_nodes
     out_mean, out_variance = np.empty((n_nodes, n_columns)), np.empty((n_nodes, n_columns))
     out_class, above = np.empty((n_nodes, frequency.shape[0])), np.empty(n_nodes)
-    visited = np.empty(n_nodes, dtype=np.int64)
+    reached, visited = np.empty(n_nodes), np.empty(n_nodes, dtype=np.int64)
     count = send_down(
         links, times, sizes, top, 1.0, 1, rate, tables, spread, flip, frequency,
-        up_mean, up_precision, up_class, out_mean, out_variance, out_class, above, visited,
+        up_mean, up_precision, up_class, out_mean, out_variance, out_class, above, reached, visited,
     )  # fmt: skip
     for i in range(count):
         b = visited[i]
-        begin = times[links[b, 0]] if links[b, 0] >= 0 else 0.0
-        share = share_leaving(rate, begin, times[b], sizes[b])
+        begin, since = (times[links[b, 0]], reached[links[b, 0]]) if links[b, 0] >= 0 else (0.0, 0.0)
+        share = share_leaving(since, reached[b], sizes[b])
         for r in range(each):
             at = i * each + r
-            t = min(quantile(rate, begin, share, sizes[b], (r + 0.5) / each), times[b], LAST)
+            left = quantile(since, share, sizes[b], (r + 0.5) / each)
+            t = min(max(time_of(rate, left), begin), times[b], LAST)
             prior[at] = -np.inf
             if share > 0.0:
-                prior[at] = log_odds(rate, tables, above[b], begin, t, 1.0, sizes[b], 1, share) - np.log(each)
+                prior[at] = log_odds(tables, above[b], since, left, np.inf, sizes[b], 1, share) - np.log(each)
             for j in range(n_columns):
                 before = out_variance[b, j] + spread[j] * (t - begin)
                 p = up_precision[b, j] * before / (1.0 + up_precision[b, j] * spread[j] * (times[b] - t))

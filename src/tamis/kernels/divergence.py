@@ -28,18 +28,18 @@ def time_of(rate, total):
 
 
 @helper
-def share_leaving(rate, begin, end, m):
-    """The probability of leaving m rows between two times, for a row that is with them at the first."""
-    return 1.0 if end >= 1.0 else -np.expm1((cumulative(rate, begin) - cumulative(rate, end)) / m)
+def share_leaving(since, until, m):
+    """The probability of leaving m rows before A is `until`, for a row that is with them when it is `since`."""
+    return -np.expm1((since - until) / m)
 
 
 @helper
-def quantile(rate, begin, share, m, u):
-    """The time before which u of those leave that leave between two times, which are `share` of all."""
-    return time_of(rate, cumulative(rate, begin) - m * np.log1p(-u * share))
+def quantile(since, share, m, u):
+    """A at the time before which u of those leave that leave on a branch, which are `share` of all who come to it."""
+    return since - m * np.log1p(-u * share)
 
 
 @helper
-def level(rate, begin, share, m, t):
-    """The u whose `quantile` is t."""
-    return -np.expm1((cumulative(rate, begin) - cumulative(rate, t)) / m) / share
+def level(since, share, m, at):
+    """The u whose `quantile` is `at`."""
+    return -np.expm1((since - at) / m) / share
