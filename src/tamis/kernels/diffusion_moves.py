@@ -63,11 +63,8 @@ def regraft(
             links, times, sizes, top, times[v], k, rate, tables, spread, flip, frequency,
             up_mean, up_precision, up_class, out_mean, out_variance, out_class, above, reached, visited,
         )  # fmt: skip
-        # The variance of a column is at least its noise, so that `least` bounds the density of a sum of squares.
-        least = 0.0
         for j in range(n_columns):
             noise[j] = 1.0 / up_precision[v, j] if up_precision[v, j] > 0.0 else -1.0
-            least += np.log(noise[j]) if noise[j] > 0.0 else 0.0
         largest = -np.inf
         # The last branches first: likely ones are among them, and the others are then told quickly.
         for i in range(count - 1, -1, -1):
@@ -95,7 +92,6 @@ def regraft(
                 logs[at] += _log_density(
                     spread, times[v] - t, t - begin, times[b] - t,
                     out_mean[b], out_variance[b], up_mean[b], up_precision[b], up_mean[v], noise,
-                    2.0 * (logs[at] - largest + NEGLIGIBLE) - least,
                 )  # fmt: skip
                 # The probability of the classes, at most 1, cannot mend that.
                 if logs[at] < largest - NEGLIGIBLE:
@@ -117,13 +113,12 @@ def regraft(
 
 
 @helper
-def _log_density(spread, own, since, until, out_mean, out_variance, up_mean, up_precision, own_mean, noise, most):
+def _log_density(spread, own, since, until, out_mean, out_variance, up_mean, up_precision, own_mean, noise):
     """Log density of the locations of a subtree, up to what does not depend on where it joins.
 
-    `noise` is the variance of what its rows say of its top; negative where they say nothing. Minus infinity with a sum
-    of squares above `most`.
+    `noise` is the variance of what its rows say of its top; negative where they say nothing.
     """
-    squares, logs, product = 0.0, 0.0, 1.0
+    found, product = 0.0, 1.0
     for j in range(spread.shape[0]):
         if noise[j] >= 0.0:
             before = out_variance[j] + spread[j] * since
@@ -131,14 +126,12 @@ def _log_density(spread, own, since, until, out_mean, out_variance, up_mean, up_
             both = 1.0 / (1.0 + p)
             gap = own_mean[j] - (out_mean[j] + p * up_mean[j]) * both
             variance = before * both + spread[j] * own + noise[j]
-            squares += gap * gap / variance
-            if squares > most:
-                return -np.inf
+            found += gap * gap / variance
             product *= variance
             if not 1e-150 < product < 1e150:
-                logs += np.log(product)
+                found += np.log(product)
                 product = 1.0
-    return -0.5 * (squares + logs + np.log(product))
+    return -0.5 * (found + np.log(product))
 
 
 @helper
