@@ -86,6 +86,16 @@ def test_moves_leave_states_that_fit_together(rate) -> None:
         np.testing.assert_allclose(mine, anew, rtol=1e-9, atol=1e-9)
 
 
+def test_rows_come_where_no_time_can_be_told_from_the_end() -> None:
+    rates = Rates(np.array([0.0, 1e-4, 0.0]), np.ones(1), np.ones(1), 1.0, 0.1)
+    messages = Messages(Rows(np.zeros((4, 1)), np.array([0, 1, 0, 1]), np.array([0.5, 0.5])))
+    tree = Tree.loose(4, np.arange(4))
+    messages.of_noise(rates.noise)
+    messages.of_slip(rates.slip)
+    messages.regraft(tree, rates, np.arange(1, 4), np.full((3, 2), 0.999))
+    assert tree.is_sound()
+
+
 def enumerated(rate, x, codes, spread, noise, flip, slip, points=14):
     """The posterior of every shape of four rows, by quadrature over its three times."""
     u, w = np.polynomial.legendre.leggauss(points)

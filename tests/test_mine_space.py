@@ -100,7 +100,7 @@ def test_every_template_of_the_space_builds_and_only_its_slots_are_open() -> Non
 
 def test_a_part_of_the_catalog_is_searched_unless_there_is_a_reason_not_to() -> None:
     left_out = (
-        {"f", "t", "relief", "fr_svm", "probit", "snb", "blasso", "bayes_net", "corona"}
+        {"f", "t", "relief", "fr_svm", "probit", "snb", "blasso", "bayes_net", "corona", "diffusion_tree"}
         | {"ig", "stepwise"}
         | {"sfs", "sffs", "pta", "sbs", "sbfs", "wrapper", "importance"}
         | {"best_first", "focus", "fortal", "genetic", "lvf", "nested_partitions", "random_wrapper"}

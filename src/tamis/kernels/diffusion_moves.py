@@ -101,9 +101,12 @@ def regraft(
                 logs[at] += _log_chance(flip, frequency, times[v] - t, there, up_class[v])
                 largest = max(largest, logs[at])
         chosen = _drawn(logs, count * tries, largest, uniform[number, 0])
-        b = visited[chosen // tries]
+        if chosen >= 0:
+            b, times[p] = visited[chosen // tries], when[chosen]
+        else:
+            # A row that comes, and no time could be told from the ends of its branch: any place is a beginning.
+            b, times[p] = top, 0.5 * min(times[top], times[v])
         top = _attached(links, top, v, p, b)
-        times[p] = when[chosen]
         u = p
         while u >= 0:
             sizes[u] = sizes[links[u, 1]] + sizes[links[u, 2]]
@@ -146,7 +149,7 @@ def _log_chance(flip, frequency, own, there, own_class):
 
 @helper
 def _drawn(logs, count, largest, u):
-    """The number of a candidate, drawn by the exponentials of the logs."""
+    """The number of a candidate, drawn by the exponentials of the logs; -1 where all are zero."""
     total = 0.0
     for i in range(count):
         if logs[i] > largest - NEGLIGIBLE:
