@@ -5,6 +5,7 @@ from typing import Any
 #: Arguments by the recipe word of the part.
 FEW_DRAWS: dict[str, dict[str, Any]] = {
     "bayes_net": {"hidden": 3, "draws": 20, "warmup": 20, "chains": 1, "leapfrog": 10},
+    "diffusion_tree": {"draws": 2, "warmup": 2},
 }
 
 

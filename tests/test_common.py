@@ -98,6 +98,7 @@ EXPECTED = {
         "centroid",
         "committee",
         "convex_net",
+        "diffusion_tree",
         "esnb",
         "extra_trees",
         "forest",

@@ -101,7 +101,7 @@ def test_every_template_of_the_space_builds_and_only_its_slots_are_open() -> Non
 def test_a_part_of_the_catalog_is_searched_unless_there_is_a_reason_not_to() -> None:
     left_out = (
         {"f", "t", "relief", "fr_svm", "probit", "snb", "blasso", "bayes_net", "corona", "tuned_first"}
-        | {"ig", "stepwise", "simba", "gflip", "lvq", "incnet", "fsm"}
+        | {"ig", "stepwise", "simba", "gflip", "lvq", "incnet", "fsm", "diffusion_tree"}
         | {"sfs", "sffs", "pta", "sbs", "sbfs", "wrapper", "importance"}
         | {"best_first", "focus", "fortal", "genetic", "lvf", "nested_partitions", "random_wrapper"}
         | {"chi2", "count", "variance", "bns", "kl", "pip", "pipp"}

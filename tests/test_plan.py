@@ -128,6 +128,7 @@ RECIPES = {
     "probit": "cc(4) | probit({gaussian, laplace}, variance={0.1, 10}, class_weight={balanced, none})",
     "bayes_logistic": "cc({3, 6}) | bayes_logistic(class_weight={balanced, none})",
     "bayes_net": "cc(4) | bayes_net({0, 2}, draws=10, warmup=10, chains=1, leapfrog=3)",
+    "diffusion_tree": "cc({3, 6}) | diffusion_tree(draws=2, warmup=2)",
     "blasso": "{blasso({2, 4}) | knn(1), blasso(alpha={0.1, 0.4}), blasso(k=3, loss=hinge)}",
     "rlsc": "cc(4) | {rlsc({gaussian, linear, polynomial}, penalty={0.01, 1.0, auto}, class_weight={balanced, none}),"
     " rlsc(sigma={auto, 2.0}), rlsc(penalty={0.1, auto}, n_estimators=3, max_samples=0.5)}",

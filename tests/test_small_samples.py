@@ -67,7 +67,11 @@ RULED_OUT = {
     "100000 columns": {"esnb"},
 }
 #: What needs others to be made of, or many draws.
-GIVEN = {"blend": "blend(knn(1), centroid)", "bayes_net": "bayes_net(3, draws=100, warmup=100, chains=1, leapfrog=20)"}
+GIVEN = {
+    "blend": "blend(knn(1), centroid)",
+    "bayes_net": "bayes_net(3, draws=100, warmup=100, chains=1, leapfrog=20)",
+    "diffusion_tree": "diffusion_tree(draws=10, warmup=10)",
+}
 
 
 @cache

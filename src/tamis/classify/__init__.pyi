@@ -9,6 +9,7 @@ from tamis.classify.c45.c45 import C45 as C45
 from tamis.classify.centroid import Centroid as Centroid
 from tamis.classify.committee import Committee as Committee
 from tamis.classify.convex_net.convex_net import ConvexNet as ConvexNet
+from tamis.classify.diffusion_tree.diffusion_tree import DiffusionTree as DiffusionTree
 from tamis.classify.esnb.esnb import ESNB as ESNB
 from tamis.classify.extra_trees import ExtraTrees as ExtraTrees
 from tamis.classify.forest import Forest as Forest

@@ -8,6 +8,7 @@ from sklearn import ensemble
 from sklearn.base import BaseEstimator
 
 from tamis.base._sklearn import tree_types
+from tamis.classify.diffusion_tree.diffusion_tree import DiffusionTree
 from tamis.classify.nrbf.nrbf import NRBF
 from tamis.compose.sound_sizes import contradiction
 from tamis.neighbours.mixed_space import MixedSpace
@@ -63,6 +64,8 @@ def check_sound(model: Any) -> None:
             _check_rows(held, width)
             if reason := contradiction(held):
                 raise UnsoundError(reason)
+            if isinstance(held, DiffusionTree) and not held.is_sound():
+                raise UnsoundError("the nodes of a diffusion tree do not make a tree")
             waiting.extend((value, width, isinstance(held, _OWNERS)) for value in vars(held).values())
         elif isinstance(held, dict):
             waiting.extend((value, width, owned) for value in held.values())
