@@ -13,6 +13,7 @@ from tamis.base.errors import DataError, TamisError
 from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.base.task import Task, WantedTask, numeric_target
 from tamis.base.validation import encode_labels
+from tamis.data.caveats import caveats_of
 from tamis.data.column_plan import ColumnPlan
 from tamis.data.prefilter import Prefilter
 from tamis.data.target_task import with_task
@@ -206,6 +207,11 @@ class Dataset:
     def probes(self) -> np.ndarray | None:
         """Mask of the features known to be useless, when it is known."""
         return None if self.roles is None else self.roles == "probe"
+
+    @cached_property
+    def caveats(self) -> tuple[str, ...]:
+        """What makes every error estimated on these rows too good, in sentences (:mod:`tamis.data.caveats`)."""
+        return caveats_of(self)
 
     @property
     def left_out(self) -> Mapping[str, str]:
