@@ -2,8 +2,8 @@
 
     python -m benchmarks flattering
 
-Noise of 60 rows and 1000 columns, two classes of equal size. A path that shows another accuracy than 0.50 must say so at the place;
-those of the last part cannot know, and docs/reliability.md says so for them.
+Noise of 60 rows and 1000 columns, two classes of equal size. A path that shows another accuracy than 0.50 must say so
+at the place; those of the last part cannot know, and docs/reliability.md says so for them.
 """
 
 import io
@@ -161,7 +161,6 @@ def predicted(seed: int) -> Shown:
 
 def encoded(seed: int) -> Shown:
     """a level of 300 replaced by its class rate"""
-    X, y = noise(seed)
     rows = np.random.default_rng([seed, 1])
     many, level = rows.integers(0, 2, 600), rows.integers(0, 300, 600)
     rates = (np.bincount(level, weights=many, minlength=300) / np.maximum(1, np.bincount(level, minlength=300)))[level]
@@ -251,7 +250,7 @@ def _mined(seed: int) -> Mined:
     if seed not in _SEARCHES:
         templates = ["cc | knn", "s2n | svm(linear)"]
         options = {"trials": 10, "only": templates, "engine": "serial", "progress": False, "metric": "accuracy"}
-        found = tamis.mine(*noise(seed), estimate="nested", folds=5, inner_folds=3, seed=seed, **options)
+        found = tamis.mine(*noise(seed), estimate="nested", folds=3, inner_folds=3, seed=seed, **options)
         _SEARCHES[seed] = found
     return _SEARCHES[seed]
 

@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
+from benchmarks import bench_flattering as bench
 from sklearn.base import clone
 
-from benchmarks import bench_flattering as bench
 from tamis.base.errors import TamisError
 from tamis.data import load
 from tamis.data.caveats import caveats_of
@@ -30,7 +30,7 @@ WORDS = {
     "folds_of_mined": "refused",
     "predicted": "these are the rows that the model was fitted on",
     "path": "these columns were selected from 1000 by 'cc(20)' with the classes of these rows",
-    "encoded": "holds the class rates of its own rows",
+    "encoded": "holds the class rates of the rows themselves",
     "repeated": "60 rows are copies of earlier rows",
     "forgotten_groups": "without --group patient",
 }
@@ -52,8 +52,8 @@ def test_what_flatters_says_so(path) -> None:
 
 @pytest.mark.parametrize("path", [bench.whole, bench.sklearn_folds, bench.known_groups], ids=named)
 def test_what_is_honest_shows_a_half_and_says_nothing(path) -> None:
-    shown = [path(seed) for seed in range(4)]
-    assert np.mean([value for value, _ in shown]) == pytest.approx(0.5, abs=0.12)
+    shown = [path(seed) for seed in range(8)]
+    assert np.mean([value for value, _ in shown]) == pytest.approx(0.5, abs=0.15)
     assert {said for _, said in shown} == {""}
 
 
@@ -62,8 +62,15 @@ def test_what_is_honest_shows_a_half_and_says_nothing(path) -> None:
 @pytest.mark.parametrize("path", bench.HONEST, ids=named)
 def test_honest_paths_show_a_half_over_twenty_draws(path) -> None:
     shown = [path(seed) for seed in range(20)]
-    assert np.mean([value for value, _ in shown]) == pytest.approx(0.5, abs=0.05)
+    assert np.mean([value for value, _ in shown]) == pytest.approx(0.5, abs=0.07)
     assert {said for _, said in shown} == {""}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty folder, in which commands run."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture
@@ -114,8 +121,8 @@ def test_a_broken_note_is_none(rows, tmp_path, text) -> None:
 
 
 @pytest.mark.parametrize("recipe", ["cc(2)", "standardize | cc(2) | knn(1)", "variance(2) | ssv_tree"])
-def test_commands_that_read_the_file_print_its_note(tamis, no_home, rows, recipe) -> None:
-    write(rows, no_home / "rows.csv")
+def test_commands_that_read_the_file_print_its_note(tamis, here, rows, recipe) -> None:
+    write(rows, here / "rows.csv")
     code, out, error = tamis("select", "rows.csv", recipe, "--output", "some.parquet")
     assert code == 0, error
     assert "A note is in it: these columns were selected" in out
@@ -131,11 +138,11 @@ def test_commands_that_read_the_file_print_its_note(tamis, no_home, rows, recipe
     assert "note: these columns were selected from 3" in said
     # Selected once more, without classes, they are still what they were.
     tamis("select", "some.parquet", "variance(1)", "--output", "less.npz")
-    assert is_selection_note(load(no_home / "less.npz").notes[-1])
+    assert is_selection_note(load(here / "less.npz").notes[-1])
 
 
-def test_mine_prints_the_note(tamis, no_home, rows) -> None:
-    write(rows, no_home / "some.npz", note=NOTE)
+def test_mine_prints_the_note(tamis, here, rows) -> None:
+    write(rows, here / "some.npz", note=NOTE)
     words = ("--trials", "2", "--try", "knn", "--engine", "serial", "--inner-folds", "2")
     code, out, said = tamis("mine", "some.npz", *words)
     assert code == 0, said
@@ -143,13 +150,13 @@ def test_mine_prints_the_note(tamis, no_home, rows) -> None:
     assert f"beware: {NOTE}" in out
 
 
-def test_a_selection_without_classes_leaves_no_note(tamis, no_home, rows) -> None:
-    write(rows, no_home / "rows.csv")
+def test_a_selection_without_classes_leaves_no_note(tamis, here, rows) -> None:
+    write(rows, here / "rows.csv")
     for recipe in ("variance(2)", "variance(2) | knn(1)"):
         code, out, error = tamis("select", "rows.csv", recipe, "--output", "some.npz")
         assert code == 0, error
         assert "note" not in out
-        assert load(no_home / "some.npz").notes == ()
+        assert load(here / "some.npz").notes == ()
 
 
 def test_a_score_on_some_rows_of_the_fit_counts_them() -> None:

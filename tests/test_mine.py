@@ -95,7 +95,6 @@ def test_the_planted_columns_are_found_and_the_error_is_small(found: Mined) -> N
 
 
 def test_what_is_returned_is_a_fitted_estimator(found: Mined) -> None:
-    X, y = planted()
     assert found.classes_.tolist() == [0, 1]
     assert found.n_features_in_ == 30
     fresh, truth = planted(50, seed=2)

@@ -47,12 +47,14 @@ def _encoded(data: "Dataset") -> Iterator[str]:
     found = encoded_targets(data.X, data.y, data.task) if _is_plain(data.X) else np.empty(0, dtype=np.intp)
     if found.size:
         names = ", ".join(f"{str(name)!r}" for name in data.feature_names[found[:_NAMED]].tolist())
-        one, more = found.size == 1, ", ..." if found.size > _NAMED else ""
-        what = "class rates" if data.task == "classify" else "mean targets"
+        more, what = (
+            ", ..." if found.size > _NAMED else "",
+            "class rates" if data.task == "classify" else "mean targets",
+        )
+        holds = f"column {names} holds" if found.size == 1 else f"columns {names}{more} hold"
         yield (
-            f"column{'' if one else 's'} {names}{more} hold{'s' if one else ''} the {what} of {'its' if one else 'their'} "
-            "own rows, as from a target encoding of all rows: an error estimated with "
-            f"{'it' if one else 'them'} is too good"
+            f"{holds} the {what} of the rows themselves, as after a target encoding of all rows: an error estimated "
+            "with that is too good"
         )
 
 

@@ -1,4 +1,4 @@
-"""Columns that hold the mean target of their own rows: the trace of a target encoding made before the rows were split."""
+"""Columns that hold the mean target of their own rows: the trace of a target encoding made on all rows."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 """A note in a file of selected columns: that they were selected with the classes of the rows beside them.
 
-Whoever estimates an error on such rows gets one that is too good, and nothing in the columns shows it. So ``tamis select
---output`` writes the note, and whatever reads the file says so.
+Whoever estimates an error on such rows gets one that is too good, and nothing in the columns shows it. So
+``tamis select --output`` writes the note, and whatever reads the file says so.
 
 - Parquet has it among the key-value metadata of the file, under the key ``tamis``.
 - A .npz archive has it as the array ``tamis_note``.
