@@ -40,7 +40,12 @@ def caveats_of(data: "Dataset") -> tuple[str, ...]:
     >>> caveats_of(Dataset.of(np.vstack([X, X[:9]]), np.arange(39) % 2))
     ('9 rows are copies of earlier rows: with one in training and one in test an error is too good',)
     """
-    return (*filter(is_selection_note, data.notes), *_encoded(data), *_copies(data), *_forgotten_groups(data))
+    return (*caveats_of_columns(data), *_copies(data))
+
+
+def caveats_of_columns(data: "Dataset") -> tuple[str, ...]:
+    """The same without copies of rows, which a report has words of its own for."""
+    return (*filter(is_selection_note, data.notes), *_encoded(data), *_forgotten_groups(data))
 
 
 def _encoded(data: "Dataset") -> Iterator[str]:

@@ -14,6 +14,7 @@ from tamis.base.types import FloatArray
 from tamis.margins.boosted_lasso.boosting import boosted_lasso
 from tamis.margins.boosted_lasso.figure import lines, solutions
 from tamis.reproduce.blasso import BASIS, MOST, STEP, STEPS, circles, gaps, paper_unit, with_x11
+from tamis.reproduce.framework.figure_page import figure_page
 from tamis.reproduce.framework.study import Task
 from tamis.trees.figure import COLOURS
 
@@ -60,8 +61,7 @@ def measure(task: Task) -> dict[str, Any]:
 
 def page(numbers: dict[str, Any]) -> str:
     """Return a page of all figures that needs no other file; the same numbers give the same page."""
-    config = {"displaylogo": False, "responsive": True}
-    return str(draw(numbers).to_html(include_plotlyjs=True, div_id="figures", config=config))
+    return figure_page(draw(numbers))
 
 
 def draw(numbers: dict[str, Any]) -> go.Figure:

@@ -11,6 +11,7 @@ from plotly.subplots import make_subplots
 
 from tamis import scores
 from tamis.data.dataset import Dataset
+from tamis.reproduce.framework.figure_page import figure_page
 from tamis.reproduce.framework.study import Task
 from tamis.validation.whole import validate
 
@@ -86,8 +87,7 @@ def measure(task: Task, costs: Sequence[float] = COSTS, sizes: Sequence[int] = S
 
 def page(numbers: dict[str, Any]) -> str:
     """Return a page of all figures that needs no other file; the same numbers give the same page."""
-    config = {"displaylogo": False, "responsive": True}
-    return str(draw(numbers).to_html(include_plotlyjs=True, div_id="figures", config=config))
+    return figure_page(draw(numbers))
 
 
 def draw(numbers: dict[str, Any]) -> go.Figure:
