@@ -12,8 +12,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from tamis.base.mixed_columns import only_numbers
-from tamis.data.duplicates import equal_rows, too_large
+from tamis.data.duplicates import row_digests, too_large
 from tamis.data.encoded_targets import encoded_targets
 from tamis.data.selection_note import is_selection_note
 
@@ -67,7 +66,7 @@ def _copies(data: "Dataset") -> Iterator[str]:
     """Copies of rows that may be divided between training and test; rows of few values are equal by chance."""
     if not (_is_plain(data.X) or sp.issparse(data.X) or hasattr(data.X, "hash_rows")) or too_large(data.X):
         return
-    group = equal_rows(data.X)
+    group = np.unique(row_digests(data.X), return_inverse=True)[1]
     # Copies within one group of rows stay together in every split.
     own = np.arange(group.size) if data.groups is None else np.unique(data.groups, return_inverse=True)[1]
     parts = np.unique(np.column_stack([group, own]), axis=0)[:, 0]
@@ -123,4 +122,4 @@ def _by_chance(X: Any, group: np.ndarray) -> bool:
 
 
 def _is_plain(X: Any) -> bool:
-    return isinstance(X, np.ndarray) and only_numbers(X)
+    return isinstance(X, np.ndarray) and X.dtype.kind in "biuf"

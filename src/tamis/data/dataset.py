@@ -15,6 +15,7 @@ from tamis.base.task import Task, WantedTask, numeric_target
 from tamis.base.validation import encode_labels
 from tamis.data.caveats import caveats_of
 from tamis.data.column_plan import ColumnPlan
+from tamis.data.extreme_values import check_extremes
 from tamis.data.prefilter import Prefilter
 from tamis.data.target_task import with_task
 
@@ -145,6 +146,7 @@ class Dataset:
             # Rows are taken fold by fold, which only CSR does well among the sparse formats.
             found = replace(found, X=found.X.tocsr())
         _check_target(found)
+        check_extremes(found.X, found.feature_names, found.name)
         return found
 
     @property

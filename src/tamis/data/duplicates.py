@@ -49,7 +49,7 @@ def row_digests(X: Any) -> np.ndarray:
         height = max(1, _BLOCK // max(1, X.shape[1]))
         blocks = (np.asarray(X[first : first + height], dtype=np.float64) for first in range(0, X.shape[0], height))
         digests = (line for block in blocks for line in _lines(block))
-    return np.frombuffer(b"".join(one[:8] for one in digests), dtype=np.uint64)
+    return np.fromiter((int.from_bytes(one[:8], "little") for one in digests), dtype=np.uint64, count=X.shape[0])
 
 
 def equal_columns(X: Any) -> Codes:

@@ -42,7 +42,8 @@ def encoded_targets(X: FloatArray, y: np.ndarray, task: Task = "classify") -> np
     found = []
     width = max(1, _BLOCK // max(1, X.shape[0]))
     for first in range(0, X.shape[1], width):
-        means = X[:, first : first + width].mean(axis=0, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            means = X[:, first : first + width].mean(axis=0, dtype=np.float64)
         # The mean of such a column is the mean target.
         near = (np.abs(means[:, None] - truth.mean(axis=0)) <= _NEAR * scale).any(axis=1)
         found += [first + j for j in np.flatnonzero(near).tolist() if _is_encoded(X[:, first + j], truth, scale)]
