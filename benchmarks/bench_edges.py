@@ -1,9 +1,9 @@
-"""Numbers at the edge: what rank, validate and mine make of them - right, warned of or refused - and the memory of large tables.
+"""Numbers at the edge: what rank, validate and mine make of them, and the memory that large tables take.
 
     python -m benchmarks edges
 
-A score or a rate is shown where the values are taken, with "warns" where something was said; the sentence of the refusal otherwise.
-The peak of memory is that of a process of its own, less that of the same command on 20 rows and 2 columns.
+A score or an error is shown where the values are taken, with what was said beside it; else the sentence of the
+refusal. The peak of memory is that of a process of its own, less that of the same command on 20 rows and 2 columns.
 """
 
 import subprocess
