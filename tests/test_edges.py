@@ -1,13 +1,13 @@
-"""Numbers at the edge: each is right, warned of or refused by rank, validate and mine; never a traceback, never a NaN."""
+"""Numbers at the edge: rank, validate and mine are right, or warn, or refuse; never a traceback, never a NaN."""
 
 import tracemalloc
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from benchmarks import bench_edges as bench
 
 import tamis
-from benchmarks import bench_edges as bench
 from tamis.base.errors import DataError
 from tamis.data.extreme_values import TooSmall, check_extremes
 

@@ -34,6 +34,8 @@ def encoded_targets(X: FloatArray, y: np.ndarray, task: Task = "classify") -> np
     >>> encoded_targets(np.column_stack([rng.random(60), rates]), y)
     array([1])
     """
+    if not X.shape[0]:
+        return np.empty(0, dtype=np.intp)
     if task == "regress":
         truth = np.asarray(y, dtype=np.float64)[:, None]
         scale = float(np.ptp(truth)) or 1.0

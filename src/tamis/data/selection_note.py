@@ -96,15 +96,16 @@ def read_selection_note(path: "str | os.PathLike[str]") -> str | None:
     try:
         with path.open("rb") as file:
             magic = file.read(4)
+        more = ""
         if magic == b"PAR1":
-            note, suffix = _in_parquet(path), ""
+            found = _in_parquet(path)
         elif magic == b"PK\x03\x04":
-            note, suffix = _in_archive(path), ""
+            found = _in_archive(path)
         else:
-            note, suffix = _beside(path)
+            found, more = _beside(path)
     except OSError:
         return None
-    return None if note is None else f"{note}{suffix}"
+    return None if found is None else f"{found}{more}"
 
 
 def beside(path: Path) -> Path:

@@ -246,7 +246,7 @@ class Mined(Reported, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         known = self._fitted_rows
         own = None if known is None else known_rows(self._planned(X))
-        if own is not None and (count := int(np.isin(own, known).sum())):
+        if known is not None and own is not None and (count := int(np.isin(own, known).sum())):
             warnings.warn(
                 f"the model was fitted on {count} of these {own.size} rows, so the score is no estimate for new ones; "
                 "validation_ has one",
