@@ -12,7 +12,7 @@ from tamis.base.errors import DataError
 from tamis.data.extreme_values import TooSmall, check_extremes
 
 RIGHT = {"rank": "best column 0, score 0.62", "validate": "BER 0.2", "mine": "BER 0.2"}
-INFINITE = "refused: data: row {} is inf in column '1'; give a finite number"
+INFINITE = "refused: data: row {} holds infinity in column '1'; give a finite number"
 TOO_LARGE = "column 1 (counted from 0) contains infinity or values too large to square"
 TOO_SMALL = "warns: data: column '{}': all values are below 1e-150"
 ONE_ROW = "refused: data: class b has one row"
@@ -74,7 +74,7 @@ def test_the_extremes_of_a_sparse_matrix_are_found():
     with pytest.warns(TooSmall, match="data: column 'c': all values are below"):
         check_extremes(X, names, "data")
     X.data[3] = -np.inf
-    with pytest.raises(DataError, match="row 3 is -inf in column 'a'"):
+    with pytest.raises(DataError, match="row 3 holds -infinity in column 'a'"):
         check_extremes(X, names, "data")
 
 
