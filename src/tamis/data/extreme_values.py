@@ -23,10 +23,10 @@ def check_extremes(X: Any, names: np.ndarray, where: str) -> None:
 
     Examples
     --------
-    >>> check_extremes(np.array([[1.0, 2.0], [np.inf, 3.0]]), np.array(["age", "size"]), "people")
+    >>> check_extremes(np.array([[1.0, 2.0], [np.inf, 3.0]]), np.array(["age", "size"]), "p")
     Traceback (most recent call last):
     ...
-    tamis.base.errors.DataError: people: row 2 holds infinity in column 'age'; give a finite number, or NaN where it is unknown
+    tamis.base.errors.DataError: p: row 2 holds infinity in column 'age'; give a finite number, or NaN where it is unknown
     """
     values = X.data if sp.issparse(X) else X
     if not isinstance(values, np.ndarray):
