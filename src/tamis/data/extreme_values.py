@@ -26,7 +26,7 @@ def check_extremes(X: Any, names: np.ndarray, where: str) -> None:
     >>> check_extremes(np.array([[1.0, 2.0], [np.inf, 3.0]]), np.array(["age", "size"]), "p")
     Traceback (most recent call last):
     ...
-    tamis.base.errors.DataError: p: row 2 holds infinity in column 'age'; give a finite number, or NaN where it is unknown
+    tamis.base.errors.DataError: p: row 2 holds infinity in column 'age'; give a finite number, or NaN where unknown
     """
     values = X.data if sp.issparse(X) else X
     if not isinstance(values, np.ndarray):
@@ -76,7 +76,7 @@ def _is_small(values: np.ndarray) -> bool:
 
 
 def _refuse(value: float, row: int, column: Any, where: str) -> None:
-    what = "give a finite number, or NaN where it is unknown"
+    what = "give a finite number, or NaN where unknown"
     raise DataError(
         f"{where}: row {row + 1} holds {'-' if value < 0 else ''}infinity in column {str(column)!r}; {what}"
     )
