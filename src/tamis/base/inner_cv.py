@@ -120,6 +120,8 @@ def row_copies(key: FloatArray, weight: FloatArray) -> tuple[np.ndarray, FloatAr
     >>> row_copies(np.array([2.0, 1.0]), np.array([1.0, 2.0])), row_copies(np.array([2.0, 1.0]), np.array([0.5, 2.0]))
     ((array([1, 1, 0]), array([1., 1.])), (array([1, 0]), array([0.5, 2. ])))
     """
+    # The square of a length may overflow.
+    key = np.minimum(key, np.finfo(np.float64).max)
     largest = float(key.max())
     # Rounded, since a sum over the columns of a sparse matrix or of permuted ones differs in the last digits.
     order = np.argsort(np.round(key / largest, 9) if largest > 0 else key, kind="stable")

@@ -26,7 +26,7 @@ from tamis.cli.show import (
     reads_data,
     target_words,
 )
-from tamis.cli.validate import print_features
+from tamis.cli.validate import print_caveats, print_features
 from tamis.compose.plural import counted
 
 if TYPE_CHECKING:
@@ -271,6 +271,7 @@ def _print_choice(found: "Mined", dataset: "Dataset") -> None:
     print_line(
         f"  inner estimate: {metric.title} {figure(found.inner_estimate_.mean)}, optimism {figure(found.optimism_)}"
     )
+    print_caveats(validation.caveats)
     _print_offers(found)
     print_features(validation)
     print_line(f"  fitted on all rows it uses {used.size} of {found.n_features_in_} features{_roles(found, dataset)}:")

@@ -97,8 +97,9 @@ def select(
     from tamis.base.seeds import seeded
     from tamis.compose.catalog import entry
     from tamis.compose.recipe import completed_for, parse
-    from tamis.compose.selected_features import selected_features
+    from tamis.compose.selected_features import by_classes, selected_features
     from tamis.compose.streamed import StreamedTable, is_streamed
+    from tamis.data.selection_note import SelectionNote, beside, is_selection_note
     from tamis.data.write import check_ending, write
 
     written = parse(recipe)
@@ -144,11 +145,15 @@ def select(
         features = _with_labels(features, model, several)
     command = _command(data, recipe, target, kind == "classifier") + reading.words()
     command += "" if several is None else _several_words(several, own)
+    note = None
     if output is not None:
         import numpy as np
 
         unused = np.delete(dataset.feature_names, [row["column"] for row in features])
-        write(dataset.without(*unused), output)
+        selected_before = any(map(is_selection_note, dataset.notes))
+        if selected_before or (unused.size and by_classes(model, dataset.n_features)):
+            note = SelectionNote(str(chain), dataset.n_features, dataset.task)
+        write(dataset.without(*unused), output, note=note)
     if save is not None:
         from tamis.compose.model_file import card_of, save_model
 
@@ -168,6 +173,8 @@ def select(
     for path, what in ((output, "the data with these features only"), (save, "the model")):
         if path is not None:
             print_line(f"{what} is in {path}")
+    if note is not None and output is not None:
+        print_line(f"A note is in {'it' if output.suffix in ('.npz', '.parquet') else beside(output)}: {note}.")
     print_line(f"This is no error estimate; {command} gives one.")
 
 

@@ -301,6 +301,13 @@ def _print_estimates(found: "Validation") -> None:
         rows.append([metric.title, *map(_four, numbers)])
     columns = ["measure", "estimate", "standard error", "sd over folds", *(["if it leaked"] if leak else [])]
     print_table("", columns, rows, right=columns[1:])
+    print_caveats(found.caveats)
+
+
+def print_caveats(caveats: Sequence[str]) -> None:
+    """What makes the estimates above too good."""
+    for one in caveats:
+        print_line(f"beware: {one}")
 
 
 def print_features(found: Any) -> None:
@@ -333,12 +340,14 @@ def _print_leak(found: "Validation") -> None:
 
 
 def _print_many(found: "Validations", models: Sequence[Any]) -> None:
+    from tamis.validation.many import best_of_many
     from tamis.validation.plan import plan
 
     first, fits = found[0], plan(models).n_fits()
     steps = sum(len(getattr(model, "steps", [model])) for model in models)
     print_line(f"{len(models)} recipes, {first.split}, seed {first.seed}; {fits} fits a fold instead of {steps}")
     _print_ranking(found)
+    print_caveats([*best_of_many(len(found)), *found[0].caveats])
     _print_sizes(found)
     if len(found) > 1:
         print_line()

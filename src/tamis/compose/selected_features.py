@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from tamis.base.errors import TamisError
-from tamis.base.feature_tracking import Track, used_features
+from tamis.base.feature_tracking import Track, steps_of, used_features
+from tamis.base.meta_estimators import needs_classes
+from tamis.base.selector import Selector
 from tamis.compose.chain import to_text
 from tamis.data.dataset import Dataset
 
@@ -52,3 +54,24 @@ def selected_features(model: Any, data: Dataset) -> list[dict[str, Any]]:
             {"feature": str(data.feature_names[column]), "column": column, "rank": place, "score": score, **role}
         )
     return sorted(found, key=lambda row: (row["rank"] is None, row["rank"], row["column"]))
+
+
+def by_classes(model: Any, n_features: int) -> bool:
+    """Whether a fitted model selects its features by the target of the rows, itself or in a step before the last.
+
+    Examples
+    --------
+    >>> from tamis.compose.recipe import recipe
+    >>> X, y = np.array([[0.0, 5.0], [1.0, 5.0], [8.0, 5.0], [9.0, 6.0]]), [0, 0, 1, 1]
+    >>> [by_classes(recipe(text).fit(X, y), 2) for text in ("variance(1) | knn(1)", "cc(1) | knn(1)")]
+    [False, True]
+    """
+    *front, last = steps_of(model)
+    if any(needs_classes(step) for step in front) or isinstance(last, Selector):
+        return any(needs_classes(step) for step in (*front, last))
+    track = Track(np.arange(n_features))
+    for step in front:
+        track = track.after(step)
+    mask = used_features(model, n_features)
+    # Without a selection by classes in front, a column is lost in the last step, or does not matter to it.
+    return mask is None or track.origins is None or int(mask.sum()) < np.unique(track.origins).size

@@ -19,6 +19,7 @@ from tamis.data.chunks.chunked import Chunked
 from tamis.data.chunks.formats import is_folder_of_parquet, is_too_large, open_chunked
 from tamis.data.dataset import Dataset
 from tamis.data.reading import Reading
+from tamis.data.selection_note import read_selection_note
 from tamis.engines.progress import Wanted
 from tamis.streaming.columns import with_columns, with_rows
 from tamis.streaming.memory import default_limit
@@ -106,6 +107,9 @@ class StreamedTable:
             known = reading or Reading()
             reading = replace(known, drop=(*known.drop, group))
         table = open_chunked(path, target, reading)
+        if (note := read_selection_note(path)) is not None:
+            # Every table of this protocol is a frozen dataclass.
+            table = replace(table, notes=(*table.notes, note))  # type: ignore[type-var]
         limit = default_limit() if memory is None else memory
         return cls(table, StreamedTarget.of(table, reading, group), limit, engine or "local", progress)
 

@@ -13,7 +13,9 @@ from tamis.base.errors import DataError, TamisError
 from tamis.base.mixed_columns import columns_of, only_numbers
 from tamis.base.task import Task, WantedTask, numeric_target
 from tamis.base.validation import encode_labels
+from tamis.data.caveats import caveats_of
 from tamis.data.column_plan import ColumnPlan
+from tamis.data.extreme_values import check_extremes
 from tamis.data.prefilter import Prefilter
 from tamis.data.target_task import with_task
 
@@ -144,6 +146,7 @@ class Dataset:
             # Rows are taken fold by fold, which only CSR does well among the sparse formats.
             found = replace(found, X=found.X.tocsr())
         _check_target(found)
+        check_extremes(found.X, found.feature_names, found.name)
         return found
 
     @property
@@ -206,6 +209,11 @@ class Dataset:
     def probes(self) -> np.ndarray | None:
         """Mask of the features known to be useless, when it is known."""
         return None if self.roles is None else self.roles == "probe"
+
+    @cached_property
+    def caveats(self) -> tuple[str, ...]:
+        """What makes every error estimated on these rows too good, in sentences (:mod:`tamis.data.caveats`)."""
+        return caveats_of(self)
 
     @property
     def left_out(self) -> Mapping[str, str]:

@@ -146,7 +146,11 @@ def _loaded(data: "str | os.PathLike[str]", target: str | None, reading: "Readin
 
 def _of_path(path: Path, target: str | None, reading: "Reading", group: str | None) -> "Dataset":
     """The data set of a file or a folder; one of challenge files, or of rows to predict, keeps all columns."""
+    from tamis.data.selection_note import read_selection_note
+
     found = _read_counted(path, target, reading) or read(path, target, reading)
+    if (note := read_selection_note(path)) is not None:
+        found = replace(found, notes=(*found.notes, note))
     found = found if group is None else found.grouped_by(group)
     whole = isinstance(target, Sought) or (os.path.isdir(path) and not found.texts)
     return found if whole else _with_sense(found, reading)

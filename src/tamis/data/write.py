@@ -10,30 +10,42 @@ import numpy as np
 import polars as pl
 
 from tamis.base.errors import DataError
+from tamis.data.csv_text import escaped
 from tamis.data.dataset import Dataset
+from tamis.data.selection_note import ARRAY, KEY, SelectionNote, write_beside
 from tamis.kernels.temporary import partial_name
 
 
-def write(dataset: Dataset, path: Path) -> None:
+def write(dataset: Dataset, path: Path, *, note: SelectionNote | None = None) -> None:
     """Write a data set; the ending of the name decides the format.
 
     CSV and Parquet hold the features and the class column; .npz, for numbers only, also holds the mask of the probes
     and takes sparse data. The file appears complete or not at all.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    path : Path
+    note : SelectionNote, optional
+        How the columns were selected with the classes, which whoever reads the file will be told
+        (:mod:`tamis.data.selection_note`).
     """
     check_ending(path)
     suffixes = "".join(path.suffixes[-2:]).lower()
     with whole(path) as partial:
         if suffixes.endswith(".npz"):
-            _write_npz(dataset, partial)
+            _write_npz(dataset, partial, note)
         elif suffixes.endswith(".parquet"):
-            _frame(dataset).write_parquet(partial)
+            _frame(dataset).write_parquet(partial, metadata=None if note is None else {KEY: note.to_text()})
         else:
-            frame = _frame(dataset)
+            frame = escaped(_frame(dataset))
             with partial.open("wb") as file:
                 if suffixes.endswith(".gz"):
                     file.write(gzip.compress(frame.write_csv().encode(), compresslevel=6, mtime=0))
                 else:
                     frame.write_csv(file)
+    if not suffixes.endswith((".npz", ".parquet")):
+        write_beside(path, note)
 
 
 @contextmanager
@@ -70,10 +82,12 @@ def _frame(dataset: Dataset) -> pl.DataFrame:
     return frame.with_columns(pl.Series(dataset.target, dataset.y))
 
 
-def _write_npz(dataset: Dataset, path: Path) -> None:
+def _write_npz(dataset: Dataset, path: Path, note: SelectionNote | None) -> None:
     if isinstance(dataset.X, pl.DataFrame):
         raise DataError(f"{dataset.name}: has nominal columns; write it as .csv or .parquet")
     arrays: dict[str, Any] = {"y": dataset.y, "feature_names": dataset.feature_names.astype(str)}
+    if note is not None:
+        arrays[ARRAY] = np.array(note.to_text())
     if dataset.probes is not None:
         arrays["is_probe"] = dataset.probes
     if dataset.is_sparse:

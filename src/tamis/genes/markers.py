@@ -13,6 +13,7 @@ import polars as pl
 from tamis.base.errors import TamisError, quoted
 from tamis.base.types import Codes, FloatArray, Mask
 from tamis.base.validation import check_number, check_whole
+from tamis.data.csv_text import csv_text
 from tamis.data.write import write_text
 from tamis.genes.clustering import METRICS, hierarchical_clusters
 from tamis.genes.expression import Expression
@@ -119,7 +120,7 @@ class MarkerSearch:
 
     def write_table(self, path: str | os.PathLike[str]) -> None:
         """Write the table of all markers to a CSV file."""
-        write_text(Path(path), self.table().write_csv())
+        write_text(Path(path), csv_text(self.table()))
 
     @property
     def _last(self) -> int:

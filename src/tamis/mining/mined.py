@@ -1,6 +1,7 @@
 """The result of a search: a fitted model, its honest estimate, and all trials."""
 
 import shutil
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +14,12 @@ from sklearn.utils import RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from tamis.base.errors import TamisError
 from tamis.base.types import FloatArray
 from tamis.data.column_plan import ColumnPlan
 from tamis.data.column_sense import planned_rows
+from tamis.data.dataset import as_read
+from tamis.data.duplicates import row_digests, too_large
 from tamis.mining.substitutes import Substitutes
 from tamis.mining.trials import Trial, Trials
 from tamis.validation.display import Displayed, Reported
@@ -24,6 +28,8 @@ from tamis.validation.result import Estimate, Validation, figure
 
 #: Names of features that are printed.
 _NAMED = 30
+#: More rows are not known again.
+_MOST_ROWS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +104,10 @@ def _available(name: str) -> Any:
     return available_if(lambda self: hasattr(self.model, name))
 
 
+class FittedRows(UserWarning):
+    """A score on rows that the model was fitted on."""
+
+
 class Mined(Reported, ClassifierMixin, BaseEstimator):
     """The model that a search chose, fitted on all rows, with the honest estimate of the search.
 
@@ -141,6 +151,9 @@ class Mined(Reported, ClassifierMixin, BaseEstimator):
     substitutes_: Substitutes
     plan_: ColumnPlan
 
+    #: By what the rows that the model was fitted on are known again.
+    _fitted_rows: np.ndarray | None = None
+
     #: What the report needs besides; None for a result that was pickled or not made by :func:`tamis.mine`.
     _notes: Any = None
 
@@ -168,7 +181,8 @@ class Mined(Reported, ClassifierMixin, BaseEstimator):
             return repr(self)
         metric, used = self.validation_.metrics[0], self.features
         inner = f"{metric.title} {figure(self.inner_estimate_.mean)}, optimism {figure(self.optimism_)}"
-        lines = [self._answer(), f"recipe: {self.recipe_}", f"inner estimate: {inner}"]
+        warned = (f"beware: {one}" for one in self.validation_.caveats)
+        lines = [self._answer(), *warned, f"recipe: {self.recipe_}", f"inner estimate: {inner}"]
         lines += [
             f"{name}: {metric.title} {_error(one.validation)}, {one.selected_features.size} features: {one.recipe}"
             for name, one in self.models_.items()
@@ -188,11 +202,15 @@ class Mined(Reported, ClassifierMixin, BaseEstimator):
         )
 
     def fit(self, X: Any, y: Any) -> "Mined":
-        """Fit the chosen model on other rows; the search is not repeated, so the estimates do not hold for it."""
+        """Fit the chosen model on other rows; the search is not repeated, so the estimates do not hold for it.
+
+        A clone is refused: cross-validation would fit the recipe in every fold that rows of all folds have chosen.
+        """
+        self._refuse_clone()
         self.model.fit(self._planned(X), y)
         self.classes_ = self.model.classes_
         # A report of the search is not one of this model.
-        self._notes = None
+        self._fitted_rows, self._notes = known_rows(self._planned(X)), None
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -211,6 +229,30 @@ class Mined(Reported, ClassifierMixin, BaseEstimator):
         """Evidence for the classes."""
         check_is_fitted(self)
         return self.model.decision_function(self._planned(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy on new rows; a warning says so where the model was fitted on some of them."""
+        self._warn_of_fitted_rows(X)
+        return float(super().score(X, y, sample_weight))
+
+    def _refuse_clone(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise TamisError(
+                "a clone of the result of a search cannot be fitted: the rows of all folds have chosen its recipe, so "
+                "an error over folds would be too good; validation_ of the result has the honest one"
+            )
+
+    def _warn_of_fitted_rows(self, X: Any) -> None:
+        check_is_fitted(self)
+        known = self._fitted_rows
+        own = None if known is None else known_rows(self._planned(X))
+        if known is not None and own is not None and (count := int(np.isin(own, known).sum())):
+            warnings.warn(
+                f"the model was fitted on {count} of these {own.size} rows, so the score is no estimate for new ones; "
+                "validation_ has one",
+                FittedRows,
+                stacklevel=3,
+            )
 
     def _planned(self, X: Any) -> Any:
         """The features among the columns of a data frame, as in the search."""
@@ -259,8 +301,9 @@ class MinedRegressor(Mined):
 
     def fit(self, X: Any, y: Any) -> "MinedRegressor":
         """Fit the chosen model on other rows; the search is not repeated, so the estimates do not hold for it."""
+        self._refuse_clone()
         self.model.fit(self._planned(X), y)
-        self._notes = None
+        self._fitted_rows, self._notes = known_rows(self._planned(X)), None
         return self
 
     def predict(self, X: Any) -> FloatArray:
@@ -269,12 +312,22 @@ class MinedRegressor(Mined):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the variance of `y` that is explained (R squared)."""
+        self._warn_of_fitted_rows(X)
         return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type, tags.classifier_tags, tags.regressor_tags = "regressor", None, RegressorTags()
         return tags
+
+
+def known_rows(X: Any) -> np.ndarray | None:
+    """By what the rows of a model are known again; None where there are too many, or they are of another kind."""
+    try:
+        rows = as_read(X)
+        return None if rows.shape[0] > _MOST_ROWS or too_large(rows) else row_digests(rows)
+    except (TamisError, ValueError, TypeError):
+        return None
 
 
 def _error(validation: Validation) -> str:

@@ -17,7 +17,7 @@ from tamis.mining.budget import Clock
 from tamis.mining.data_traits import data_traits
 from tamis.mining.edits import Edits
 from tamis.mining.final_models import OFFERS, final_offers, honest_estimates, offer_results
-from tamis.mining.mined import Mined, MinedRegressor, Offered, Run, inner_estimate, leaderboard
+from tamis.mining.mined import Mined, MinedRegressor, Offered, Run, inner_estimate, known_rows, leaderboard
 from tamis.mining.offers import Offers, Prefer, Wishes
 from tamis.mining.run.store import Store
 from tamis.mining.runner import Batch, Progress, Runner
@@ -189,6 +189,7 @@ class Session:
         found.recipe_, found.selected_features_ = chosen.recipe, chosen.selected_features
         found.validation_, found.inner_estimate_ = chosen.validation, chosen.inner_estimate
         found.plan_ = data.plan
+        found._fitted_rows = known_rows(_safe_indexing(data.X, self._experiment.rows))
         if data.task == "classify":
             found.classes_ = data.classes
         found.n_features_in_ = data.n_features

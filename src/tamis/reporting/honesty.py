@@ -12,6 +12,7 @@ from tamis.base.task import Task
 from tamis.base.types import Mask
 from tamis.base.validation import canonical
 from tamis.compose.plural import counted
+from tamis.data.caveats import caveats_of_columns
 from tamis.data.dataset import Dataset
 from tamis.data.duplicates import equal_rows, too_large
 from tamis.reporting import class_warnings, numeric_warnings
@@ -79,7 +80,7 @@ def honesty(
     if permutation is not None:
         facts["permutation"] = {"value": permutation.observed, "p": permutation.pvalue, "null": permutation.null}
     checks = _CHECKS[data.task]
-    found: list[Remark] = [*_of_rows(data, checks), *_of_constants(data), *checks.of_columns(data)]
+    found: list[Remark] = [*_of_file(data), *_of_rows(data, checks), *_of_constants(data), *checks.of_columns(data)]
     found += [*checks.of_target(data), *_of_model(data, validation, used)]
     found += [] if validation is None else checks.of_estimate(validation, facts)
     order = sorted(found, key=lambda one: one[2] != "warning")
@@ -104,6 +105,13 @@ def _of_rows(data: Dataset, checks: ModuleType) -> Iterator[Remark]:
             "A row that is in training and test at once makes the error look smaller; remove copies, or group them.",
             "warning",
         )
+
+
+def _of_file(data: Dataset) -> Iterator[Remark]:
+    """What was done before the rows came here, which no fold can undo."""
+    for one in caveats_of_columns(data):
+        what, _, why = one.partition(": ")
+        yield f"{what[0].upper()}{what[1:]}.", f"{why[0].upper()}{why[1:]}.", "warning"
 
 
 def _of_constants(data: Dataset) -> Iterator[Remark]:

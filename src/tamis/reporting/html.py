@@ -122,9 +122,10 @@ def plotly_source() -> Markup:
 def policy(scripts: Sequence[str]) -> str:
     """What the page may do: run these scripts, style itself and show pictures that it holds.
 
-    Styles have no hashes, as plotly writes style elements whose text is not known beforehand.
+    Styles have no hashes, as plotly writes style elements whose text is not known beforehand. Nothing may be fetched:
+    a style, a picture, a frame or a script of another place is refused by the browser, whatever a name smuggles in.
     """
-    hashes = " ".join(f"'sha256-{b64encode(sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    hashes = " ".join(f"'sha256-{b64encode(sha256(s.encode()).digest()).decode()}'" for s in scripts) or "'none'"
     rules = ["default-src 'none'", f"script-src {hashes}", "style-src 'unsafe-inline'", "img-src data: blob:"]
     return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
 

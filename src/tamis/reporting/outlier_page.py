@@ -9,6 +9,7 @@ from tamis.data.write import write_text
 from tamis.outliers.explain import Explained
 from tamis.reporting.display_names import shown
 from tamis.reporting.figures_outliers import outlier_figure
+from tamis.reporting.html import policy
 from tamis.reporting.svg_drawing import svg
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -23,6 +24,7 @@ def outlier_page(explained: Explained) -> str:
     figures = [outlier_figure(explained, row, number) for number, row in enumerate(explained.rows)]
     drawn = environment.get_template("outliers.html").render(
         explained=explained,
+        policy=policy([]),
         rows=[
             (row, None if figure is None else Markup(svg(figure)), "" if figure is None else figure.note)
             for row, figure in zip(explained.rows, figures, strict=True)

@@ -7,6 +7,7 @@ from tamis.data.write import write_text
 from tamis.reporting.display_names import shown
 from tamis.reporting.figure_description import Figure
 from tamis.reporting.figures_series import choice_figures
+from tamis.reporting.html import policy
 from tamis.reporting.metric_text import metric_text
 from tamis.reporting.svg_drawing import svg
 from tamis.series.choice import VariableChoice
@@ -44,6 +45,7 @@ def choice_page(choice: VariableChoice) -> str:
     notes = "".join(f"<p>Note: {escape(note)}.</p>" for note in choice.notes)
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy([])}">
 <title>{escape(title)}</title><style>{_STYLE}</style></head><body>
 <main><h1>{escape(title)}</h1>
 {"".join(f"<p>{escape(sentence)}</p>" for sentence in choice.sentences())}

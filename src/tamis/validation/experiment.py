@@ -71,6 +71,8 @@ class Experiment:
 
     def _split(self) -> "Experiment":
         data = self.data
+        if data.task == "classify" and not isinstance(self.scheme, OfficialSplit):
+            _check_two_left(data)
         labels = stratify_by(data.y, data.task, self.scheme.folds)
         splits = self.scheme.splits(labels, groups=data.groups, parts=data.split, seed=self.seed)
         return replace(self, splits=tuple(splits))
@@ -139,6 +141,16 @@ class Experiment:
             fit_seconds=np.array([r.fit_seconds for r in folds]),
             predict_seconds=np.array([r.predict_seconds for r in folds]),
             source=self.data if self.given is None else self.given,
+        )
+
+
+def _check_two_left(data: Dataset) -> None:
+    """Refuse two classes of which one has a single row: without it there is nothing to learn from."""
+    classes, counts = np.unique(data.y, return_counts=True)
+    if classes.size == 2 and counts.min() == 1:
+        raise TamisError(
+            f"{data.name}: class {classes[counts.argmin()]!s} has one row; where it is a test row, the training rows "
+            "are of one class, so that no model can be fitted"
         )
 
 

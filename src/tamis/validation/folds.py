@@ -209,6 +209,8 @@ def _check_class_sizes(y: np.ndarray, folds: int) -> None:
     classes, sizes = np.unique(y, return_counts=True)
     least = int(sizes.argmin())
     name, size = classes[[least]].tolist()[0], int(sizes[least])
+    if sizes.max() == 1:
+        raise TamisError(f"every class has one row, {len(classes)} in all: none can be learned from another row")
     if sizes.max() < folds:
         raise TamisError(f"no class has {folds} rows for the {folds} folds; take {sizes.max()} folds or leave-one-out")
     if size < folds:

@@ -107,6 +107,7 @@ class Validations(Result, Sequence[Validation]):
             e = one.estimates[self.metric.name]
             uses = "" if one.mean_selected is None else f"  {one.mean_selected:g} features"
             lines.append(f"  {one.recipe:<{width}}  {figure(e.mean)} +- {figure(e.se)}{uses}")
+        lines += [f"beware: {one}" for one in (*best_of_many(len(self)), *self.validations[0].caveats)]
         return [*lines, *(f"  {recipe}: {why}" for recipe, why in list(self.failed.items())[:most])]
 
 
@@ -190,6 +191,18 @@ def validate_many(
         raise TamisError(next(iter(failed.values())))
     warn_again(result for outcome in outcomes if not isinstance(outcome, TamisError) for result in outcome)
     return Validations(tuple(validations), failed)
+
+
+def best_of_many(count: int) -> list[str]:
+    """The sentence on the first line of a ranking of so many models; none where there is one.
+
+    >>> best_of_many(1), best_of_many(40)[0][:38]
+    ([], 'the best of 40 looks better than it is')
+    """
+    if count < 2:
+        return []
+    choice = "these rows chose it; --nested (validate_nested) validates the choice"
+    return [f"the best of {count} looks better than it is, for {choice}"]
 
 
 def size_family(text: str) -> str:

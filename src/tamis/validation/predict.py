@@ -18,6 +18,7 @@ from tamis.compose.model_card import Card
 from tamis.compose.model_file import load_model
 from tamis.data.column_plan import ColumnPlan
 from tamis.data.column_sense import as_planned
+from tamis.data.csv_text import escaped
 from tamis.data.dataset import Dataset, as_read, unlabelled
 from tamis.data.fingerprint import fingerprint
 from tamis.data.load import Sought, load
@@ -65,7 +66,7 @@ class Predicted:
     def write_csv(self, path: str | PathLike[str]) -> None:
         """Write the table; the file appears whole or not at all."""
         with whole(Path(path)) as partial, partial.open("wb") as file:
-            self.table.drop("probability", strict=False).write_csv(file)
+            self.table.drop("probability", strict=False).pipe(escaped).write_csv(file)
 
 
 def predict(

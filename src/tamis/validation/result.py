@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -135,11 +136,16 @@ class Validation(Result, Reported):
     source: Dataset | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "source": None}
+        return {**vars(self), "caveats": self.caveats, "source": None}
 
     def summary(self) -> dict[str, Estimate]:
         """Mean, deviation and standard error of every metric."""
         return dict(self.estimates)
+
+    @cached_property
+    def caveats(self) -> tuple[str, ...]:
+        """What of the data makes the estimate too good, in sentences; none where the data is not known."""
+        return () if self.source is None else self.source.caveats
 
     @property
     def task(self) -> Task:
@@ -205,6 +211,7 @@ class Validation(Result, Reported):
             e = self.estimates[metric.name]
             spread = "" if np.isnan(e.sd) else f", sd {figure(e.sd)}"
             lines.append(f"  {metric.title:<{width}}  {figure(e.mean)} +- {figure(e.se)}{spread}")
+        lines.extend(f"beware: {one}" for one in self.caveats)
         lines.extend(self._about_features())
         if self.leak_checked:
             lines.append(self._about_leak())
@@ -233,6 +240,7 @@ class Validation(Result, Reported):
         content = {
             "layout": _LAYOUT,
             **{name: getattr(self, name) for name in (*as_it_is, "probe_share", "leak_checked", "optimism")},
+            "caveats": list(self.caveats),
             "metrics": {
                 metric.name: {
                     "title": metric.title,

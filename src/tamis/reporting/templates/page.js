@@ -553,8 +553,11 @@ function showPicked() {
   document.getElementById("distribution-about").textContent = figures.distribution[picked.number].caption;
 }
 
+/** A cell of CSV; text that a spreadsheet would take for a formula, also in quotes, gets an apostrophe in front. */
 function quoted(value) {
-  return typeof value === "string" ? `"${value.replaceAll('"', '""')}"` : String(value ?? "");
+  if (typeof value !== "string") return String(value ?? "");
+  const formula = /^(?:[=+@-].|[\t\r])/s.test(value) && Number.isNaN(Number(value));
+  return `"${formula ? "'" : ""}${value.replaceAll('"', '""')}"`;
 }
 
 function downloadTable(table) {
