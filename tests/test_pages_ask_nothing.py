@@ -7,7 +7,6 @@ from threading import Thread
 import numpy as np
 import polars as pl
 import pytest
-from plotly.graph_objects import Figure
 
 import tamis
 from browser import chromium, needs_chromium, opened
