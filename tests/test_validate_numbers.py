@@ -220,7 +220,7 @@ class TestSearch:
         assert 40 < found.validation_.estimates["rmse"].mean < 80
 
     def test_it_is_a_regressor(self, found) -> None:
-        X, y = problem()
+        X, y = problem(seed=1)
         assert is_regressor(found)
         assert not hasattr(found, "classes_")
         assert found.score(X, y) > 0.9
