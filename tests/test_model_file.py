@@ -27,16 +27,18 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from sampled import FEW_DRAWS
 from tamis.base.errors import DataError, TamisError
 from tamis.base.predictions import predict_rows
 from tamis.base.seeds import seeded
-from tamis.classify import KNN, NRBF, SSVTree
+from tamis.classify import KNN, NRBF, ConvexNet, SSVTree
 from tamis.compose.model_file import Card, card_of, load_model, save_model
 from tamis.compose.recipe import recipe, to_text
 from tamis.compose.sound import UnsoundError, check_sound
-from tamis.compose.trusted import RefusedError, check_types
+from tamis.compose.trial_prediction import check_prediction
+from tamis.compose.trusted import RefusedError, _nodes, check_types
 from tamis.data import load
 from tamis.data.dataset import Dataset
 from tamis.data.fingerprint import fingerprint
@@ -580,3 +582,36 @@ def test_a_card_needs_no_model_to_be_read():
     data = Dataset(*_rows(), np.array(list("abcdef")))
     card = card_of(KNN().fit(data.X, data.y), data)
     assert Card.from_json(card.to_json()) == card
+
+
+@pytest.mark.parametrize("spoilt", ["nodes", "values", "classes"])
+def test_a_tree_of_other_shapes_is_refused_before_it_is_made(spoilt, tmp_path):
+    # scikit-learn's tree reads lengths that such arrays do not have, which ends the process.
+    X, y = _rows()
+    model = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    path = tmp_path / "good.tamis"
+    save_model(path, model, card_of(model, X, y))
+    with zipfile.ZipFile(path) as archive:
+        card, packed = archive.read("card.json"), archive.read("model.skops")
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    (tree,) = (one for one in _nodes(json.loads(members["schema.json"])) if one["__loader__"] == "TreeNode")
+    arrays = tree["content"]["content"] | {"classes": tree["__reduce__"]["args"]["content"][1]}
+    np.save(spoilt_bytes := io.BytesIO(), np.arange(7) if spoilt == "classes" else np.array(7))
+    members[arrays[spoilt]["file"]] = spoilt_bytes.getvalue()
+    with zipfile.ZipFile(made := io.BytesIO(), "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    bad = _put(tmp_path, [("card.json", card), ("model.skops", made.getvalue())])
+    _refused(bad, "holds a tree whose arrays have shapes that no tree has")
+
+
+def test_a_trial_has_several_rows():
+    X, y = _rows()
+    model = ConvexNet().fit(X, y)
+    card = card_of(model, X, y)
+    check_prediction(model, card)
+    # With a number for each row instead of one for each row and class, a single row would pass.
+    model.coef_ = model.coef_[0]
+    with pytest.raises(UnsoundError, match="could not broadcast"):
+        check_prediction(model, card)

@@ -119,7 +119,7 @@ def test_a_model_that_fails_on_a_plain_row_is_refused(model: Any, spoil: Callabl
     load_model(tmp_path / "m")
     spoil(model)
     save_model(tmp_path / "m", model, card)
-    with pytest.raises(DataError, match=r"m: its model cannot be used: it fails on a row of 1 \(\w+Error: "):
+    with pytest.raises(DataError, match=r"m: its model cannot be used: it fails on rows of 1 \(\w+Error: "):
         load_model(tmp_path / "m")
 
 

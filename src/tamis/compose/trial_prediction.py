@@ -1,4 +1,4 @@
-"""Whether a loaded model predicts: it is tried on a row of ones, and one of zeros, before anybody relies on it."""
+"""Whether a loaded model predicts: it is tried on rows of ones, and on rows of zeros, before anybody relies on it."""
 
 import warnings
 from typing import Any
@@ -14,10 +14,12 @@ from tamis.compose.sound import UnsoundError
 
 #: Numbers that a trial row is made of; some transforms take no zeros, and some no value that was not in training.
 _VALUES = (1.0, 0.0)
+#: Equal rows of a trial: what has one value too few for each row passes for one row.
+_ROWS = 2
 
 
 def check_prediction(model: Any, card: Card) -> None:
-    """Try a loaded model on one row at a time; raises :class:`UnsoundError` where it fails on every one.
+    """Try a loaded model on two rows at a time; raises :class:`UnsoundError` where it fails on all of them.
 
     What contradicts itself in the state of a model, such as weights of fewer columns than the data has or fewer classes
     than the card lists, shows here and not in the middle of a prediction. An error in plain words about the row
@@ -29,7 +31,7 @@ def check_prediction(model: Any, card: Card) -> None:
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                _try(model, card, _row(card, value))
+                _try(model, card, _rows(card, value))
         except TamisError:
             return
         except MemoryError:
@@ -38,27 +40,27 @@ def check_prediction(model: Any, card: Card) -> None:
             failure = failure or f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"[:200]
         else:
             return
-    raise UnsoundError(f"it fails on a row of {_VALUES[0]:g} ({failure})")
+    raise UnsoundError(f"it fails on rows of {_VALUES[0]:g} ({failure})")
 
 
-def _row(card: Card, value: float) -> Any:
-    """One row with the value in every column of numbers, and the first level in nominal ones."""
+def _rows(card: Card, value: float) -> Any:
+    """Rows with the value in every column of numbers, and the first level in nominal ones."""
     if card.nominal:
         first = {name: levels[0] for name, levels in card.levels.items() if levels}
         cells = {name: first.get(name, "") if kind == "nominal" else value for name, kind in card.columns.items()}
-        return pl.DataFrame({name: [cell] for name, cell in cells.items()})
-    row = np.full((1, len(card.columns)), value)
-    return sp.csr_array(row) if "word" in card.columns.values() else row
+        return pl.DataFrame({name: [cell] * _ROWS for name, cell in cells.items()})
+    rows = np.full((_ROWS, len(card.columns)), value)
+    return sp.csr_array(rows) if "word" in card.columns.values() else rows
 
 
-def _try(model: Any, card: Card, row: Any) -> None:
+def _try(model: Any, card: Card, rows: Any) -> None:
     if not hasattr(model, "predict"):
-        if model.transform(row).shape[0] != 1:
+        if model.transform(rows).shape[0] != _ROWS:
             raise ValueError("it returns another number of rows")
         return
-    predicted = predict_rows(model, row)
-    if np.shape(predicted.labels)[:1] != (1,):
+    predicted = predict_rows(model, rows)
+    if np.shape(predicted.labels)[:1] != (_ROWS,):
         raise ValueError("it returns another number of predictions")
     shares = predicted.probabilities
-    if card.task == "classify" and shares is not None and shares.shape != (1, len(card.classes)):
+    if card.task == "classify" and shares is not None and shares.shape != (_ROWS, len(card.classes)):
         raise ValueError("its probabilities are not those of its classes")

@@ -89,21 +89,60 @@ def check_types(packed: bytes) -> None:
     with ZipFile(BytesIO(packed)) as archive:
         _check_size(archive, len(packed))
         schema = json.loads(archive.read("schema.json"))
+        shapes = {name: _shape(archive.read(name)) for name in archive.namelist()}
+    nodes = list(_nodes(schema))
     named = {**_NODES, "ObjectNode": _own_types(), "LossNode": _losses()}
-    for node, kind in sorted(set(_nodes(schema))):
+    for node, kind in sorted({_type_of(one) for one in nodes}):
         known = kind in named.get(node, ())
         if not known and not (node in _OF_SKLEARN and kind.startswith("sklearn.")):
             raise RefusedError(f"holds {kind[:100]!r} (as {node[:40]}), which is no part of a model")
+    _check_trees(nodes, shapes)
 
 
-def _nodes(schema: Any) -> Iterator[tuple[str, str]]:
-    """The node and the type of each object, anywhere in the schema."""
+def _check_trees(nodes: list[dict[str, Any]], shapes: dict[str, tuple[int, ...] | None]) -> None:
+    """Refuse a tree of scikit-learn whose arrays have other shapes than it takes for granted when it is made."""
+    same: dict[Any, set[Any]] = {}
+    for one in nodes:
+        # Of objects with one number only the first is made.
+        same.setdefault(one.get("__id__"), set()).add(str(one.get("file")))
+
+    def shape(one: Any) -> tuple[int, ...]:
+        found = shapes.get(str(one["file"])) if len(same[one.get("__id__")]) == 1 else None
+        return () if found is None else found
+
+    for tree in nodes:
+        if tree["__loader__"] != "TreeNode":
+            continue
+        try:
+            _, n_classes, n_outputs = tree["__reduce__"]["args"]["content"]
+            content = tree["content"]["content"]
+            sizes, values = shape(n_classes), shape(content["values"])
+            fits = len(shape(content["nodes"])) == 1 and len(values) == 3 and sizes == (int(n_outputs["content"]),)
+        except (KeyError, TypeError, ValueError):
+            fits = False
+        if not fits:
+            raise RefusedError("holds a tree whose arrays have shapes that no tree has")
+
+
+def _shape(content: bytes) -> tuple[int, ...] | None:
+    """The shape of an array in a file; None for other content."""
+    if not content.startswith(b"\x93NUMPY"):
+        return None
+    return _head(BytesIO(content))[0]
+
+
+def _type_of(node: dict[str, Any]) -> tuple[str, str]:
+    return str(node["__loader__"]), f"{node.get('__module__')}.{node.get('__class__')}"
+
+
+def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
+    """The nodes of all objects, anywhere in the schema."""
     waiting = [schema]
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
             if "__loader__" in one:
-                yield str(one["__loader__"]), f"{one.get('__module__')}.{one.get('__class__')}"
+                yield one
             waiting.extend(one.values())
         elif isinstance(one, list):
             waiting.extend(one)
@@ -135,8 +174,14 @@ def _check_size(archive: ZipFile, size: int) -> None:
 
 def _check_array(file: IO[bytes], size: int) -> None:
     """Refuse an array whose head asks for more memory than its bytes fill."""
+    shape, dtype = _head(file)
+    if (asked := math.prod(shape) * dtype.itemsize) > size and not dtype.hasobject:
+        raise RefusedError(f"would take {asked / 2**20:.3g} MB of memory for an array of {size / 2**20:.2g} MB")
+
+
+def _head(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """The shape and the type in the head of an array."""
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = read(file)
-    if (asked := math.prod(shape) * dtype.itemsize) > size and not dtype.hasobject:
-        raise RefusedError(f"would take {asked / 2**20:.3g} MB of memory for an array of {size / 2**20:.2g} MB")
+    return shape, dtype
