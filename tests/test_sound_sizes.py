@@ -22,7 +22,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from tamis.base.errors import DataError
-from tamis.classify import KNN
+from tamis.classify import KNN, MDLHistogram
 from tamis.compose.model_file import card_of, load_model, save_model
 from tamis.compose.sound import UnsoundError, check_sound
 from tamis.compose.sound_sizes import contradiction
@@ -47,6 +47,7 @@ SOUND: list[Any] = [
     KNeighborsClassifier(),
     KNN(3),
     KNNRegressor(3),
+    MDLHistogram(),
 ]
 
 
@@ -94,6 +95,8 @@ SPOILT: list[tuple[Any, Callable[[Any], None]]] = [
     (KNN(3), put("_targets", lambda t: t + 1)),
     (KNN(3), put("n_neighbors_", lambda _: 10**9)),
     (KNNRegressor(3), put("n_neighbors_", lambda _: 0)),
+    (MDLHistogram(), put("weight_", lambda levels: [*levels[:-1], levels[-1][:-1]])),
+    (MDLHistogram(), put("weight_", lambda levels: [*levels[:-1], levels[-1][:, :-1]])),
 ]
 
 

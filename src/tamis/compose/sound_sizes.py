@@ -22,6 +22,7 @@ from sklearn.ensemble import (
 from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
+from tamis.classify.mdl_histogram.mdl_histogram import MDLHistogram
 from tamis.neighbours.nearest_rows import NearestRows
 
 
@@ -142,6 +143,16 @@ def _of_nearest_rows(model: Any) -> str | None:
     return None
 
 
+def _of_cells(model: Any) -> str | None:
+    # A place of a row is looked up among the keys of a level, and taken from the weights.
+    depths = len(model.halved_), len(model.keys_), len(model.weight_) - 1
+    sizes = [(1,), *(keys.shape for keys in model.keys_)], [weight.shape[:1] for weight in model.weight_]
+    widths = {weight.shape[1:] for weight in model.weight_}
+    if len(set(depths)) > 1 or sizes[0] != sizes[1] or widths != {(len(model.classes_),)}:
+        return "its cells are not those of its weights"
+    return None
+
+
 _CHECKS: dict[tuple[type, ...], Callable[[Any], str | None]] = {
     (SVC, NuSVC, SVR, NuSVR, OneClassSVM): _of_libsvm,
     (KMeans, MiniBatchKMeans, BisectingKMeans): _of_means,
@@ -151,4 +162,5 @@ _CHECKS: dict[tuple[type, ...], Callable[[Any], str | None]] = {
     (IsolationForest,): _of_isolation,
     (KNeighborsClassifier, RadiusNeighborsClassifier): _of_neighbours,
     (NearestRows,): _of_nearest_rows,
+    (MDLHistogram,): _of_cells,
 }
