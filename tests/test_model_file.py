@@ -615,3 +615,12 @@ def test_a_trial_has_several_rows():
     model.coef_ = model.coef_[0]
     with pytest.raises(UnsoundError, match="could not broadcast"):
         check_prediction(model, card)
+
+
+def test_a_trial_has_not_as_many_rows_as_classes():
+    X, y = _rows()
+    model = LogisticRegression().fit(X, y)
+    card = card_of(model, X, y)
+    model.coef_, model.intercept_ = np.vstack([model.coef_] * 2), model.intercept_ * np.ones((2, 1))
+    with pytest.raises(UnsoundError):
+        check_prediction(model, card)

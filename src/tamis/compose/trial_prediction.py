@@ -14,12 +14,10 @@ from tamis.compose.sound import UnsoundError
 
 #: Numbers that a trial row is made of; some transforms take no zeros, and some no value that was not in training.
 _VALUES = (1.0, 0.0)
-#: Equal rows of a trial: what has one value too few for each row passes for one row.
-_ROWS = 2
 
 
 def check_prediction(model: Any, card: Card) -> None:
-    """Try a loaded model on two rows at a time; raises :class:`UnsoundError` where it fails on all of them.
+    """Try a loaded model on a few equal rows at a time; raises :class:`UnsoundError` where it fails on all of them.
 
     What contradicts itself in the state of a model, such as weights of fewer columns than the data has or fewer classes
     than the card lists, shows here and not in the middle of a prediction. An error in plain words about the row
@@ -43,24 +41,31 @@ def check_prediction(model: Any, card: Card) -> None:
     raise UnsoundError(f"it fails on rows of {_VALUES[0]:g} ({failure})")
 
 
+def _n_rows(card: Card) -> int:
+    """More than one row, and not as many as classes or pairs of them, whose arrays would fit by chance."""
+    return max(2 * len(card.classes) + 1, 3)
+
+
 def _rows(card: Card, value: float) -> Any:
     """Rows with the value in every column of numbers, and the first level in nominal ones."""
+    n_rows = _n_rows(card)
     if card.nominal:
         first = {name: levels[0] for name, levels in card.levels.items() if levels}
         cells = {name: first.get(name, "") if kind == "nominal" else value for name, kind in card.columns.items()}
-        return pl.DataFrame({name: [cell] * _ROWS for name, cell in cells.items()})
-    rows = np.full((_ROWS, len(card.columns)), value)
+        return pl.DataFrame({name: [cell] * n_rows for name, cell in cells.items()})
+    rows = np.full((n_rows, len(card.columns)), value)
     return sp.csr_array(rows) if "word" in card.columns.values() else rows
 
 
 def _try(model: Any, card: Card, rows: Any) -> None:
+    n_rows = _n_rows(card)
     if not hasattr(model, "predict"):
-        if model.transform(rows).shape[0] != _ROWS:
+        if model.transform(rows).shape[0] != n_rows:
             raise ValueError("it returns another number of rows")
         return
     predicted = predict_rows(model, rows)
-    if np.shape(predicted.labels)[:1] != (_ROWS,):
+    if np.shape(predicted.labels)[:1] != (n_rows,):
         raise ValueError("it returns another number of predictions")
     shares = predicted.probabilities
-    if card.task == "classify" and shares is not None and shares.shape != (_ROWS, len(card.classes)):
+    if card.task == "classify" and shares is not None and shares.shape != (n_rows, len(card.classes)):
         raise ValueError("its probabilities are not those of its classes")
