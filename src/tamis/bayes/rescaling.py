@@ -11,7 +11,7 @@ from tamis.bayes.priors import Priors
 #: Deviations of the moves of a log precision; each move draws one of them.
 _STEPS = (0.3, 1.0, 3.0)
 
-#: Groups of inputs that are moved in a round; where there are more, so many are drawn.
+#: Groups of inputs that are moved in a round; where there are more, this many are drawn.
 _GROUPS = 50
 
 

@@ -103,7 +103,7 @@ def _forgotten_groups(data: "Dataset") -> Iterator[str]:
 
 
 def _by_chance(X: Any, group: np.ndarray) -> bool:
-    """Whether so many equal rows would come from columns drawn row by row, each by itself."""
+    """Whether this number of equal rows would come from columns drawn row by row, each by itself."""
     sizes = np.bincount(group).astype(np.float64)
     pairs, all_pairs = float((sizes * (sizes - 1)).sum()) / 2, group.size * (group.size - 1) / 2
     limit = pairs / (_BEYOND_CHANCE * all_pairs)

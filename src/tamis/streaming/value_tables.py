@@ -69,7 +69,7 @@ class Counter:
 
 
 def cuts_of(values: FloatArray, bins: int = BINS) -> FloatArray:
-    """Cuts halfway between all different values, or at so many quantiles; infinite where there are fewer.
+    """Cuts halfway between all different values, or at a number of quantiles; infinite where there are fewer.
 
     >>> cuts_of(np.array([3.0, 1.0, 1.0, np.nan]), bins=4)
     array([ 2., inf, inf])

@@ -194,7 +194,7 @@ def validate_many(
 
 
 def best_of_many(count: int) -> list[str]:
-    """The sentence on the first line of a ranking of so many models; none where there is one.
+    """The sentence on the first line of a ranking of several models; none where there is one.
 
     >>> best_of_many(1), best_of_many(40)[0][:38]
     ([], 'the best of 40 looks better than it is')

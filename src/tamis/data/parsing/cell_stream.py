@@ -27,7 +27,7 @@ class Batches:
         self._rest: Iterator[Rows] | None = read()
 
     def first(self, rows: int) -> list[Rows]:
-        """Batches that have so many rows, fewer where the file ends."""
+        """Batches of this many rows, fewer where the file ends."""
         found, rest = (self._begun, self._rest) if self._rest is not None else ([], self._read())
         while sum(len(batch.starts) for batch in found) < rows and (batch := next(rest, None)) is not None:
             found.append(batch)

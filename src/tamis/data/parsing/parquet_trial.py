@@ -171,7 +171,7 @@ def content_is_readable(content: bytes) -> bool:
 
 
 def file_is_readable(path: Path, batches: int) -> bool:
-    """Whether another process can read a file in so many batches."""
+    """Whether another process can read a file in a number of batches."""
     name = os.fsencode(path.absolute())
     # The end of a line ends a request.
     if b"\n" in name:
