@@ -44,7 +44,7 @@ CLASSIFIERS = {
     "svm(linear)": "a linear support vector machine",
     "knn(5)": "the 5 nearest neighbours",
 }
-STAGES = ("base", "select", "classify", "tune", "substitute", "confirm", "ensemble")
+STAGES = ("base", "select", "classify", "tune", "substitute", "narrow", "confirm", "ensemble")
 SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
 METRIC = {"name": "ber", "title": "BER", "better": "low"}
 FOLDS = 10

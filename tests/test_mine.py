@@ -28,7 +28,7 @@ from tamis.mining.run.store import Store
 from tamis.mining.runner import Progress
 from tamis.mining.search import mine
 from tamis.mining.search_state import RemainingWork, Request
-from tamis.mining.stages import _settings, _varied
+from tamis.mining.stages import _settings, _varied, narrow
 from tamis.mining.template import Template
 from tamis.mining.trials import Trial, Trials, inner_folds
 from tamis.mining.variation import Candidate
@@ -442,27 +442,28 @@ def test_the_clock_of_a_budget() -> None:
 
 def test_what_is_reserved_moves_the_ends_of_the_stages() -> None:
     clock = Clock(Budget(100.0), timer=Timer())
-    assert clock.left_of("tune") == clock.left_of("confirm") == 94.0
+    assert clock.left_of("narrow") == clock.left_of("confirm") == 94.0
     clock.reserve(confirm=7.0, final=20.0)
-    assert clock.left_of("tune") == pytest.approx(67.0)
+    assert clock.left_of("narrow") == pytest.approx(67.0)
     assert clock.left_of("confirm") == clock.left_of("ensemble") == pytest.approx(74.0)
     # However much it takes, most of the time is for the search.
     clock.reserve(confirm=1e6, final=1e6)
-    assert clock.left_of("tune") == pytest.approx(94.0 * (1 - 0.15 - 0.25))
+    assert clock.left_of("narrow") == pytest.approx(94.0 * (1 - 0.15 - 0.25))
 
 
 def test_the_stages_of_a_phase_share_its_time() -> None:
     timer = Timer()
     clock = Clock(Budget(100.0), timer=timer)
     clock.enter(share=0.5)
-    assert clock.left_of("tune") == pytest.approx(47.0)
+    assert clock.left_of("narrow") == pytest.approx(47.0)
     clock.reserve(confirm=0.0, final=7.0)
-    assert (clock.reserved, clock.left_of("tune")) == (7.0, pytest.approx(40.0))
+    assert (clock.reserved, clock.left_of("narrow")) == (7.0, pytest.approx(40.0))
     # What the first phase needs at the end of the run is kept for it.
     timer.now += 44.0
     clock.enter(44.0, keep=clock.reserved)
-    assert clock.left_of("tune") == clock.left_of("confirm") == pytest.approx(94.0 - 44.0 - 7.0)
+    assert clock.left_of("narrow") == clock.left_of("confirm") == pytest.approx(94.0 - 44.0 - 7.0)
     assert clock.left_of("base") == pytest.approx(0.33 * 43.0)
+    assert clock.left_of("tune") == clock.left_of("substitute") == pytest.approx(0.9 * 43.0)
     assert clock.left_with_tolerance == pytest.approx(43.0 + 6.0 + 7.0)
     # A phase that begins too late has no time, and not less than none.
     clock.enter(99.0)
@@ -477,7 +478,7 @@ def test_a_first_look_may_take_longer_than_its_stage() -> None:
     assert Request("base", (), ()).until(clock) == pytest.approx(begin + 0.33 * 94.0)
     assert Request("base", (), (), beyond="first look").until(clock) == pytest.approx(begin + 0.65 * 94.0)
     # It has never less time than its stage.
-    assert Request("tune", (), (), beyond="first look").until(clock) == pytest.approx(begin + 94.0)
+    assert Request("narrow", (), (), beyond="first look").until(clock) == pytest.approx(begin + 94.0)
     assert Request("base", (), (), beyond="first look").until(Clock(Budget(None, 3))) is None
 
 
@@ -666,6 +667,37 @@ def test_what_is_tuned_differs_in_its_classifier_and_in_its_selection() -> None:
     assert [str(one.closed) for one in _varied(tried, 4)] == [texts[0], texts[3], texts[2], texts[4]]
     assert [str(one.closed) for one in _varied(tried, 9)][-1] == texts[1]
     assert _varied([], 4) == []
+
+
+def test_the_best_models_of_all_families_are_tried_with_fewer_columns() -> None:
+    texts = ["cc(40) | knn(3)", "cc(30) | knn(3)", "ssv(2) | knn(3)", "ssv_tree(8) | nrbf", "knn(3)"]
+    ranges = {"cc": "cc(geom(1, 100))", "ssv": "ssv(geom(1, 100))"}
+    tried = []
+    for text in texts:
+        open_ = ranges.get(text.split("(")[0], text.split(" |")[0]) + text[text.find(" |") :] if " |" in text else text
+        tried.append(Trial(text, "tune", Candidate(Template.of(parse(open_)), Template.of(parse(text)))))
+    added: list[str] = []
+
+    def add(stage: str, candidates: list[Candidate]) -> list[str]:
+        new = [str(one.closed) for one in candidates if str(one.closed) not in [*texts, *added]]
+        added.extend(new)
+        return new
+
+    state: Any = SimpleNamespace(
+        best=lambda: tried,
+        over=lambda stage: False,
+        add=add,
+        trials=SimpleNamespace(inner=SimpleNamespace(folds=(0, 1))),
+    )
+    requests = list(narrow(state))
+    assert [one.recipes for one in requests] == [
+        ("cc(22) | knn(3)",),
+        ("cc(20) | knn(3)", "ssv(1) | knn(3)", "cc(15) | knn(3)"),
+        ("cc(10) | knn(3)", "cc(8) | knn(3)"),
+    ]
+    assert {(one.stage, one.splits) for one in requests} == {("narrow", (0, 1))}
+    state.over = lambda stage: stage == "narrow"
+    assert not list(narrow(state))
 
 
 def test_a_classifier_is_tried_all_over_its_ranges_where_one_fit_serves_many_values() -> None:

@@ -78,6 +78,15 @@ def test_an_ensemble_does_not_undo_the_selection() -> None:
     assert 2 not in found.ensemble.members
 
 
+def test_useless_columns_do_not_come_in_with_a_member_that_a_smaller_one_surpasses() -> None:
+    known = made(np.array([0.92, 0.9, 0.85, 0.6]), np.array([10.0, 10.0, 9.0, 10.0]), n_rows=600)
+    wider = replace(known, sizes=np.array([10.0, 12.0, 9.0, 10.0]), families=("a", "a", "b", "b"))
+    for library, inside in ((known, True), (wider, False)):
+        ensemble = ClassChooser(library, BER).choose().ensemble
+        assert ensemble is not None
+        assert (1 in ensemble.members) == inside
+
+
 def test_offers_that_cannot_be_fitted_in_time_are_not_made() -> None:
     known = replace(made(np.array([0.95, 0.9, 0.9, 0.9])), seconds=np.array([100.0, 1.0, 1.0, 1.0]))
     found = ClassChooser(known, BER, seconds=2.0).choose()

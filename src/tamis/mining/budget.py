@@ -20,8 +20,9 @@ _ENDS = {
     "classify": 0.60,
     "templates": 0.51,
     "first look": 0.65,
-    "tune": 1.0,
-    "substitute": 1.0,
+    "tune": 0.9,
+    "substitute": 0.9,
+    "narrow": 1.0,
 }
 
 #: Share of the whole time that the searches leave unused: for the honest estimate, for substitutes, and as a margin.

@@ -209,7 +209,7 @@ class Chooser:
     ) -> Any:
         """The ensemble that is within the limits; None where no two models may be combined."""
         most = max(_MORE_COLUMNS * part.sizes[single], _FEW_COLUMNS * part.n_features)
-        able = np.flatnonzero(part.sizes <= most)[:CANDIDATES]
+        able = np.flatnonzero((part.sizes <= most) & ~_surpassed(part, losses @ weight))[:CANDIDATES]
         if able.size < 2 or not self.combines:
             return None
         found = self._combined(part.models(able), fitted[able], losses[able], weight, self.seed + sample)
@@ -306,6 +306,24 @@ class NumberChooser(Chooser):
 
     def _combined(self, part: Any, fitted: Any, losses: FloatArray, weight: FloatArray, seed: int) -> Any:
         return select_numbers(fitted, weight, absolute=self.absolute, seed=seed)
+
+
+def _surpassed(part: Library, losses: FloatArray) -> Mask:
+    """The models of which another of the same family has fewer columns and no greater loss.
+
+    As members they would bring in useless columns and nothing else.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> part = SimpleNamespace(families=("cc", "cc", "cc", "ig"), sizes=np.array([9.0, 5.0, 2.0, 9.0]))
+    >>> _surpassed(part, np.array([3.0, 2.0, 4.0, 5.0]))
+    array([ True, False, False, False])
+    """
+    codes = np.unique([repr(one) for one in part.families], return_inverse=True)[1]
+    alike = codes[:, None] == codes
+    found: Mask = (alike & (part.sizes < part.sizes[:, None]) & (losses <= losses[:, None])).any(axis=1)
+    return found
 
 
 def chooser_of(library: Library, metric: Metric, wishes: Wishes, **options: Any) -> Chooser:

@@ -28,6 +28,7 @@ _STAGES = {
     "templates": "the given templates",
     "tune": "tuning",
     "substitute": "substituting parts",
+    "narrow": "fewer features in the best models",
     "confirm": "evaluating the best on more folds",
     "ensemble": "committees",
     "last": "one recipe, because time is short",

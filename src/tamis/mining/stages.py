@@ -29,6 +29,7 @@ from tamis.mining.variation import (
     middle,
     neighbours,
     with_classifier,
+    with_fewer_columns,
     with_preparation,
     with_selection,
 )
@@ -60,6 +61,9 @@ _WAVES = (2, 4, 6, 8)
 _LINEAR: Boundary = "linear"
 _CURVED: tuple[Boundary, ...] = ("kernel", "local")
 
+#: Families of which the best model is tried with fewer columns, and the shares of its columns.
+_NARROWED, _NARROWER = 8, (0.75, 0.5, 0.25)
+
 #: Members of a committee of one model's copies.
 _MEMBERS = 9
 
@@ -88,6 +92,7 @@ def stages(state: SearchState) -> Stage:
             break
         better = _top(state) > best
         idle = 0 if better or state.clock.budget.seconds is not None else idle + 1
+    yield from narrow(state)
     # The best of every family on all repeats of the folds, the most promising first.
     yield from evaluate(state, "confirm", state.shortlist(), state.trials.inner.all, _CONFIRMED)
     yield from committees(state)
@@ -238,6 +243,21 @@ def substitute(state: SearchState) -> Stage:
         return
     promising, classifiers = _varied(state.best(), _PROMISING), list(_best_classifiers(state).values())
     yield from race(state, "substitute", [list(neighbours(c, state.space, classifiers)) for c in promising])
+
+
+def narrow(state: SearchState) -> Stage:
+    """Fewer columns in the best models: some classifiers lose so little by useless ones that nothing else drops them.
+
+    Families that were found late have only sizes that suited others.
+    """
+    best = [one.candidate for one in distinct(state.best(), _NARROWED) if one.candidate is not None]
+    for share in _NARROWER:
+        if state.over("narrow"):
+            return
+        fewer = [found for one in best if (found := with_fewer_columns(one, share)) is not None]
+        added = state.add("narrow", fewer)
+        if added:
+            yield Request("narrow", tuple(added), state.trials.inner.folds)
 
 
 def committees(state: SearchState) -> Stage:

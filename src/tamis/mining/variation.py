@@ -9,7 +9,7 @@ from tamis.base.search_range import Range
 from tamis.compose.catalog import part_for
 from tamis.compose.chain import Call
 from tamis.mining.space import Calls, Space
-from tamis.mining.template import Template, filled, grid, slots, spread
+from tamis.mining.template import Template, filled, grid, slots, spread, value_at
 
 #: Numbers of components that are tried where a projection follows a selection.
 _COMPONENTS = (2, 5, 20)
@@ -48,6 +48,31 @@ def with_preparation(candidate: Candidate, preparation: Calls) -> Candidate:
     """The model with another preparation, in the middle of its ranges."""
     closed = grid(Template(preparation, (), ()), 1, 1)[0].prepare
     return Candidate(replace(candidate.open, prepare=preparation), replace(candidate.closed, prepare=closed))
+
+
+def with_fewer_columns(candidate: Candidate, share: float) -> Candidate | None:
+    """The model with a share of the columns that it selects; None if no part has their number as an open argument.
+
+    Examples
+    --------
+    >>> from tamis.compose.recipe import parse
+    >>> cc = Candidate(*(Template.of(parse(f"cc({k}) | knn(3)")) for k in ("geom(1, 1000)", 20)))
+    >>> str(with_fewer_columns(cc, 0.75).closed)
+    'cc(15) | knn(3)'
+    """
+    domains = slots(candidate.open)
+    values = {path: value_at(candidate.closed, path) for path in domains}
+    begin, end = len(candidate.open.prepare), len(candidate.open.prepare) + len(candidate.open.select)
+    fewest = {
+        path: domain.low
+        for path, domain in domains.items()
+        if path[-1] == "k" and isinstance(domain, Range) and begin <= int(path[0]) < end
+    }
+    if not fewest:
+        return None
+    for path, least in fewest.items():
+        values[path] = max(round(share * values[path]), int(least))
+    return Candidate(candidate.open, filled(candidate.open, values))
 
 
 def neighbours(candidate: Candidate, space: Space, classifiers: Iterable[tuple[Calls, Calls]]) -> Iterator[Candidate]:
