@@ -635,6 +635,32 @@ def test_the_best_counts_though_time_ran_out_before_its_last_fold() -> None:
     assert leaderboard(trials)["recipe"].to_list() == ["through"]
 
 
+def test_a_first_look_far_behind_the_best_is_all_that_a_trial_gets() -> None:
+    folds = inner_folds(np.arange(4000), np.arange(4000) % 2, None, search=0, folds=5, seed=0)
+    trials = Trials(0, folds, all_metrics["ber"])
+
+    def put(text: str, first: float, every: float | None) -> Trial:
+        trials.add(text, "base", None)
+        trial = trials.by_recipe[text]
+        trial.values = dict.fromkeys(folds.first, -first)
+        if every is not None:
+            trial.values |= dict.fromkeys(folds.folds, -every)
+        return trial
+
+    seen = [put("near", 0.14, None), put("far", 0.40, None)]
+    for number, (first, every) in enumerate([(0.20, 0.18), (0.15, 0.12), (0.12, 0.11)]):
+        put(f"known {number}", first, every)
+    # Three trials do not show how far a first look may be off.
+    assert trials.within_reach(seen) == seen
+    put("known 3", 0.30, 0.29)
+    # The differences 0.02, 0.03, 0.01 and 0.01 deviate by about 0.01, and are 0.02 in the mean.
+    assert trials.within_reach(seen) == seen[:1]
+    for trial in trials.by_recipe.values():
+        if trial not in seen:
+            trial.values = dict.fromkeys(range(len(folds.splits)), -0.1)
+    assert trials.within_reach(seen) == seen
+
+
 def test_a_run_with_a_limit_of_time_is_read_as_it_was(tmp_path: Path) -> None:
     """Time decided what was tried; when the run is read again, long after, the same was tried and is chosen."""
     X, y = planted(60, 200)

@@ -173,6 +173,15 @@ def test_what_takes_long_is_tried_where_the_budget_is_many_times_as_long(task, m
     assert not tried(3_000)
 
 
+def test_what_takes_long_on_all_columns_is_tried_behind_a_selection() -> None:
+    def on_all_columns(seconds: float | None) -> bool:
+        found = space(replace(WIDE, n_rows=2_000, n_features=500), None, seconds)
+        assert "bayes_logistic" in {one[-1].name for one in found.classifiers}
+        return "bayes_logistic" in {classifier[-1].name for _, classifier in found.bases}
+
+    assert [on_all_columns(seconds) for seconds in (None, 90, 600)] == [False, False, True]
+
+
 def test_what_asks_about_every_column_with_the_values_of_many_rows_is_for_hundreds_of_columns() -> None:
     assert "importance" in names(space(replace(WIDE, n_features=200)))
     assert "importance" not in names(space(WIDE))

@@ -32,8 +32,8 @@ _ENSEMBLES: tuple[Role, ...] = ("fold_ensemble", "weighted_ensemble")
 _MANY_COLUMNS = 2_000
 
 #: Columns that a selection is taken to leave, and the largest share of the budget that one fit of a part may take which
-#: says on its card how long it takes.
-_FEW_COLUMNS, _ONE_FIT = 20, 1 / 40
+#: says on its card how long it takes. A search without a limit of time has the seconds of a short one here.
+_FEW_COLUMNS, _ONE_FIT, _SHORT = 20, 1 / 40, 120.0
 
 
 @dataclass(frozen=True)
@@ -122,10 +122,10 @@ def space(traits: DataTraits, edits: Edits | None = None, seconds: float | None 
 
 
 def _affordable(card: Part, traits: DataTraits, columns: int, seconds: float | None) -> bool:
-    """Whether a fit on this number of columns takes a small share of the time; without a limit there is no telling."""
+    """Whether a fit on this number of columns takes a small share of the time."""
     if card.fit_seconds is None:
         return True
-    return seconds is not None and card.fit_seconds(traits.n_rows, columns) <= _ONE_FIT * seconds
+    return card.fit_seconds(traits.n_rows, columns) <= _ONE_FIT * (_SHORT if seconds is None else seconds)
 
 
 class _Maker:

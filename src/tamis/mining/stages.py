@@ -101,7 +101,8 @@ def stages(state: SearchState) -> Stage:
 def race(state: SearchState, stage: str, waves: Iterable[Iterable[Candidate]]) -> Stage:
     """A first look at new recipes, wave after wave while there is time, then all folds of the best of them.
 
-    The first wave has one of every kind, and gets its look even if the time of the stage is over.
+    Those that are too far behind the best model of all go no further. The first wave has one of every kind, and is looked
+    at even if the time of the stage is over.
     """
     inner = state.trials.inner
     added: dict[str, None] = {}
@@ -117,7 +118,8 @@ def race(state: SearchState, stage: str, waves: Iterable[Iterable[Candidate]]) -
         # Time was too short for any of them, but the search needs one.
         yield Request("last", tuple(added)[:1], inner.first)
     seen = [one for one in state.trials.ranked(inner.first) if one.recipe in added]
-    yield from evaluate(state, stage, seen[: max(_FEWEST, round(_SURVIVORS * len(seen)))], inner.folds)
+    survivors = seen[: max(_FEWEST, round(_SURVIVORS * len(seen)))]
+    yield from evaluate(state, stage, state.trials.within_reach(survivors), inner.folds)
 
 
 def evaluate(

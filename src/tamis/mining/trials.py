@@ -31,6 +31,10 @@ _NEARLY = 3 / 4
 #: Fewest folds of a first look.
 _FIRST_FOLDS = 2
 
+#: Trials with a first look and all folds from which on it is known how far apart these are, and the standard deviations
+#: by which a first look may be behind.
+_KNOWN, _REACH = 4, 3.0
+
 
 @dataclass(frozen=True, eq=False)
 class InnerFolds:
@@ -239,6 +243,24 @@ class Trials:
         same = tuple(i for i in splits if i in best.values)
         finished = max((trial.mean(same) for trial in self.ranked(splits)), default=-np.inf)
         return same if best.mean(same) > finished else splits
+
+    def within_reach(self, trials: Sequence[Trial]) -> list[Trial]:
+        """Those with a first look that may still turn out to be the best.
+
+        How far the values of a first look are from those on all folds, apart from what all have in common, is known
+        from the trials that have both. A trial is out of reach if it is behind the best by more than three standard
+        deviations of this. None is while few trials have both, or where these agree exactly, as without any errors.
+        """
+        first, folds = self.inner.first, self.inner.folds
+        both = [one for one in self.by_recipe.values() if one.has(first) and one.has(folds)]
+        if len(both) < _KNOWN:
+            return list(trials)
+        noise = float(np.std([one.mean(folds) - one.mean(first) for one in both], ddof=1))
+        if noise == 0.0:
+            return list(trials)
+        values = {one.recipe: value for one, value in self.estimates()}
+        least = max(values.values()) - _REACH * noise
+        return [one for one in trials if values.get(one.recipe, -np.inf) >= least]
 
     def estimates(self) -> list[tuple[Trial, float]]:
         """The trials evaluated on all folds or at least in a first look, with their values, best first.

@@ -38,6 +38,14 @@ def _is_drawn(model: "BayesLogistic") -> bool:
     return model.method == "hmc"
 
 
+def _fit_seconds(rows: int, columns: int) -> float:
+    """About the processor seconds of a fit on dense columns.
+
+    Measured on 1000 x 100, 1000 x 500, 2000 x 500 and 300 x 2000: 0.2, 3, 5 and 0.7 s.
+    """
+    return 1.2e-8 * rows * min(rows, columns) ** 2
+
+
 class BayesLogistic(FromDraws, WeightedClassifier):
     """Linear evidence for the classes, each column with a prior precision that the data determine.
 
@@ -173,6 +181,7 @@ class BayesLogistic(FromDraws, WeightedClassifier):
         phrase="Bayesian logistic regression with automatic relevance determination",
         limits=Limits(rows=3_000, values=10_000_000),
         slow=True,
+        fit_seconds=_fit_seconds,
         boundary="linear",
         counterpart="ridge",
     )
