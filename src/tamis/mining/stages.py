@@ -101,8 +101,8 @@ def stages(state: SearchState) -> Stage:
 def race(state: SearchState, stage: str, waves: Iterable[Iterable[Candidate]]) -> Stage:
     """A first look at new recipes, wave after wave while there is time, then all folds of the best of them.
 
-    Those that are too far behind the best model of all go no further. The first wave has one of every kind, and is looked
-    at even if the time of the stage is over.
+    Those that are too far behind the best model of all go no further. The first wave has one of every kind, and gets a
+    look even if the time of the stage is over.
     """
     inner = state.trials.inner
     added: dict[str, None] = {}
