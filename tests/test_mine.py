@@ -27,7 +27,7 @@ from tamis.mining.run.packing import array_from_bytes
 from tamis.mining.run.store import Store
 from tamis.mining.runner import Progress
 from tamis.mining.search import mine
-from tamis.mining.search_state import RemainingWork, Request
+from tamis.mining.search_state import RemainingWork, Request, SearchState
 from tamis.mining.stages import _settings, _varied, narrow
 from tamis.mining.template import Template
 from tamis.mining.trials import Trial, Trials, inner_folds
@@ -484,8 +484,30 @@ def test_a_first_look_may_take_longer_than_its_stage() -> None:
 
 def test_the_remaining_work_depends_on_the_rows() -> None:
     remaining = RemainingWork(outer_splits=2.5, rows=200, last_rows=100)
-    assert remaining.fits(200) == pytest.approx(2.5 + 0.5**1.3)
-    assert remaining.fits(100) == pytest.approx(2.5 * 2**1.3 + 1)
+    assert remaining.fits(200, growth=1.3) == pytest.approx(2.5 + 0.5**1.3)
+    assert remaining.fits(100, growth=3.0) == pytest.approx(2.5 * 2**3 + 1)
+
+
+def test_dense_solvers_are_expected_to_take_longer_on_all_rows() -> None:
+    folds = inner_folds(np.arange(100), np.arange(100) % 2, None, search=0, folds=5, seed=0)
+    trials = Trials(0, folds, all_metrics["ber"])
+    state = SearchState(
+        trials,
+        SimpleNamespace(entry=entry),
+        Clock(Budget(None, 9)),
+        0,
+        np.arange(100) % 2,
+        None,
+        None,
+        1.0,  # type: ignore[arg-type]
+        RemainingWork(0.0, 100, 160),
+    )
+    for text, growth in (("cc(5) | knn(3)", 1.3), ("cc(5) | svm(linear)", 2.0), ("cc(5) | rlsc(linear)", 3.0)):
+        template = Template.of(parse(text))
+        trials.add(text, "base", Candidate(template, template))
+        trial = trials.by_recipe[text]
+        trial.alone = dict.fromkeys(folds.folds, 1.5)
+        assert state.seconds_after(trial) == pytest.approx(1.5 * (160 / 80) ** growth)
 
 
 def test_without_a_limit_of_time_nothing_is_ever_over() -> None:

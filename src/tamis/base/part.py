@@ -104,6 +104,8 @@ class Part:
     fit_seconds : callable, optional
         About the seconds of a fit on some numbers of rows and columns, for a part so expensive that the search must
         know before the first one: it tries the part where its time is many times as long, and else not.
+    growth : float
+        The power of the rows with which the seconds of a fit grow, where they are many.
     requires : tuple of str
         Packages of an extra without which the search leaves the part out.
     ranks_like : str
@@ -136,6 +138,7 @@ class Part:
     limits: Limits = Limits()
     slow: bool = False
     fit_seconds: Callable[[int, int], float] | None = None
+    growth: float = 1.3
     requires: tuple[str, ...] = ()
     ranks_like: str = ""
     ranks_like_on: tuple[Trait, ...] = ()

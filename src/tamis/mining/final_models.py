@@ -1,6 +1,7 @@
 """What a search ends with: the library of its models, what it offers of them, and the honest error of each offer."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -137,13 +138,14 @@ def _some(state: SearchState, splits: Sequence[int]) -> list[Trial]:
 def _chooser(
     state: SearchState, splits: Sequence[int], trials: Sequence[Trial], wishes: Wishes, groups: np.ndarray | None
 ) -> Chooser:
-    left, fits = state.clock.left_with_tolerance, state.remaining.fits(state.trials.inner.splits[splits[0]].train.size)
+    left = state.clock.left_with_tolerance
+    seconds = np.array([state.seconds_after(one) for one in trials])
     return chooser_of(
-        _library(state, splits, trials, groups),
+        replace(_library(state, splits, trials, groups), seconds=seconds),
         state.trials.metric,
         wishes,
         seed=spawn(state.seed, state.trials.number, _CHOICE),
-        seconds=np.inf if left is None else max(0.0, left) / fits,
+        seconds=np.inf if left is None else max(0.0, left),
         test_to_train=state.trials.inner.test_to_train,
         combines=part_for("weighted_ensemble").name in state.space.committees,
     )

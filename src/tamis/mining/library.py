@@ -30,7 +30,7 @@ class Library:
     sizes : array of shape (n_models,)
         Mean number of columns that the model uses; all if it is unknown.
     seconds : array of shape (n_models,)
-        Of a fit and its predictions, without shared work.
+        Of a fit and its predictions, or of all that follows if the model is chosen; without shared work.
     columns : tuple of tuples of int arrays or None
         The columns that each model uses in each split; None where they are unknown.
     n_features : int

@@ -109,7 +109,7 @@ class Chooser:
     wishes : Wishes
     seed : int
     seconds : float
-        Most seconds that one fit of an offer may take.
+        Most seconds of an offer, those of its models added up.
     test_to_train : float
         Test rows per training row.
     combines : bool

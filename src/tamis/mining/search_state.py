@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tamis.base.part import Part
 from tamis.base.types import Codes
+from tamis.compose.chain import Call
 from tamis.mining.budget import Clock
 from tamis.mining.space import Space
 from tamis.mining.trials import Trial, Trials
@@ -24,9 +26,6 @@ SHORTLIST = 16
 
 #: Best models for which time is reserved for the final fits: as many as an ensemble often has.
 _BEST = 5
-
-#: The seconds of a fit grow with about this power of the rows.
-_GROWTH = 1.3
 
 #: A family gets at most the remaining trials divided by this in a round.
 _ROUND = 9
@@ -68,9 +67,9 @@ class RemainingWork:
     rows: int
     last_rows: int
 
-    def fits(self, rows: int) -> float:
-        """Its time, in units of the time of a fit on some number of rows."""
-        return self.outer_splits * (self.rows / rows) ** _GROWTH + (self.last_rows / rows) ** _GROWTH
+    def fits(self, rows: int, growth: float) -> float:
+        """Its time, in units of that of a fit on some number of rows, which grows with a power of the rows."""
+        return self.outer_splits * (self.rows / rows) ** growth + (self.last_rows / rows) ** growth
 
 
 @dataclass(eq=False)
@@ -145,7 +144,8 @@ class SearchState:
         each = [seconds for i, seconds in trial.seconds.items() if every[i].train.size >= 0.9 * most]
         if not each:
             return 0.0
-        return self.load * float(np.mean(each)) * sum((every[i].train.size / most) ** _GROWTH for i in splits)
+        growth = self._growth(trial)
+        return self.load * float(np.mean(each)) * sum((every[i].train.size / most) ** growth for i in splits)
 
     def seconds_after(self, trial: Trial) -> float:
         """Estimated seconds after the searches if they choose this model."""
@@ -153,7 +153,13 @@ class SearchState:
         # The largest training sets predict the time of larger ones best.
         most = max(rows.values(), default=0)
         each = [seconds for i, seconds in trial.alone.items() if rows[i] >= 0.9 * most]
-        return float(np.mean(each)) * self.remaining.fits(most) if each else 0.0
+        return float(np.mean(each)) * self.remaining.fits(most, self._growth(trial)) if each else 0.0
+
+    def _growth(self, trial: Trial) -> float:
+        """The power of the rows with which the seconds of a model grow: the largest of its parts decides in the end."""
+        parts = () if trial.candidate is None else trial.candidate.closed.chain.parts
+        cards = [self.space.entry(one.name).card for one in parts if isinstance(one, Call)]
+        return max((card.growth for card in cards), default=Part.growth)
 
     def confirm_seconds(self) -> float:
         """Estimated seconds to evaluate the shortlist on all repeats."""

@@ -127,6 +127,7 @@ class SVR(SharedFit, WeightedRegressor):
         phrase=_phrase,
         boundary={"linear": "linear", "gaussian": "kernel"},
         counterpart="svm",
+        growth=2.0,
     )
     #: What kernels rest on is computed once.
     shared_parameters = ("kernel", "C", "epsilon", "sigma", "degree", "coef0")

@@ -177,6 +177,7 @@ class ConvexNet(SharedFit, WeightedClassifier):
         paper="Kovács and Kocsor 2005",
         phrase=_phrase,
         limits=Limits(rows=2_000),
+        growth=3.0,
         counterpart="svr",
     )
     #: One matrix of basis functions serves all of them, one search every sparsity.

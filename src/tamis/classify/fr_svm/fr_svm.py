@@ -166,6 +166,7 @@ class FRSVM(SharedFit, Classifier):
         # It predicts faster than svm, not better.
         searched=False,
         counterpart="svr",
+        growth=2.0,
     )
     #: One projection and one elimination serve every number of components that pairs use.
     shared_parameters = ("n_features",)

@@ -109,6 +109,7 @@ class NRBF(SharedFit, WeightedClassifier):
         paper="Parzen 1962; Grabczewski and Jankowski 2006, eq. 17-18",
         phrase=_phrase,
         limits=Limits(class_rows=3),
+        growth=2.0,
         boundary="local",
         counterpart="knn",
     )

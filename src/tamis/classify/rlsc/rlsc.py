@@ -193,6 +193,7 @@ class RLSC(SharedFit, WeightedClassifier):
         only={"sigma": ("kernel", "gaussian")},
         phrase=_phrase,
         limits=Limits(rows=2_000),
+        growth=3.0,
         boundary={"linear": "linear", "gaussian": "kernel"},
         counterpart="svr",
     )

@@ -165,6 +165,7 @@ class SVM(SharedFit, WeightedClassifier):
         phrase=_phrase,
         boundary={"linear": "linear", "gaussian": "kernel"},
         counterpart="svr",
+        growth=2.0,
     )
     #: What kernels rest on is computed once; the solutions for many costs are found along a path.
     shared_parameters = ("kernel", "C", "sigma", "degree", "coef0", "class_weight", "ridge", "multiclass")
