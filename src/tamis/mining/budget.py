@@ -20,8 +20,8 @@ _ENDS = {
     "classify": 0.60,
     "templates": 0.51,
     "first look": 0.65,
-    "tune": 0.9,
-    "substitute": 0.9,
+    "tune": 0.85,
+    "substitute": 0.85,
     "narrow": 1.0,
 }
 

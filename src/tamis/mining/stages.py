@@ -61,8 +61,8 @@ _WAVES = (2, 4, 6, 8)
 _LINEAR: Boundary = "linear"
 _CURVED: tuple[Boundary, ...] = ("kernel", "local")
 
-#: Families of which the best model is tried with fewer columns, and the shares of its columns.
-_NARROWED, _NARROWER = 8, (0.75, 0.5, 0.25)
+#: Families of which the best model is tried with fewer columns, and the shares of its columns in turn.
+_NARROWED, _NARROWER = 8, (0.5, 0.75)
 
 #: Members of a committee of one model's copies.
 _MEMBERS = 9
@@ -248,16 +248,24 @@ def substitute(state: SearchState) -> Stage:
 
 
 def narrow(state: SearchState) -> Stage:
-    """Fewer columns in the best models: some classifiers lose so little by useless ones that nothing else drops them.
+    """Fewer columns in the best model of each family, half of them as long as that is better.
 
-    Families that were found late have only sizes that suited others.
+    Some classifiers lose so little by useless columns that nothing else drops them, and families that were found late
+    have only sizes that suited others.
     """
-    best = [one.candidate for one in distinct(state.best(), _NARROWED) if one.candidate is not None]
-    for share in _NARROWER:
-        if state.over("narrow"):
+    tried: set[tuple[str, float]] = set()
+    while not state.over("narrow"):
+        families: dict[tuple[str, str], Trial] = {}
+        for one in state.best():
+            if one.candidate is not None:
+                families.setdefault(one.candidate.closed.family, one)
+        best = list(families.values())[:_NARROWED]
+        turns = [(one, next((s for s in _NARROWER if (one.recipe, s) not in tried), None)) for one in best]
+        fewer = [with_fewer_columns(one.candidate, share) for one, share in turns if one.candidate and share]
+        if not fewer:
             return
-        fewer = [found for one in best if (found := with_fewer_columns(one, share)) is not None]
-        added = state.add("narrow", fewer)
+        tried |= {(one.recipe, share) for one, share in turns if share}
+        added = state.add("narrow", filter(None, fewer))
         if added:
             yield Request("narrow", tuple(added), state.trials.inner.folds)
 
