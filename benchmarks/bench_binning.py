@@ -30,10 +30,14 @@ def _limited() -> None:
     """Limits, other losses and ChiMerge, at growing numbers of rows."""
     for n_rows in (10_000, 100_000, 1_000_000):
         x, y = _wave(n_rows)
+        three, noise = (_wave(n_rows, *kind)[1] for kind in ((3,), (2, True)))
         numbers = np.abs(x[:, 0] - 1) + generator(1).normal(size=n_rows)
         for words, target, limits, loss in (
             ("at least 30 bins", y, BinLimits(min_bins=30), ("squared", "mean")),
             ("at most n/10 rows", y, BinLimits(max_rows=n_rows // 10), ("squared", "mean")),
+            ("three classes, at most n/10 rows", three, BinLimits(max_rows=n_rows // 10), ("squared", "mean")),
+            ("noise, at most n/10 rows", noise, BinLimits(max_rows=n_rows // 10), ("squared", "mean")),
+            ("at most 1000 rows", y, BinLimits(max_rows=1000), ("squared", "mean")),
             ("0.01 to 0.1 wide", y, BinLimits(min_width=0.01, max_width=0.1), ("squared", "mean")),
             ("numbers, at most n/10 rows", numbers, BinLimits(max_rows=n_rows // 10), ("squared", "mean")),
             ("absolute about medians", numbers, BinLimits(), ("absolute", "median")),
@@ -44,7 +48,7 @@ def _limited() -> None:
                 return limited_cuts(x, target, None, limits, 5.0, *loss)  # type: ignore[arg-type] # noqa: B023
 
             print(f"optimal bins, {n_rows} rows, {words:<40} {seconds(bins, at_most=2):9.4f} s", flush=True)
-        for words, classes in (("wave", y), ("noise", _wave(n_rows, noise=True)[1])):
+        for words, classes in (("wave", y), ("noise", noise)):
             took = seconds(lambda classes=classes: chimerge_cuts(x, classes), at_most=2)  # type: ignore[misc] # noqa: B023
             print(
                 f"chimerge, {n_rows} rows, {words:<47} {took:9.4f} s   "

@@ -15,7 +15,9 @@ from tamis.discretize.optimal.limits import BinLimits
 from tamis.discretize.optimal.losses import Strips, number_losses
 from tamis.discretize.optimal.numeric_target import line_bins, mean_bins
 from tamis.discretize.optimal.optimal import limited_cuts
+from tamis.kernels.bin_starts import bin_error, cheapest, room_for
 from tamis.kernels.deviations import run_deviations
+from tamis.kernels.leaving_starts import hold, leave, places_for
 from tamis.kernels.optimal_binning import best_bins
 
 NAN = float("nan")
@@ -220,6 +222,95 @@ def test_pruning_within_limits_loses_nothing_on_long_columns(limit, numbers):
         assert limit.min_bins <= begins.sum() + 1 <= (limit.max_bins or n)
 
 
+def check_long(seed, most, numbers, gain):
+    """Columns of all kinds within limits of all kinds cost what dynamic programming over all pairs finds."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, most))
+    x = np.sort(rng.random(n))
+    steps = np.repeat(rng.random((n // 6 + 1, numbers)), 6, axis=0)[:n]
+    # Noise about steps, numbers with many ties, zeros and ones, and a random walk.
+    noisy, walk = steps + 0.3 * rng.normal(size=steps.shape), np.cumsum(rng.normal(size=steps.shape), axis=0)
+    y = [noisy, np.round(steps, 1), (rng.random(steps.shape) < steps) * 1.0, walk][rng.integers(4)]
+    weight = rng.integers(1, 3, n).astype(float)
+    few, least, narrow = int(rng.integers(1, 6)), float(rng.integers(0, 6)), 0.1 * rng.random() * rng.integers(2)
+    limit = BinLimits(
+        few,
+        few + int(rng.integers(6)) if rng.random() < 0.5 else None,
+        least,
+        least + 2 + float(rng.integers(n)) if rng.random() < 0.8 else None,
+        narrow,
+        narrow + rng.random() / 2 if rng.random() < 0.5 else None,
+    )
+    sums = np.column_stack((weight, weight * (y**2).sum(axis=1), weight[:, None] * y))
+    best = plain_windows(sums, x, gain, limit)
+    if few == 1 and weight.sum() <= (limit.max_rows or np.inf) and np.ptp(x) <= (limit.max_width or np.inf):
+        # A single bin may have fewer rows, and be narrower, than the limits say.
+        best = min(best, sums[:, 1].sum() - (sums[:, 2:].sum(axis=0) ** 2).sum() / weight.sum() + gain)
+    if np.isinf(best):
+        with pytest.raises(TamisError, match=r"column 0 .* has no bins with"):
+            limit.solve(np.zeros(1), np.array([0, n]), x, sums, gain)
+        return
+    begins, cost = limit.solve(np.zeros(1), np.array([0, n]), x, sums, gain)
+    assert cost[0] == pytest.approx(best, rel=1e-9, abs=1e-9)
+    place = np.cumsum(begins)
+    bins = [np.flatnonzero(place == b) for b in range(place[-1] + 1)]
+    assert allowed(x, weight, bins, limit)
+    totals = np.array([sums[rows].sum(axis=0) for rows in bins])
+    spent = totals[:, 1].sum() - ((totals[:, 2:] ** 2).sum(axis=1) / totals[:, 0]).sum() + gain * len(bins)
+    assert spent == pytest.approx(best, rel=1e-9, abs=1e-9)
+
+
+any_seed, some_gains = st.integers(0, 10**6), st.sampled_from([0.0, 0.02, 0.3, 2.0, 20.0])
+
+
+@given(any_seed, st.integers(1, 3), some_gains)
+@settings(max_examples=60)
+def test_starts_that_leave_and_come_back_lose_nothing(seed, numbers, gain):
+    check_long(seed, 60, numbers, gain)
+
+
+@pytest.mark.slow
+@given(any_seed, st.integers(1, 3), some_gains)
+@settings(max_examples=1000)
+def test_starts_of_long_columns_that_leave_and_come_back_lose_nothing(seed, numbers, gain):
+    check_long(seed, 300, numbers, gain)
+
+
+@pytest.mark.parametrize("numbers", [1, 2])
+def test_the_starts_held_are_those_that_may_be_the_best_of_what_is_left(numbers):
+    rng = np.random.default_rng(numbers)
+    m, later, close = 60, 8, 1e-12
+    y = (rng.random((m + later, numbers)) < 0.4) * 1.0
+    sums = np.column_stack((np.ones(m + later), y.sum(axis=1), y))
+    below = np.concatenate((np.zeros((1, sums.shape[1])), np.cumsum(sums, axis=0)))
+    before = np.zeros(m + later)
+    for t in range(1, m + later):
+        before[t] = min(before[s] + 1 + bin_error(below, s, t, False) for s in range(t))
+    before[[4, 9]] = np.inf
+
+    def held_of(begin):
+        lists = places_for(m)
+        room = room_for(below, m + later, numbers == 1, False)
+        found = hold(below, begin, m, numbers == 1, close, before, *room, *lists)
+        return lists, found[-1]
+
+    (held, waiting, following, _), count = held_of(0)
+    came_back = 0
+    for gone in range(m):
+        known = set(held[:count].tolist())
+        alone, size = held_of(gone)
+        assert known == set(alone[0][:size].tolist())
+        for t in range(m, m + later + 1):
+            options = [(before[s] + bin_error(below, s, t, False), s) for s in range(gone, m)]
+            best, at = cheapest(below, t, 0.0, False, close, before, held, count, np.inf, 0)
+            assert best == pytest.approx(min(options)[0])
+            assert at in known or np.isinf(best)
+        count = leave(gone, held, count, waiting, following)
+        came_back += len(set(held[:count].tolist()) - known)
+    assert count == 0
+    assert came_back > 2
+
+
 def test_a_forced_number_may_be_passed_when_more_bins_are_cheaper():
     # With bins of 2 to 3 rows, 4 bins cut the runs, 5 do not: the best of at least 4 are 5.
     y = np.repeat([0.0, 1.0, 0.0, 1.0, 0.0], 2)
@@ -234,14 +325,14 @@ def test_compiled_and_plain_kernels_agree_within_limits():
     n = 25
     x, y = np.sort(rng.random(n)), np.round(rng.normal(size=n), 1)
     ones = np.ones(n)
-    sums = np.column_stack((ones, y * y, y))
     shape = np.array([4, 6]), np.array([1.0, 9.0, 0.0, 0.5])
-    made = []
-    for solve in (best_bins, best_bins.python):
-        begins, cost = np.empty(n, dtype=bool), np.empty(1)
-        solve(np.array([0, n]), x, sums, np.array([0.1]), *shape, False, begins, cost)
-        made.append((begins.tolist(), round(float(cost[0]), 9)))
-    assert made[0] == made[1]
+    for numbers in (y[:, None], np.column_stack((y, y**2))):
+        sums, made = np.column_stack((ones, (numbers**2).sum(axis=1), numbers)), []
+        for solve in (best_bins, best_bins.python):
+            begins, cost = np.empty(n, dtype=bool), np.empty(1)
+            solve(np.array([0, n]), x, sums, np.array([0.1]), *shape, False, begins, cost)
+            made.append((begins.tolist(), round(float(cost[0]), 9)))
+        assert made[0] == made[1]
     distinct, ranks = np.unique(y, return_inverse=True)
     for median in (False, True):
         for squared in (False, True):

@@ -207,6 +207,7 @@ VARIANTS = [
     ("bin_means", {"min_rows": 5, "samples": 3, "max_bins": 3}),
     ("bin_means", {"min_rows": 2, "min_gain": 0.5, "cv": None}),
     ("bin_means", {"min_rows": 5, "output": "ordered"}),
+    ("bin_means", {"min_rows": 5, "output": "mode"}),
     ("line_bins", {"min_rows": 5, "max_bins": 3}),
     ("line_bins", {"min_rows": 5, "output": "slope", "min_gain": 0.5, "cv": None}),
     ("discretize", {"by": "sigma"}),

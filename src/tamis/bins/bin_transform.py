@@ -55,8 +55,16 @@ class BinTransform(SupervisedTransformer):
         rng = generator(self.random_state, 1)
         folds = transform_folds(y, self.cv, rng, self.part.name)
         return out_of_fold(
-            lambda train, test: copy(self)._learned(X[train], y[train], rng).values(X[test]), self._vectors(y), folds
+            lambda train, test: self._of_fold(X[train], y[train], rng).values(X[test]), self._shifted(y), folds
         )
+
+    def _of_fold(self, X: Matrix, y: Target, rng: np.random.Generator) -> Pieces:
+        """The function of each column found on the training rows of a fold; the fit on all rows stays as it is."""
+        return copy(self)._learned(X, y, rng)
+
+    def _shifted(self, y: Target) -> FloatArray:
+        """For each row the numbers whose means over all rows and over a fold differ by as much as its values do."""
+        return self._vectors(y)
 
     def _learn(self, X: Matrix, y: Target = None) -> None:
         self._learned(X, y, generator(self.random_state))

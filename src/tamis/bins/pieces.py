@@ -94,6 +94,8 @@ class Pieces(NamedTuple):
         column = np.repeat(np.arange(X.shape[1]), np.diff(begin))
         values = self._at(X.data, self.first[column] + np.maximum(codes, 0))
         values = np.where(codes[:, None] < 0, self.missing[column], values) - self.zero[column]
+        # A stored zero is as one that is not stored.
+        values[X.data == 0] = 0.0
         places = np.repeat(X.indices, width), (column[:, None] * width + np.arange(width)).ravel()
         kind = sp.csr_array if isinstance(X, sp.sparray) else sp.csr_matrix
         out = kind((values.ravel().astype(X.dtype), places), shape=(X.shape[0], X.shape[1] * width))

@@ -32,7 +32,42 @@ def bin_error(P, s, t, lines):
 
 
 @helper
-def without(owner, low, high, boxed, count, gone):
+def room_for(P, m, line, lines):
+    """Empty lists of starts: their owners, and where each piece of the line, or the box of each start, ends.
+
+    For one number (`line`) there are pieces in two copies, for several (neither `line` nor `lines`) boxes.
+    """
+    room = m + 2
+    n_numbers = 1 if line or lines else P.shape[1] - 2
+    low, high = np.empty((room, n_numbers)), np.empty((room, n_numbers))
+    if not (line or lines):
+        # The last box holds all predictions; each start begins with it.
+        low[-1], high[-1] = np.inf, -np.inf
+        for g in range(m):
+            for d in range(low.shape[1]):
+                weight = P[g + 1, 0] - P[g, 0]
+                if weight > 0.0:
+                    mean = (P[g + 1, 2 + d] - P[g, 2 + d]) / weight
+                    low[-1, d], high[-1, d] = min(low[-1, d], mean), max(high[-1, d], mean)
+    return np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64), low, high
+
+
+@helper
+def cheapest(P, t, each, lines, close, before, starts, count, best, at):
+    """The least cost of bins that end at t with one from some starts, and the start; `best` and `at` are those so far.
+
+    Of equals the earliest start is taken.
+    """
+    for i in range(count):
+        s = starts[i]
+        here = before[s] + each + bin_error(P, s, t, lines)
+        if here < best - close or (here <= best + close and s < at):
+            best, at = here, s
+    return best, at
+
+
+@helper
+def without(owner, count, gone):
     """Remove the starts before `gone`, which lie in order; returns the number of starts."""
     leaving = 0
     while leaving < count and owner[leaving] < gone:
@@ -40,49 +75,58 @@ def without(owner, low, high, boxed, count, gone):
     if leaving > 0:
         for i in range(leaving, count):
             owner[i - leaving] = owner[i]
-            if boxed:
-                for d in range(low.shape[1]):
-                    low[i - leaving, d], high[i - leaving, d] = low[i, d], high[i, d]
     return count - leaving
 
 
 @helper
-def grown(owner, end, size):
-    """Copies of the pieces with more room."""
-    wider, wider_end = np.empty(size, dtype=np.int64), np.empty((size, 1))
-    for i in range(owner.shape[0]):
-        wider[i], wider_end[i, 0] = owner[i], end[i, 0]
-    return wider, wider_end
+def entered(P, new, line, lines, close, before, owner, spare, low, high, count):
+    """Add a start later, or earlier, than all others; returns the lists, and how long they are."""
+    if not line:
+        if lines or count == 0 or owner[0] < new:
+            count = enter(P, new, lines, close, before, owner, low, high, count)
+        else:
+            count = enter_before(P, new, close, before, owner, low, high, count)
+        return owner, spare, low, high, count
+    if 2 * count + 1 > owner.shape[0]:
+        # Rounding may make more than the 2 m pieces of exact arithmetic.
+        size = owner.shape[0] + 3 * count
+        wider, wider_end = np.empty(size, dtype=np.int64), np.empty((size, 1))
+        for i in range(count):
+            wider[i], wider_end[i, 0] = owner[i], high[i, 0]
+        owner, spare, low, high = wider, np.empty(size, dtype=np.int64), np.empty((size, 1)), wider_end
+    count = enter_line(P, new, close, before, owner, high, spare, low, count)
+    return owner, spare, low, high, count
 
 
 @helper
 def enter_line(P, new, close, before, owner, end, spare, spare_end, count):
     """Give a new start the predictions mu for which it is better; returns the number of pieces.
 
-    An old start s stays where ``before[s] + error of s..new about mu <= before[new]``: in an interval about the mean.
-    Of several that tie with the new one at the same mean the earliest stays.
+    The new start is later than all others, or earlier than all. Of two starts the early one is better where
+    ``before[early] + error of early..late about mu <= before[late]``: in an interval about the mean of the values
+    between. Of several that tie with a late one at the same mean the earliest stays.
     """
     if count == 0:
         owner[0], end[0, 0] = new, np.inf
         return 1
     made, low = 0, -np.inf
     for i in range(count):
-        s, high = owner[i], end[i, 0]
-        weight = P[new, 0] - P[s, 0]
-        room = before[new] - before[s] - bin_error(P, s, new, False) + close
+        early, late, high = min(owner[i], new), max(owner[i], new), end[i, 0]
+        weight = P[late, 0] - P[early, 0]
+        room = before[late] - before[early] - bin_error(P, early, late, False) + close
         start = stop = high
         if room <= 2.0 * close and (
-            (i > 0 and _earlier_equal(P, owner[i - 1], s, new, close, before))
-            or (i + 1 < count and _earlier_equal(P, owner[i + 1], s, new, close, before))
+            (i > 0 and _earlier_equal(P, owner[i - 1], early, late, close, before))
+            or (i + 1 < count and _earlier_equal(P, owner[i + 1], early, late, close, before))
         ):
             room = 0.0
         if room > 0.0 and weight > 0.0:
-            mean, reach = (P[new, 2] - P[s, 2]) / weight, np.sqrt(room / weight)
+            mean, reach = (P[late, 2] - P[early, 2]) / weight, np.sqrt(room / weight)
             start, stop = max(low, mean - reach), min(high, mean + reach)
         if start >= stop:
             start = stop = high
         for k in range(3):
-            who, to = (s, stop) if k == 1 else (new, start if k == 0 else high)
+            who, to = (early, stop) if k == 1 else (late, start if k == 0 else high)
             if to > low:
                 if made > 0 and spare[made - 1] == who:
                     made -= 1
@@ -96,14 +140,14 @@ def enter_line(P, new, close, before, owner, end, spare, spare_end, count):
 
 
 @helper
-def _earlier_equal(P, other, s, new, close, before):
-    """Whether a neighbouring piece belongs to an earlier start than s that ties with the new one."""
-    return other < s and abs(before[new] - before[other] - bin_error(P, other, new, False)) <= close
+def _earlier_equal(P, other, s, late, close, before):
+    """Whether a neighbouring piece belongs to an earlier start than s that ties with the late one."""
+    return other < s and abs(before[late] - before[other] - bin_error(P, other, late, False)) <= close
 
 
 @helper
-def enter(P, new, lines, leaves, close, before, owner, low, high, count):
-    """Prune starts, narrow the boxes of the rest, and add a new start; returns the number of starts.
+def enter(P, new, lines, close, before, owner, low, high, count):
+    """Prune starts, narrow the boxes of the rest, and add a start later than all; returns the number of starts.
 
     A start beats a later one within a ball about the mean of the values between them, and an earlier one outside such
     a ball. Every later start is compared; of the earlier ones only the nearest and the first.
@@ -120,9 +164,9 @@ def enter(P, new, lines, leaves, close, before, owner, low, high, count):
                 low[kept, d], high[kept, d] = low[i, d], high[i, d]
             if not _within(P, s, new, room, low, high, kept):
                 continue
-            if not leaves and kept > 0 and not _outside(P, owner[kept - 1], s, close, before, low, high, kept):
+            if kept > 0 and not _outside(P, owner[kept - 1], s, close, before, low, high, kept):
                 continue
-            if not leaves and kept > 1 and not _outside(P, owner[0], s, close, before, low, high, kept):
+            if kept > 1 and not _outside(P, owner[0], s, close, before, low, high, kept):
                 continue
         kept += 1
     owner[kept] = new
@@ -130,6 +174,29 @@ def enter(P, new, lines, leaves, close, before, owner, low, high, count):
         for d in range(low.shape[1]):
             low[kept, d], high[kept, d] = low[-1, d], high[-1, d]
     return kept + 1
+
+
+@helper
+def enter_before(P, new, close, before, owner, low, high, count):
+    """Add a start earlier than all others unless one of them is better everywhere; returns the number of starts.
+
+    Starts that it beats in their whole boxes are removed.
+    """
+    for d in range(low.shape[1]):
+        low[count, d], high[count, d] = low[-1, d], high[-1, d]
+    for i in range(count):
+        s = owner[i]
+        room = before[s] - before[new] - bin_error(P, new, s, False) + close
+        if room <= 0.0 or not _within(P, new, s, room, low, high, count):
+            return count
+    kept = 0
+    for i in range(count + 1):
+        owner[kept] = owner[i] if i < count else new
+        for d in range(low.shape[1]):
+            low[kept, d], high[kept, d] = low[i, d], high[i, d]
+        if i == count or _outside(P, new, owner[kept], close, before, low, high, kept):
+            kept += 1
+    return kept
 
 
 @helper

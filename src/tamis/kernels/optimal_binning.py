@@ -5,7 +5,8 @@ of the first s: a shortest path. A start s is pruned once later ones are at leas
 target of one number, s stays while it is the best start for some prediction mu of its bin (functional pruning;
 Maidstone, Hocking, Rigaill and Fearnhead 2017). For several numbers s stays while a box around the predictions for
 which it may be the best is not empty; for straight lines while it beats each later start at its own optimum (PELT;
-Killick, Fearnhead and Eckley 2012). Pruning does not change the result, except that costs which differ by less than
+Killick, Fearnhead and Eckley 2012). Bins that may not be too large have their starts in a window that moves along
+(:mod:`tamis.kernels.leaving_starts`). Pruning does not change the result, except that costs which differ by less than
 1e-12 of the sum of squares tie.
 
 The sums of a value are: weight, sum of squares of the target, then the sums of the target's numbers; for straight lines
@@ -15,8 +16,9 @@ weight, sum of squares, sum, sum of x, of x squared and of x times target.
 import numpy as np
 
 from tamis.kernels.assign import assign
-from tamis.kernels.bin_starts import bin_error, enter, enter_line, grown, without
+from tamis.kernels.bin_starts import bin_error, cheapest, entered, room_for, without
 from tamis.kernels.compiler import helper, kernel
+from tamis.kernels.leaving_starts import hold, leave, places_for
 
 #: Costs that differ by less than this share of the sum of squares are equal; errors below ten times it are zero.
 _CLOSE = 1e-12
@@ -198,49 +200,34 @@ def _layer(P, x, m, each, size, lines, close, before, path, back, joins):
     """Fill ``path[t]``, the least over s of ``before[s] + each + error of s..t``, and `back`, where it is reached.
 
     `before` may be `path`; with `joins` the paths found are added to it. A start enters, and may prune others, once its
-    bin is large enough, and leaves when it is too large. Where starts leave, none is pruned by an earlier one.
+    bin is large enough, and leaves when it is too large (:mod:`tamis.kernels.leaving_starts`).
     """
     leaves = size[1] < np.inf or size[3] < np.inf
-    line = P.shape[1] == 3 and not leaves and not lines
-    boxed = not line and not lines
-    room = m + 2
-    owner, spare = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
-    # For one number: where each piece of the line ends, in two copies. For several: the boxes' ends.
-    n_numbers = P.shape[1] - 2 if boxed else 1
-    low, high = np.empty((room, n_numbers)), np.empty((room, n_numbers))
-    if boxed:
-        # The last box holds all predictions; each start begins with it.
-        low[-1], high[-1] = np.inf, -np.inf
-        for g in range(m):
-            for d in range(low.shape[1]):
-                weight = P[g + 1, 0] - P[g, 0]
-                if weight > 0.0:
-                    mean = (P[g + 1, 2 + d] - P[g, 2 + d]) / weight
-                    low[-1, d], high[-1, d] = min(low[-1, d], mean), max(high[-1, d], mean)
-    count, entering, gone = 0, 0, 0
+    line = P.shape[1] == 3 and not lines
+    owner, spare, low, high = room_for(P, m, line, lines)
+    held, waiting, following, mark = places_for(m if leaves and not lines else 0)
+    count, entering, gone, n_held, divide = 0, 0, 0, 0, 0
     for t in range(1, m + 1):
         if leaves:
             while gone < t and _too_large(P, x, gone, t, size):
+                if gone < divide:
+                    n_held = leave(gone, held, n_held, waiting, following)
                 gone += 1
-            count = without(owner, low, high, boxed, count, gone)
+            if lines:
+                count = without(owner, count, gone)
+            elif gone > divide:
+                owner, spare, low, high, n_held = hold(
+                    P, gone, entering, line, close, before, owner, spare, low, high, held, waiting, following, mark
+                )
+                count, divide = 0, max(gone, entering)
         while entering < t and not _too_small(P, x, entering, t, size):
             if before[entering] < np.inf and entering >= gone:
-                if line:
-                    if 2 * count + 1 > owner.shape[0]:
-                        # Rounding may make more than the 2 m pieces of exact arithmetic.
-                        room = owner.shape[0] + 3 * count
-                        owner, high = grown(owner, high, room)
-                        spare, low = np.empty(room, dtype=np.int64), np.empty((room, 1))
-                    count = enter_line(P, entering, close, before, owner, high, spare, low, count)
-                else:
-                    count = enter(P, entering, lines, leaves, close, before, owner, low, high, count)
+                owner, spare, low, high, count = entered(
+                    P, entering, line, lines, close, before, owner, spare, low, high, count
+                )
             entering += 1
-        best, at = np.inf, 0
-        for i in range(count):
-            s = owner[i]
-            here = before[s] + each + bin_error(P, s, t, lines)
-            if here < best - close or (here <= best + close and s < at):
-                best, at = here, s
+        best, at = cheapest(P, t, each, lines, close, before, owner, count, np.inf, 0)
+        best, at = cheapest(P, t, each, lines, close, before, held, n_held, best, at)
         path[t], back[t] = best, at
         if joins:
             before[t] = min(before[t], best)

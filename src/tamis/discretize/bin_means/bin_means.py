@@ -1,4 +1,4 @@
-"""BinMeans: values become the class shares, or the mean target, of their bins."""
+"""BinMeans: values become the class shares, the most frequent class or the mean target of their bins."""
 
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
@@ -7,15 +7,25 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tamis.base._sklearn import StrOptions, _check_feature_names_in, integer, real
-from tamis.base.inner_cv import size_strata
+from tamis.base.errors import TamisError
+from tamis.base.inner_cv import size_strata, target_vectors
 from tamis.base.part import Part
 from tamis.base.search_range import choice
-from tamis.base.task import BOTH, WantedTask, is_numeric
+from tamis.base.task import BOTH, Task, WantedTask, is_numeric, task_of
 from tamis.base.types import FloatArray, Matrix, Target
 from tamis.bins.bin_transform import BinTransform
 from tamis.bins.pieces import Pieces
 from tamis.discretize.bin_means.found_bins import Method, found_bins
 from tamis.discretize.optimal.limits import BinLimits
+
+Output = Literal["shares", "ordered", "mode"]
+
+#: What each output puts in place of the values.
+_PUT = {
+    "shares": "the class shares, or the mean target,",
+    "ordered": "the mean place of the classes",
+    "mode": "the most frequent class",
+}
 
 
 class BinMeans(BinTransform):
@@ -55,10 +65,12 @@ class BinMeans(BinTransform):
     samples : int, default=1
         Find the bins in this many random halves of the rows, and take for each column those that cost least over all of
         them, with their means of all rows. This gives fewer bins, half as many on noise, and needs some hundred rows.
-    output : {"shares", "ordered"}, default="shares"
+    output : {"shares", "ordered", "mode"}, default="shares"
         For classes: "shares" makes a column for each class but the first. "ordered" makes a single one, the mean of the
         places 1, 2, ... of the classes in sorted order, which is the paper's value for ordinal targets: with shares
-        0.2, 0.7 and 0.1 of three classes it is 1.9.
+        0.2, 0.7 and 0.1 of three classes it is 1.9. "mode" makes a single one too, the paper's value for nonordinal
+        targets: the code 0, 1, ... of the most frequent class in ``classes_``. Of several classes that are equally
+        frequent in a bin the one with most training rows is taken, and of these the first. It refuses numbers.
     cv : int or None, default=5
         Folds of ``fit_transform``; fewer when the largest class has fewer rows. None gives the training rows what
         ``transform`` gives them.
@@ -72,12 +84,14 @@ class BinMeans(BinTransform):
     cuts_ : list of float arrays, one a column
         The cuts, ascending; bins are closed on the left.
     means_ : list of float arrays of shape (n_bins, n_classes - 1) or (n_bins, 1), one a column
-        Shares of the classes but the first, or means of the numbers or of the ordered classes.
+        Shares of the classes but the first, means of the numbers or of the ordered classes, or codes of the modes.
     missing_ : float array of shape (n_features, n_classes - 1) or (n_features, 1)
-        Means of a missing value.
+        What a missing value becomes.
     zero_ : float array of the shape of `missing_`
-        What is subtracted: nothing when fitted on an array; when fitted on a sparse matrix the means of the value 0,
-        so that zeros stay zeros.
+        What is subtracted: nothing when fitted on an array; when fitted on a sparse matrix what the value 0 becomes, so
+        that zeros stay zeros.
+    shares_ : float array of shape (n_classes,)
+        Of "mode": the class shares of all training rows.
     origins_ : int array of shape (n_features_out,)
         The input column of each output column.
 
@@ -85,6 +99,12 @@ class BinMeans(BinTransform):
     --------
     LineBins : Replaces values by the regression lines of their bins, for numbers.
     Discretize : Replaces values by the numbers of their bins.
+
+    Notes
+    -----
+    Codes of modes are whole numbers, as the bins of :class:`tamis.discretize.Discretize` are. What counts states or
+    splits columns (``mi``, ``mrmr``, ``nb(states)``, ``tree``) takes them as they are. With more than two classes they
+    have no order: to what is linear or measures distances (``logistic``, ``svm``, ``knn``) give "shares".
 
     References
     ----------
@@ -110,7 +130,7 @@ class BinMeans(BinTransform):
         positional=("min_rows",),
         search={"min_rows": choice(5, 10, 20, 50), "smooth": choice(False, True), "samples": choice(1, 5)},
         paper="Katz 2005",
-        phrase="puts the class shares, or the mean target, of optimal bins in place of the values",
+        phrase=lambda a: f"puts {_PUT[a.pop('output')]} of optimal bins in place of the values",
     )
     tasks = BOTH
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -118,7 +138,7 @@ class BinMeans(BinTransform):
         **BinLimits.CONSTRAINTS,
         "smooth": ["boolean"],
         "samples": [integer(1)],
-        "output": [StrOptions({"shares", "ordered"})],
+        "output": [StrOptions(set(_PUT))],
         "cv": [integer(2), None],
         "random_state": ["random_state", np.random.Generator],
         "task": [StrOptions({"auto", "classify", "regress"})],
@@ -136,7 +156,7 @@ class BinMeans(BinTransform):
         max_width: float | None = None,
         smooth: bool = False,
         samples: int = 1,
-        output: Literal["shares", "ordered"] = "shares",
+        output: Output = "shares",
         cv: int | None = 5,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         task: WantedTask = "auto",
@@ -155,13 +175,31 @@ class BinMeans(BinTransform):
         self.random_state = random_state
         self.task = task
 
+    def _settled_task(self) -> WantedTask:
+        return "classify" if self.output == "mode" else super()._settled_task()
+
+    def _task(self, y: Any) -> Task:
+        if self.output == "mode" and "regress" in (self.task, self.task == "auto" and task_of(y)):
+            raise TamisError(
+                "bin_means(output=mode) is for classes, and the target holds numbers: take output=shares, which gives "
+                "the mean of each bin"
+            )
+        return super()._task(y)
+
+    def _learn(self, X: Matrix, y: Target = None) -> None:
+        if self.output == "mode":
+            self.shares_ = target_vectors(y, range(self.classes_.size)).mean(axis=0)
+        super()._learn(X, y)
+
     def _find(self, X: Matrix, y: Target, rng: np.random.Generator) -> None:
         n_classes = 0 if is_numeric(y) else self.classes_.size
         method = Method(self.min_gain, BinLimits.of(self), self.smooth, n_classes)
         halves = [_half(y, rng) for _ in range(self.samples)] if self.samples > 1 else []
         found = found_bins(X, y, method, halves)
         self.cuts_ = found.cuts.apart()
-        if n_classes and self.output == "ordered":
+        if self.output == "mode":
+            means = self._modes(found.means, y)
+        elif n_classes and self.output == "ordered":
             means = found.means @ np.arange(1.0, n_classes + 1)[:, None]
         else:
             # Of the class shares the first is left out: they add up to one.
@@ -169,11 +207,34 @@ class BinMeans(BinTransform):
         self.means_ = [means[start:stop].copy() for start, stop in pairwise(found.first)]
         self.origins_ = np.repeat(np.arange(X.shape[1]), self.missing_.shape[1])
 
+    def _modes(self, shares: FloatArray, y: Target) -> FloatArray:
+        """The code of the most frequent class in each row of class shares, which were found on rows of classes `y`."""
+        # A fold has fewer rows of the classes that its test rows are of, which its modes would reveal.
+        moved = shares + (self.shares_ - target_vectors(y, range(self.classes_.size)).mean(axis=0))
+        tied = moved >= moved.max(axis=1, keepdims=True) - 1e-12
+        found: FloatArray = np.where(tied, self.shares_, -1.0).argmax(axis=1)[:, None].astype(np.float64)
+        return found
+
     def _vectors(self, y: Target) -> FloatArray:
+        if self.output == "mode":
+            return target_vectors(y, range(self.classes_.size))
         if self.output == "shares" or is_numeric(y):
             return super()._vectors(y)
         places: FloatArray = y[:, None] + 1.0
         return places
+
+    def _of_missing(self, X: Matrix, y: Target) -> FloatArray:
+        found = super()._of_missing(X, y)
+        return self._modes(found, y) if self.output == "mode" else found
+
+    def _of_fold(self, X: Matrix, y: Target, rng: np.random.Generator) -> Pieces:
+        found = super()._of_fold(X, y, rng)
+        # All folds have the same code for zero.
+        return found._replace(zero=self.zero_) if self.output == "mode" else found
+
+    def _shifted(self, y: Target) -> FloatArray:
+        # Codes are not to be shifted.
+        return np.zeros((y.size, 1)) if self.output == "mode" else super()._shifted(y)
 
     def _pieces(self) -> Pieces:
         return Pieces(self.cuts_, self.means_, self.missing_, self.zero_)
