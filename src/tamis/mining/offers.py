@@ -157,7 +157,7 @@ class Chooser:
         order = np.argsort(losses @ weight, kind="stable")
         near, part, fitted, losses = near[order], part.models(order), fitted[order], losses[order]
         single, small = self._single(part, losses, weight, every)
-        ensemble = self._ensemble(part, single, fitted, losses, weight, sample)
+        ensemble = self._ensemble(part, single, fitted, losses, weight, every, sample)
         if ensemble is not None:
             ensemble = ensemble.with_members(near[ensemble.members])
         return Offers(library, ensemble, int(near[single]), int(near[small]))
@@ -205,11 +205,12 @@ class Chooser:
         fitted: Any,
         losses: FloatArray,
         weight: FloatArray,
+        counts: FloatArray,
         sample: int,
     ) -> Any:
         """The ensemble that is within the limits; None where no two models may be combined."""
         most = max(_MORE_COLUMNS * part.sizes[single], _FEW_COLUMNS * part.n_features)
-        able = np.flatnonzero((part.sizes <= most) & ~_surpassed(part, losses @ weight))[:CANDIDATES]
+        able = np.flatnonzero((part.sizes <= most) & ~_surpassed(part, losses, weight, counts))[:CANDIDATES]
         if able.size < 2 or not self.combines:
             return None
         found = self._combined(part.models(able), fitted[able], losses[able], weight, self.seed + sample)
@@ -308,8 +309,8 @@ class NumberChooser(Chooser):
         return select_numbers(fitted, weight, absolute=self.absolute, seed=seed)
 
 
-def _surpassed(part: Library, losses: FloatArray) -> Mask:
-    """The models of which another of the same family has fewer columns and no greater loss.
+def _surpassed(part: Library, losses: FloatArray, weight: FloatArray, counts: FloatArray) -> Mask:
+    """The models of which a smaller one of the same family has a loss that is less by a standard error or more.
 
     As members they would bring in useless columns and nothing else.
 
@@ -317,12 +318,16 @@ def _surpassed(part: Library, losses: FloatArray) -> Mask:
     --------
     >>> from types import SimpleNamespace
     >>> part = SimpleNamespace(families=("cc", "cc", "cc", "ig"), sizes=np.array([9.0, 5.0, 2.0, 9.0]))
-    >>> _surpassed(part, np.array([3.0, 2.0, 4.0, 5.0]))
+    >>> losses = np.array([[3.0, 3.0], [2.0, 2.0], [4.0, 4.0], [5.0, 5.0]])
+    >>> _surpassed(part, losses, np.ones(2), np.ones(2))
     array([ True, False, False, False])
     """
     codes = np.unique([repr(one) for one in part.families], return_inverse=True)[1]
-    alike = codes[:, None] == codes
-    found: Mask = (alike & (part.sizes < part.sizes[:, None]) & (losses <= losses[:, None])).any(axis=1)
+    smaller = (codes[:, None] == codes) & (part.sizes < part.sizes[:, None])
+    share = weight / weight.sum()
+    rivals = np.where(smaller, losses @ share, np.inf).argmin(axis=1)
+    more = losses - losses[rivals]
+    found: Mask = smaller.any(axis=1) & (more @ share >= _standard_errors(more, weight, counts))
     return found
 
 
