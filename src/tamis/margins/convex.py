@@ -31,13 +31,13 @@ _DAMPING = (1e-12, 1e-9, 1e-6, 1e-3)
 _LEFT = 1e-2
 
 #: Relative decrease of the objective below which a round has stalled.
-_STILL = 1e-14
+STILL = 1e-14
 
 #: Halvings of start coefficients whose loss overflows.
 _HALVINGS = 100
 
 #: Slopes up to this multiple of the tolerance count as rounding when the rounds have stalled.
-_ROUNDED = 1e3
+ROUNDED = 1e3
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Objective:
 
     @property
     def n_basis(self) -> int:
-        return int(self.values.shape[0])
+        return self.low.size
 
     @property
     def kind(self) -> int:
@@ -69,6 +69,18 @@ class Objective:
         """Whether the penalty is diagonal."""
         return bool(self.penalty.shape[0] < self.n_basis)
 
+    def lines(self, chosen: Codes) -> FloatArray:
+        """Values of some basis functions, a line for each."""
+        return self.values[chosen]
+
+    def hold(self, chosen: Codes) -> None:
+        """Keep the values of some basis functions in memory."""
+
+    @property
+    def width(self) -> int:
+        """How many candidates of a search are looked at together."""
+        return self.n_basis
+
     def block(self, some: Codes, others: Codes) -> FloatArray:
         """The penalty's matrix between two sets of basis functions."""
         if not self.diagonal:
@@ -78,6 +90,10 @@ class Objective:
     def pull(self, coef: FloatArray) -> FloatArray:
         """P times the coefficients; the penalty's gradient is twice that."""
         return self.penalty[0] * coef if self.diagonal else self.penalty @ coef
+
+    def own(self, some: Codes) -> FloatArray:
+        """The diagonal of the penalty's matrix for some basis functions."""
+        return self.penalty[0, some] if self.diagonal else self.penalty[some, some]
 
     def sums(self, margins: FloatArray) -> FloatArray:
         """Summed losses of each row of a table of margins."""
@@ -91,6 +107,11 @@ class Objective:
         _, first, _ = self.at(np.zeros(self.weight.size))
         largest = float((np.abs(self.values) @ np.abs(first)).max(initial=0.0))
         return max(np.finfo(np.float64).tiny, largest)
+
+    def sweep(self, at: "Point", chosen: Codes, enough: float) -> None:
+        """One round of steps along single coefficients, which skips slopes up to `enough`."""
+        fixed = self.values, self.weight, self.penalty, self.low, self.high
+        coordinate_sweep(*fixed, chosen, self.kind, enough, at.coef, at.margins, at.first, at.second)
 
     def at(self, margins: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Summed loss at margins, and the weighted first and second derivatives of the rows."""
@@ -117,13 +138,13 @@ class Point:
     @classmethod
     def of(cls, objective: Objective, coef: FloatArray) -> "Point":
         used = np.flatnonzero(coef)
-        margins = coef[used] @ objective.values[used]
+        margins = coef[used] @ objective.lines(used)
         loss, first, second = objective.at(margins)
         return cls(coef, margins, first, second, loss + float(coef @ objective.pull(coef)))
 
     def gradient(self, objective: Objective, chosen: Codes) -> FloatArray:
         """Slopes along the chosen coefficients."""
-        return np.asarray(objective.values[chosen] @ self.first + 2.0 * objective.pull(self.coef)[chosen])
+        return np.asarray(objective.lines(chosen) @ self.first + 2.0 * objective.pull(self.coef)[chosen])
 
     def sides(self, objective: Objective, chosen: Codes) -> Codes:
         """-1 and 1 for coefficients held at the low and the high end by their slope, 0 for free ones."""
@@ -161,17 +182,16 @@ def minimise(
     coef[chosen] = np.clip(coef[chosen], objective.low[chosen], objective.high[chosen])
     at = _finite(objective, chosen, coef)
     enough = tol * objective.steepest
-    fixed = objective.values, objective.weight, objective.penalty, objective.low, objective.high
     rounds, sweep = 0, True
     while not (settled := at.steepness(objective, chosen) <= enough) and rounds < max_iter:
         before, rounds = at.value, rounds + 1
         if sweep:
-            coordinate_sweep(*fixed, chosen, objective.kind, 0.1 * enough, at.coef, at.margins, at.first, at.second)
+            objective.sweep(at, chosen, 0.1 * enough)
             at = Point.of(objective, at.coef)
         at = _joint(objective, at, chosen)
-        still = before - at.value <= _STILL * abs(before)
+        still = before - at.value <= STILL * abs(before)
         if still and sweep:
-            settled = at.steepness(objective, chosen) <= _ROUNDED * enough
+            settled = at.steepness(objective, chosen) <= ROUNDED * enough
             break
         sweep = still
     at.rounds, at.settled = rounds, settled
@@ -194,7 +214,7 @@ def _finite(objective: Objective, chosen: Codes, coef: FloatArray) -> Point:
 def curvature(objective: Objective, at: Point, some: Codes) -> FloatArray:
     """Second derivatives along some coefficients."""
     # BLAS computes a matrix times its own transpose in half the time.
-    values = objective.values[some] * np.sqrt(at.second)
+    values = objective.lines(some) * np.sqrt(at.second)
     system = values @ values.T
     system += 2.0 * objective.block(some, some)
     return system
@@ -218,7 +238,7 @@ def _joint(objective: Objective, at: Point, chosen: Codes) -> Point:
     """The point after a Newton step of all coefficients, within the box."""
     coef, low, high = at.coef[chosen], objective.low[chosen], objective.high[chosen]
     slopes, system = at.gradient(objective, chosen), curvature(objective, at, chosen)
-    target = _damped_minimum(system, slopes, coef, low, high, at.sides(objective, chosen))
+    target = damped_minimum(system, slopes, coef, low, high, at.sides(objective, chosen))
     move = np.zeros(objective.n_basis)
     move[chosen] = target - coef
     if not slopes @ move[chosen] < 0:
@@ -227,13 +247,13 @@ def _joint(objective: Objective, at: Point, chosen: Codes) -> Point:
     reach = 1.0 if (np.isfinite(low) | np.isfinite(high)).any() else np.inf
     pulled = objective.pull(move)
     terms = np.array([[2.0 * pulled @ at.coef], [pulled @ move], [0.0], [reach]])
-    (step,), _ = lowest(objective, at, (move[chosen] @ objective.values[chosen])[None], terms, _LEFT)
+    (step,), _ = lowest(objective, at, (move[chosen] @ objective.lines(chosen))[None], terms, _LEFT)
     there = at.coef.copy()
     there[chosen] = np.clip(target if step == 1.0 else coef + step * move[chosen], low, high)
     return Point.of(objective, there)
 
 
-def _damped_minimum(
+def damped_minimum(
     system: FloatArray, slopes: FloatArray, coef: FloatArray, low: FloatArray, high: FloatArray, side: Codes
 ) -> FloatArray:
     """Minimum over a box of the quadratic model at `coef`, damped where it is nearly flat."""

@@ -73,6 +73,7 @@ class Candidates:
 
     def solve(self, chosen: Codes, start: FloatArray) -> SolvedSubset:
         """The optimum on a set, from some coefficients."""
+        self.objective.hold(chosen)
         return SolvedSubset(chosen, minimise(self.objective, chosen, start, tol=self._tol, max_iter=self._max_iter))
 
     def best_addition(self, subset: SolvedSubset) -> SolvedSubset:
@@ -114,29 +115,41 @@ class Candidates:
             outside[subset.chosen] = False
             rest = np.flatnonzero(outside)
         free = subset.chosen[at.sides(objective, subset.chosen) == 0]
-        give = self._giving(at, free, rest)
-        directions = objective.values[rest] - give.T @ objective.values[free]
+        factor = factored(curvature(objective, at, free))
+        width = max(1, objective.width)
+        parts = [self._additions(at, free, factor, rest[top : top + width]) for top in range(0, rest.size, width)]
+        values = np.concatenate([part.values for part in parts]) if parts else np.empty(0)
+
+        def coef(place: int) -> FloatArray:
+            return parts[place // width].coef(place % width)
+
+        return self._settled(Estimates(rest, values, coef), partial(_with, subset.chosen))
+
+    def _additions(self, at: Point, free: Codes, factor: tuple[FloatArray, bool], rest: Codes) -> Estimates:
+        """Estimates for some basis functions more; `factor` is that of the second derivatives of the free ones."""
+        objective = self.objective
+        values, held = objective.lines(rest), objective.lines(free)
+        give = self._giving(at, free, rest, factor)
+        directions = values - give.T @ held
         pulled = objective.pull(at.coef)
         terms = np.empty((4, rest.size))
         terms[0] = 2.0 * (pulled[rest] - pulled[free] @ give)
-        terms[1] = objective.penalty[0, rest] if objective.diagonal else objective.penalty[rest, rest]
-        own = 2.0 * terms[1] + objective.values[rest] ** 2 @ at.second
+        terms[1] = objective.own(rest)
+        own = 2.0 * terms[1] + values**2 @ at.second
         terms[1] += ((objective.block(free, free) @ give - 2.0 * objective.block(free, rest)) * give).sum(axis=0)
         # One that repeats the chosen ones has no curvature beyond rounding: it stays at 0.
         new = 2.0 * terms[1] + directions**2 @ at.second > _REPEATED * own
         terms[1] = np.maximum(terms[1], 0.0)
         terms[2], terms[3] = np.where(new, objective.low[rest], 0.0), np.where(new, objective.high[rest], 0.0)
-        step, values = lowest(objective, at, directions, terms, _LEFT)
-
-        columns = rest
+        step, values_there = lowest(objective, at, directions, terms, _LEFT)
 
         def coef(place: int) -> FloatArray:
             there = at.coef.copy()
             there[free] -= step[place] * give[:, place]
-            there[columns[place]] = step[place]
+            there[rest[place]] = step[place]
             return there
 
-        return self._settled(Estimates(columns, values, coef), partial(_with, subset.chosen))
+        return Estimates(rest, values_there, coef)
 
     def removals(self, subset: SolvedSubset) -> Estimates:
         """Every set with one basis function less."""
@@ -148,12 +161,12 @@ class Candidates:
         factor = factored(curvature(objective, at, chosen[free]))
         inverse = scipy.linalg.cho_solve(factor, np.eye(free.size), check_finite=False)
         moves[np.ix_(free, free)] = inverse / inverse.diagonal()[:, None]
-        moves[np.ix_(held, free)] = -self._giving(at, chosen[free], chosen[held]).T
+        moves[np.ix_(held, free)] = -self._giving(at, chosen[free], chosen[held], factor).T
         moves *= -at.coef[chosen][:, None]
         pulled = objective.pull(at.coef)[chosen]
         penalty = at.coef[chosen] @ pulled + 2.0 * moves @ pulled
         penalty += ((moves @ objective.block(chosen, chosen)) * moves).sum(axis=1)
-        values = objective.sums(at.margins + moves @ objective.values[chosen]) + penalty
+        values = objective.sums(at.margins + moves @ objective.lines(chosen)) + penalty
 
         def coef(place: int) -> FloatArray:
             there = at.coef.copy()
@@ -167,14 +180,22 @@ class Candidates:
         """The estimates, or with `exhaustive` CN of each set itself and its coefficients."""
         if not self._exhaustive:
             return estimates
-        solved = [
-            self.solve(chosen(int(column)), estimates.coef(place)).at for place, column in enumerate(estimates.columns)
-        ]
-        return Estimates(estimates.columns, np.array([at.value for at in solved]), lambda place: solved[place].coef)
+        values, starts = np.empty(estimates.columns.size), []
+        for place, column in enumerate(estimates.columns):
+            solved = self.solve(chosen(int(column)), estimates.coef(place))
+            values[place] = solved.at.value
+            starts.append((solved.chosen, solved.at.coef[solved.chosen]))
 
-    def _giving(self, at: Point, free: Codes, others: Codes) -> FloatArray:
+        def coef(place: int) -> FloatArray:
+            there = np.zeros(self.objective.n_basis)
+            there[starts[place][0]] = starts[place][1]
+            return there
+
+        return Estimates(estimates.columns, values, coef)
+
+    def _giving(self, at: Point, free: Codes, others: Codes, factor: tuple[FloatArray, bool]) -> FloatArray:
         """How much each free coefficient changes for a unit of each of the others."""
         objective = self.objective
-        mixed = (objective.values[free] * at.second) @ objective.values[others].T
+        mixed = (objective.lines(free) * at.second) @ objective.lines(others).T
         mixed += 2.0 * objective.block(free, others)
-        return np.asarray(scipy.linalg.cho_solve(factored(curvature(objective, at, free)), mixed, check_finite=False))
+        return np.asarray(scipy.linalg.cho_solve(factor, mixed, check_finite=False))

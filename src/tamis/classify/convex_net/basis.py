@@ -10,12 +10,7 @@ import scipy.sparse as sp
 
 from tamis.base.errors import TamisError
 from tamis.base.types import Codes, FloatArray, Matrix
-from tamis.base.validation import row_terms
 from tamis.data.duplicates import equal_rows
-from tamis.margins.convex import Objective
-
-#: Values of basis functions that a fit may hold.
-_MOST = 100_000_000
 
 #: Values whose squares can be summed.
 LARGEST = 1e100
@@ -52,22 +47,10 @@ class Rows:
         return replace(self, X=self.X[rows], y=self.y[rows], weight=weight, places=self.places[rows])
 
 
-def check_size(n_basis: int, n_rows: int) -> None:
-    """Refuse more values of basis functions than fit into memory several times."""
-    if n_basis * n_rows > _MOST:
-        raise TamisError(
-            f"convex_net holds {n_basis} basis functions on {n_rows} rows, more than {_MOST:,} values; "
-            "fit it on fewer rows, or give a smaller 'basis'"
-        )
-
-
-def check_pairs(n_basis: int) -> None:
-    """Refuse to solve for more basis functions at once than memory holds pairs of."""
-    if n_basis**2 > _MOST:
-        raise TamisError(
-            f"convex_net holds the second derivatives of all pairs of {n_basis} basis functions, more than {_MOST:,}; "
-            "use 'sparsity', or give a smaller 'basis'"
-        )
+def check_largest(values: FloatArray) -> None:
+    """Refuse values whose squares cannot be summed."""
+    if (largest := np.abs(values).max()) > LARGEST:
+        raise TamisError(f"the basis functions of convex_net reach {largest:.2g}; scale the columns first")
 
 
 def basis_values(basis: Callable[[Any], Any], X: Matrix) -> FloatArray:
@@ -130,45 +113,3 @@ def given_matrix(shape: Any, n_basis: int) -> FloatArray:
     if scipy.linalg.eigvalsh(matrix)[0] < -_ROUNDING * size:
         raise TamisError("'shape' of convex_net must be a matrix without eigenvalues below zero")
     return matrix
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What the machines of all classes share: values of the basis functions, the matrix A or its diagonal.
-
-    With `of_rows` there is a basis function for each row, with the row's sign; with `of_kernel` the matrix holds the
-    inner products of the basis functions, and so has their signs.
-    """
-
-    rows: Rows
-    values: FloatArray
-    matrix: FloatArray
-    low: FloatArray
-    high: FloatArray
-    of_rows: bool
-    of_kernel: bool
-
-    @property
-    def n_basis(self) -> int:
-        return int(self.values.shape[0])
-
-    def objective(self, signs: FloatArray, loss: str, penalty: float, *, class_weight: str | None) -> Objective:
-        """The objective of the machine with these signs of the rows."""
-        own = self.own(signs)
-        values = self.values * signs
-        values *= own[:, None]
-        with np.errstate(over="ignore"):
-            matrix = penalty * self.matrix
-        if not np.abs(matrix).max() <= LARGEST:
-            raise TamisError(
-                f"'penalty' times 'shape' of convex_net, over the rows' weights, reaches {np.abs(matrix).max():.2g}"
-            )
-        if self.of_kernel:
-            matrix *= own
-            matrix *= own[:, None]
-        cost, _ = row_terms(self.rows.y, self.rows.weight, class_weight=class_weight, ridge=0.0)
-        return Objective(loss, values, cost, matrix, self.low, self.high)
-
-    def own(self, signs: FloatArray) -> FloatArray:
-        """Signs of the basis functions."""
-        return signs if self.of_rows else np.ones(self.n_basis)

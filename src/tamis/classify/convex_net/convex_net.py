@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from math import isqrt
 from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -17,19 +18,11 @@ from tamis.base.search_range import choice, geom
 from tamis.base.shared_fit import SharedFit
 from tamis.base.types import FloatArray
 from tamis.base.validation import bearing_rows
-from tamis.classify.convex_net.basis import (
-    LARGEST,
-    Problem,
-    Rows,
-    basis_values,
-    check_gram,
-    check_pairs,
-    check_size,
-    given_matrix,
-    interval,
-)
+from tamis.classify.convex_net.basis import Rows, basis_values, check_gram, check_largest, given_matrix, interval
 from tamis.classify.convex_net.basis_search import Path, Steps, floating, forward, plus_minus
-from tamis.margins.convex import LOSSES, Objective, minimise
+from tamis.classify.convex_net.chunks import basis_chunks, kernel_chunks, most_values
+from tamis.classify.convex_net.problem import Problem, Setting
+from tamis.margins.convex import LOSSES, Point, minimise
 from tamis.margins.convex_candidates import Candidates, SolvedSubset
 from tamis.margins.kernel import GROUNDS, apply, ground
 from tamis.margins.kernel_width import widths
@@ -139,6 +132,12 @@ class ConvexNet(SharedFit, WeightedClassifier):
     with steps of all coefficients. There is no intercept, but a positive `coef0` gives a kernel a constant part. There
     are no class probabilities.
 
+    Values of basis functions that do not fit into three quarters of scikit-learn's ``working_memory`` (1e8 values by
+    default) are computed again in every pass, a chunk of rows at a time; a `basis` gets a piece of the rows, and must
+    not depend on which. Without `sparsity` the optimum is found by Newton steps from conjugate gradients, one pass
+    each, or from second derivatives that are added up over the chunks. All classes share the passes, tens without
+    bounds and up to hundreds with them. `max_iter` counts Newton steps.
+
     The search estimates CN of a candidate by the minimum on the line along which the coefficients change to second
     order: no less than CN, and mostly equal to it to several digits. The sets it goes on from are solved. With a small
     `penalty` a step may so miss the best candidate, and the search end elsewhere; with `exhaustive` it does not, at
@@ -247,8 +246,6 @@ class ConvexNet(SharedFit, WeightedClassifier):
     def _prepare(self, estimators: Sequence[Self], X: Any, y: Any, sample_weight: FloatArray | None = None) -> _Shared:
         rows = Rows(*bearing_rows(X, y, sample_weight, self.classes_, "ConvexNet"))
         problem, sigma = self._problem(rows, sparse=any(one.sparsity is not None for one in estimators))
-        if any(one._size(problem.n_basis) == problem.n_basis for one in estimators):
-            check_pairs(problem.n_basis)
         # Two classes need only the machine of the second.
         codes = range(self.classes_.size) if self.classes_.size > 2 else (1,)
         shared = _Shared(problem, [np.where(problem.rows.y == c, 1.0, -1.0) for c in codes], sigma, {})
@@ -256,57 +253,79 @@ class ConvexNet(SharedFit, WeightedClassifier):
         # Equal parameters may come in different types.
         for one in {one._key(): one for one in estimators}.values():
             alike.setdefault((one.loss, float(one.penalty), one.class_weight), []).append(one)
+        settings = [(Setting(signs, *key), nets) for signs in shared.signs for key, nets in alike.items()]
+        wholes = self._wholes(problem, settings)
         # The sets of a search are small: a second thread costs more than it saves.
         with one_thread():
-            for signs in shared.signs:
-                for (loss, penalty, class_weight), nets in alike.items():
-                    objective = problem.objective(signs, loss, penalty, class_weight=class_weight)
-                    for one, machine in zip(nets, self._solve(nets, objective), strict=True):
-                        shared.found.setdefault(one._key(), []).append(machine)
+            for (setting, nets), whole in zip(settings, wholes, strict=True):
+                for one, machine in zip(nets, self._solve(nets, problem, setting, whole), strict=True):
+                    shared.found.setdefault(one._key(), []).append(machine)
         return shared
+
+    def _wholes(self, problem: Problem, settings: list[tuple[Setting, list[Self]]]) -> list[Point | None]:
+        """The optimum of each setting on all basis functions, where it is wanted and takes chunks: all together."""
+        n = problem.n_basis if problem.chunked else 0
+        wanted = [k for k, (_, nets) in enumerate(settings) if any(one._size(n) == n > 0 for one in nets)]
+        found = problem.minimise([settings[k][0] for k in wanted], tol=self.tol, max_iter=self.max_iter)
+        by_place = dict(zip(wanted, found, strict=True))
+        return [by_place.get(k) for k in range(len(settings))]
 
     def _problem(self, rows: Rows, *, sparse: bool) -> tuple[Problem, float | None]:
         """The basis functions, the matrix and the bounds, and the width of the kernel."""
         named = isinstance(self.shape, str)
         sigma: float | None = None
+        values: FloatArray | None = None
         if self.basis is None:
             rows = rows.distinct() if named else rows
-            check_size(rows.y.size, rows.y.size)
-            grounds = ground(self.kernel, rows.X)
-            (sigma,) = widths(self.kernel, self.sigma, rows.X, grounds, rows.y, rows.weight)
-            values = self._apply(grounds, sigma)
+            (sigma,) = widths(self.kernel, self.sigma, rows.X, np.empty((0, 0)), rows.y, rows.weight)
+            chunks = kernel_chunks(self.kernel, rows.X, self._options(sigma))
+            if rows.y.size**2 <= most_values():
+                values = self._apply(ground(self.kernel, rows.X), sigma)
         else:
-            values = np.ascontiguousarray(basis_values(self.basis, rows.X).T)
-            check_size(*values.shape)
-        if (largest := np.abs(values).max()) > LARGEST:
-            raise TamisError(f"the basis functions of convex_net reach {largest:.2g}; scale the columns first")
-        n_basis = values.shape[0]
+            # With more rows than this, their number of basis functions decides whether all values fit into memory.
+            first = basis_values(self.basis, rows.X[: max(1, isqrt(most_values()))])
+            chunks = basis_chunks(self.basis, rows.X, first.shape[1])
+            if first.shape[0] < rows.y.size and rows.y.size * first.shape[1] <= most_values():
+                first = basis_values(self.basis, rows.X)
+            if first.shape[0] == rows.y.size and first.size <= most_values():
+                values = np.ascontiguousarray(first.T)
+        if values is not None:
+            check_largest(values)
+        n_basis = chunks.n_basis
         counts = rows.weight if self.basis is None and named else np.ones(n_basis)
+        of_kernel = named and self.shape == "gram"
         if not named:
             matrix = given_matrix(self.shape, n_basis)
-        elif self.shape == "gram":
+        elif of_kernel:
             check_gram(self.kernel, self.coef0, self.basis)
-            matrix = values
+            assert chunks.diagonal is not None
+            matrix = chunks.diagonal[None]
         else:
             with np.errstate(over="ignore"):
                 matrix = 1.0 / counts[None]
         box = interval(self.low, self.high, counts, around_zero=sparse)
-        return Problem(rows, values, matrix, *box, of_rows=self.basis is None, of_kernel=matrix is values), sigma
+        return Problem(rows, values, chunks, matrix, *box, of_rows=self.basis is None, of_kernel=of_kernel), sigma
 
-    def _solve(self, nets: Sequence[Self], objective: Objective) -> Iterator[_Machine]:
+    def _solve(
+        self, nets: Sequence[Self], problem: Problem, setting: Setting, whole: Point | None
+    ) -> Iterator[_Machine]:
         """The machine of each estimator on one objective; shared searches run once."""
-        whole: _Machine | None = None
+        every = np.arange(problem.n_basis)
+        objective = None
+        if whole is None or any(one._size(every.size) < every.size for one in nets):
+            objective = problem.objective(setting)
         paths: dict[tuple[Any, ...], Path] = {}
         for one in nets:
-            size = one._size(objective.n_basis)
-            if size == objective.n_basis:
+            size = one._size(every.size)
+            if size == every.size:
                 if whole is None:
-                    at = minimise(objective, tol=self.tol, max_iter=self.max_iter)
-                    whole = SolvedSubset(np.arange(size), at), np.empty(0)
-                yield whole
+                    assert objective is not None
+                    whole = minimise(objective, tol=self.tol, max_iter=self.max_iter)
+                yield SolvedSubset(every, whole), np.empty(0)
                 continue
             how = (one.search, one.plus, one.minus)
             if how not in paths:
+                assert objective is not None
                 options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "exhaustive": self.exhaustive}
                 paths[how] = Path(one._steps(Candidates(objective, **options)))
             found = [paths[how].at(n) for n in range(1, size + 1)]
@@ -355,19 +374,27 @@ class ConvexNet(SharedFit, WeightedClassifier):
 
     def _decision(self, X: Any) -> FloatArray:
         evidence = np.zeros((X.shape[0], self.coef_.shape[0]))
+        height = max(1, _BLOCK // max(1, self.support_.size) if self.basis is None else most_values() // self._n_basis)
+        for top in range(0, X.shape[0], height):
+            evidence[top : top + height] = self._evidence(X[top : top + height])
+        return evidence[:, 0] if evidence.shape[1] == 1 else evidence
+
+    def _evidence(self, X: Any) -> FloatArray:
+        """The sums of some rows, a column for each machine."""
         if self.basis is not None:
             values = basis_values(self.basis, X)
             if values.shape[1] != self._n_basis:
                 raise TamisError(
                     f"'basis' of convex_net returned {values.shape[1]} columns; in the fit it returned {self._n_basis}"
                 )
-            evidence = values[:, self.support_] @ self.coef_.T
-        elif self.support_.size:
-            height = max(1, _BLOCK // self.support_.size)
-            for top in range(0, X.shape[0], height):
-                grounds = ground(self.kernel, X[top : top + height], self.support_vectors_)
-                evidence[top : top + height] = self._apply(grounds, getattr(self, "sigma_", None)) @ self.coef_.T
-        return evidence[:, 0] if evidence.shape[1] == 1 else evidence
+            return np.asarray(values[:, self.support_] @ self.coef_.T)
+        if not self.support_.size:
+            return np.zeros((X.shape[0], self.coef_.shape[0]))
+        grounds = ground(self.kernel, X, self.support_vectors_)
+        return np.asarray(self._apply(grounds, getattr(self, "sigma_", None)) @ self.coef_.T)
+
+    def _options(self, sigma: float | None) -> dict[str, Any]:
+        return {"sigma": sigma or 1.0, "degree": self.degree, "coef0": self.coef0}
 
     def _apply(self, grounds: FloatArray, sigma: float | None) -> FloatArray:
-        return apply(self.kernel, grounds, sigma=sigma or 1.0, degree=self.degree, coef0=self.coef0)
+        return apply(self.kernel, grounds, **self._options(sigma))
