@@ -1,7 +1,7 @@
 """Files that stall, as on a drive of the network; Python imports this at its start where the folder is on its path.
 
-Each file below STALLING_FOLDER that is opened, and each statement on an SQLite file, takes some milliseconds, and one
-in two hundred takes seconds. STALLS_COUNTED names a file that gets a byte for each of these.
+Each file below STALLING_FOLDER that is opened, and each statement on an SQLite file, takes a millisecond, and one in
+three hundred takes seconds. STALLS_COUNTED names a file that gets a byte for each of these.
 """
 
 import os
@@ -17,11 +17,11 @@ _DRAW = random.Random()
 
 
 def _stall(_: object = None) -> None:
-    if _DRAW.random() < 0.005:
+    if _DRAW.random() < 0.003:
         os.write(_COUNT, b".")
         time.sleep(_DRAW.uniform(0.5, 3.0))
     else:
-        time.sleep(_DRAW.uniform(0.0, 0.005))
+        time.sleep(_DRAW.uniform(0.0, 0.002))
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
