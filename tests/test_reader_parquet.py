@@ -193,7 +193,20 @@ def test_a_process_that_was_started_early_serves_or_is_replaced(trials: _Trials)
     assert second is not None
     second.kill()
     assert tried(trials, GOOD_PARQUET)
-    assert not tried(trials, GOOD_PARQUET[:4] + GOOD_PARQUET[40:])
+
+
+def test_a_file_that_ends_the_process_is_tried_once(trials: _Trials, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tamis.data.parsing import parquet_trial
+
+    made, started = [], parquet_trial._started
+    monkeypatch.setattr(parquet_trial, "_started", lambda: made.append(started()) or made[-1])
+    monkeypatch.setattr(parquet_trial, "_CODE", "import sys; print(end='l', flush=True); sys.stdin.readline()")
+    trials.start()
+    assert not tried(trials, GOOD_PARQUET)
+    assert len(made) == 1
+    monkeypatch.setattr(parquet_trial, "_CODE", "raise SystemExit")
+    assert not tried(trials, GOOD_PARQUET)
+    assert len(made) == 3
 
 
 EARLY = """

@@ -93,10 +93,10 @@ class _Trials:
         """Whether the other process can do as requested."""
         with self._lock:
             for _ in range(2):
-                warm = self._is_warm()
+                idle = self._is_warm() and self._is_live
                 letter = self._tried(request, content, size)
-                # One that was there already may have ended for a reason of its own.
-                if letter or not warm:
+                # One that was idle, or did not get as far as this file, ended for a reason of its own.
+                if letter or (self._is_live and not idle):
                     break
             if letter not in (_GOOD, _BAD) or size > _LARGE:
                 # After a panic, locks of the library may stay closed.
