@@ -20,7 +20,7 @@ ONLY_NAMED = True
 
 #: Inputs that a worker tries before its results are kept.
 _PART = 1000
-#: Seconds of the processor that an input may take, and of the clock after which a worker is stopped.
+#: Seconds of the processor that an input may take, and after which a worker is stopped.
 _SLOW, _HANGS = 2.0, 60.0
 #: Crashes in a part after which the rest of it is left.
 _CRASHES = 20
@@ -125,13 +125,17 @@ def _lines(kind: str, seed: int, first: int, last: int, folder: Path) -> Iterato
     assert worker.stdout is not None
     rest = b""
     # Imports, and kernels that are not compiled yet, take longer.
-    patience = 10 * _HANGS
+    patience, used = 10 * _HANGS, 0.0
     try:
-        while select.select([worker.stdout], [], [], patience)[0]:
+        while True:
+            if not select.select([worker.stdout], [], [], patience)[0]:
+                if _hangs(worker.pid, used + patience):
+                    break
+                continue
             more = os.read(worker.stdout.fileno(), 1 << 16)
             if not more:
                 break
-            patience = _HANGS
+            patience, used = _HANGS, _state(worker.pid)[1]
             *whole, rest = (rest + more).split(b"\n")
             for line in whole:
                 yield json.loads(line)
@@ -139,3 +143,15 @@ def _lines(kind: str, seed: int, first: int, last: int, folder: Path) -> Iterato
         worker.kill()
         worker.wait()
         worker.stdout.close()
+
+
+def _hangs(pid: int, most: float) -> bool:
+    """Whether a silent worker waits, or has used that much of the processor: on a busy machine it may have had none."""
+    state, used = _state(pid)
+    return used > most or state not in ("R", "D")
+
+
+def _state(pid: int) -> tuple[str, float]:
+    """The state of a process that was not waited for yet, and the seconds of the processor that it has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return fields[0], (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,9 +1,12 @@
 """Mutated inputs are used or refused in a sentence: no traceback, no crash, none that takes long or much memory."""
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
-from benchmarks.bench_fuzz import run, table
+from benchmarks.bench_fuzz import _hangs, run, table
 from benchmarks.fuzz.attempts import kinds
 from benchmarks.fuzz.samples import rows
 from sklearn.ensemble import RandomForestClassifier
@@ -48,3 +51,18 @@ def test_a_finding_is_shown_and_results_are_kept(tmp_path: Path) -> None:
     assert "1 x csv [2]: KeyError: x" in table(kept)
     with pytest.raises(AssertionError, match="KeyError: x"):
         assert_clean(kept)
+
+
+def test_a_worker_that_computes_has_time_of_the_processor(tmp_path: Path) -> None:
+    code = "import sys; print(flush=True); sys.stdin.read() if sys.argv[1] == 'waits' else None\nwhile True: pass"
+    for what in ("computes", "waits"):
+        with subprocess.Popen(
+            [sys.executable, "-c", code, what], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as worker:
+            assert worker.stdout is not None
+            worker.stdout.readline()
+            time.sleep(0.1)
+            # Less than it has used is too long, whatever it does.
+            assert _hangs(worker.pid, -1.0)
+            assert _hangs(worker.pid, 60.0) is (what == "waits")
+            worker.kill()

@@ -365,6 +365,7 @@ CRAFTED = {
     "a loss from elsewhere": (_schema(_node("LossNode", "_loss", "CyHuberLoss")), "_loss.CyHuberLoss"),
     "newer skops": (_schema(_json_node(1), protocol=9), "damaged, or was not written by tamis"),
     "unknown way": (_schema(_node("ShellNode", "os", "system")), "os.system"),
+    "name of several lines": (_schema(_node("Shell\nNode", "os", "system")), r"(as 'Shell\nNode')"),
     "no model": (skops.io.dumps({"a": 1}), "holds no model"),
     "no schema": (_put, "damaged"),
     "pickle": (pickle.dumps(os.system), "damaged"),

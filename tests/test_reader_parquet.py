@@ -20,7 +20,7 @@ from bad_tables import GOOD_PARQUET, parquet
 from fuzzing import damaged, survives
 from reading import reads
 from tamis.base.errors import DataError
-from tamis.data.parsing.parquet_trial import _Trials
+from tamis.data.parsing.parquet_trial import _Trials, expect
 from tamis.data.parsing.reader import Source
 from tamis.data.readers.parquet import reader
 
@@ -178,6 +178,77 @@ def test_a_trial_that_hangs_is_ended(trials: _Trials, monkeypatch: pytest.Monkey
     monkeypatch.setattr("tamis.data.parsing.parquet_trial._CODE", HANGS)
     assert not tried(trials, GOOD_PARQUET)
     assert trials._process is None
+
+
+def test_a_process_that_was_started_early_serves_or_is_replaced(trials: _Trials) -> None:
+    trials.start()
+    first = trials._process
+    assert first is not None
+    trials.start()
+    assert tried(trials, GOOD_PARQUET)
+    assert trials._process is first
+    trials.end()
+    trials.start()
+    second = trials._process
+    assert second is not None
+    second.kill()
+    assert tried(trials, GOOD_PARQUET)
+
+
+def test_a_file_that_ends_the_process_is_tried_once(trials: _Trials, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tamis.data.parsing import parquet_trial
+
+    made, started = [], parquet_trial._started
+    monkeypatch.setattr(parquet_trial, "_started", lambda: made.append(started()) or made[-1])
+    monkeypatch.setattr(parquet_trial, "_CODE", "import sys; print(end='l', flush=True); sys.stdin.readline()")
+    trials.start()
+    assert not tried(trials, GOOD_PARQUET)
+    assert len(made) == 1
+    monkeypatch.setattr(parquet_trial, "_CODE", "raise SystemExit")
+    assert not tried(trials, GOOD_PARQUET)
+    assert len(made) == 3
+
+
+EARLY = """
+import sys
+from tamis.data.parsing import parquet_trial
+start, seen = parquet_trial._Trials.start, []
+def noted(trials):
+    seen.append({"numpy", "polars"} & set(sys.modules))
+    start(trials)
+    seen.append(trials._process.pid)
+parquet_trial._Trials.start = noted
+LOAD
+assert seen[:2] == [set(), parquet_trial._trials._process.pid], seen
+"""
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        "from tamis import load; load({path!r})",
+        "from tamis.cli.main import app; app(['data', {path!r}], standalone_mode=False)",
+    ],
+    ids=["load", "command"],
+)
+def test_the_process_starts_before_this_one_imports(load: str, folder: Path) -> None:
+    path = folder / "toy.PARQUET"
+    path.write_bytes(GOOD_PARQUET)
+    code = EARLY.replace("LOAD", load.format(path=str(path)))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_only_files_with_the_name_of_parquet_are_expected(trials: _Trials, folder: Path, monkeypatch) -> None:
+    monkeypatch.setattr("tamis.data.parsing.parquet_trial._trials", trials)
+    (folder / "toy.csv").write_bytes(GOOD_PARQUET)
+    (folder / "folder.parquet").mkdir()
+    for name in ("toy.csv", "folder.parquet", "absent.parquet"):
+        expect(folder / name)
+        assert trials._process is None
+    (folder / "toy.pq.gz").write_bytes(b"")
+    expect(str(folder / "toy.pq.gz"))
+    assert trials._process is not None
 
 
 HANGS = "import sys, time; sys.stdout.write('l'); sys.stdout.flush(); time.sleep(60)"

@@ -89,6 +89,9 @@ def _recipe(draw: random.Random) -> str:
 
 def _models(paths: list[Path], folder: Path) -> Attempt:
     X, _ = rows()
+    for path in paths:
+        # What is compiled or loaded once for all models is no time of the one that comes first.
+        load_model(path)
 
     def attempt(draw: random.Random) -> str:
         content = draw.choice(paths).read_bytes()

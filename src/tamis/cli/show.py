@@ -181,6 +181,10 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**given: Any) -> None:
+        from tamis.data.parsing.parquet_trial import expect
+
+        # Before the imports of this command, so that the process started here imports at the same time.
+        expect(given["data"])
         from tamis.data.reading import Reading
 
         found = {name: given.pop(name) for name in _READING}

@@ -95,7 +95,7 @@ def check_types(packed: bytes) -> None:
     for node, kind in sorted({_type_of(one) for one in nodes}):
         known = kind in named.get(node, ())
         if not known and not (node in _OF_SKLEARN and kind.startswith("sklearn.")):
-            raise RefusedError(f"holds {kind[:100]!r} (as {node[:40]}), which is no part of a model")
+            raise RefusedError(f"holds {kind[:100]!r} (as {node[:40]!r}), which is no part of a model")
     _check_trees(nodes, shapes)
 
 

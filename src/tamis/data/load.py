@@ -14,6 +14,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Self
 
 from tamis.base.errors import DataError
+from tamis.data.parsing import parquet_trial
 
 if TYPE_CHECKING:
     from tamis.data.dataset import Dataset
@@ -111,6 +112,9 @@ def load(
     >>> lab.X.ravel().tolist(), lab.notes
     ([4.5, nan, 7.25], ('numbers have decimal commas, such as 4,5',))
     """
+    if isinstance(data, str | os.PathLike):
+        # Before the imports that follow, so that the process started here imports at the same time.
+        parquet_trial.expect(data)
     from tamis.data.dataset import Dataset
     from tamis.data.reading import Reading
     from tamis.data.target_task import with_noted_task

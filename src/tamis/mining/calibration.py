@@ -53,24 +53,27 @@ def fit_calibration(
     array([[0.263, 0.   ]])
     """
     seen = weight > 0
-    given, truth, weight = probabilities[:, seen], truth[seen], weight[seen]
-    pieces = [_fitted(given[some], truth, weight, None if start is None else start[some]) for some in _pieces(given)]
+    truth, weight = truth[seen], weight[seen]
+    pieces = [
+        _fitted(probabilities[some][:, seen], truth, weight, None if start is None else start[some])
+        for some in _pieces(probabilities.shape[0], truth.size * probabilities.shape[2])
+    ]
     return np.asarray(np.round(np.concatenate(pieces), _DIGITS) + 0.0, dtype=np.float64)
 
 
 def log_losses(probabilities: FloatArray, truth: Codes, calibration: FloatArray) -> FloatArray:
     """The log loss of every calibrated model on every row, of shape (n_models, n_rows)."""
     found = []
-    for some in _pieces(probabilities):
+    for some in _pieces(probabilities.shape[0], probabilities[0].size):
         evidence = np.log(np.clip(probabilities[some], LEAST, 1.0))
         found.append(-log_softmax(_moved(calibration[some], evidence), axis=2)[:, np.arange(truth.size), truth])
     return np.concatenate(found)
 
 
-def _pieces(probabilities: FloatArray) -> list[slice]:
-    """Models that are computed at once."""
-    together = max(1, _AT_ONCE // max(1, probabilities[0].size))
-    return [slice(i, i + together) for i in range(0, probabilities.shape[0], together)]
+def _pieces(n_models: int, size: int) -> list[slice]:
+    """Models of so many numbers each that are computed at once."""
+    together = max(1, _AT_ONCE // max(1, size))
+    return [slice(i, i + together) for i in range(0, n_models, together)]
 
 
 def _fitted(probabilities: FloatArray, truth: Codes, weight: FloatArray, start: FloatArray | None) -> FloatArray:

@@ -80,9 +80,8 @@ def honest_estimates(
     return bootstrap_estimates(chooser, wanted, OFFERS, evaluated=np.isin(rows, fresh), seed=seed)
 
 
-def offer_results(state: SearchState, offers: Offers, prefer: Prefer) -> tuple[tuple[int, ...], list[FoldResult]]:
+def offer_results(state: SearchState, text: str) -> tuple[tuple[int, ...], list[FoldResult]]:
     """The splits of one repeat of the folds in which an offer was evaluated, every row once, and its results."""
-    text = offers.text(prefer)
     trial, inner = state.trials.by_recipe[text], state.trials.inner
     levels = state.trials.levels()
     level = next(level for level in (levels[1], levels[0], levels[2]) if trial.has(level))

@@ -18,7 +18,7 @@ from tamis.mining.data_traits import data_traits
 from tamis.mining.edits import Edits
 from tamis.mining.final_models import OFFERS, final_offers, honest_estimates, offer_results
 from tamis.mining.mined import Mined, MinedRegressor, Offered, Run, inner_estimate, known_rows, leaderboard
-from tamis.mining.offers import Offers, Prefer, Wishes
+from tamis.mining.offers import Prefer, Wishes
 from tamis.mining.run.store import Store
 from tamis.mining.runner import Batch, Progress, Runner
 from tamis.mining.search_state import RemainingWork, SearchState
@@ -83,7 +83,7 @@ class Session:
             outer_offers = [self._offers(search) for search in self._outer]
         self._clock.freeze(None)
         outer = self._outer_results(outer_offers) if self._nested else {}
-        choices = [one.text(self._wishes.prefer) for one in outer_offers] if self._nested else []
+        choices = [one[self._wishes.prefer] for one in outer_offers] if self._nested else []
         found = self._mined(self._offered(offers, outer, corrected), choices)
         found.substitutes_ = self._substitutes(found)
         return found
@@ -151,24 +151,25 @@ class Session:
     def _store_results(self, trials: Trials, split: int, results: Mapping[str, FoldResult]) -> None:
         self._store.put(trials.number, trials.inner.name(split), results)
 
-    def _offers(self, search: SearchState) -> Offers:
+    def _offers(self, search: SearchState) -> dict[Prefer, str]:
+        """The recipes of the offers of a search; their library, with the predictions of all models, is not kept."""
         found = final_offers(search, self._wishes, self._experiment.data.groups)
         if found is None:
             errors = [one.error for one in search.trials.by_recipe.values() if one.error]
             why = f": {errors[0]}" if errors else "; give it a larger budget"
             raise TamisError(f"no recipe could be evaluated in the time of the budget{why}")
-        return found
+        return {name: found.text(name) for name in OFFERS}
 
-    def _outer_results(self, offers: Sequence[Offers]) -> dict[Prefer, list[FoldResult]]:
+    def _outer_results(self, offers: Sequence[Mapping[Prefer, str]]) -> dict[Prefer, list[FoldResult]]:
         """The results of all offers on the outer splits, each by the search within its training rows."""
         batches = [
-            Batch(number, "outer", split, tuple(dict.fromkeys(offers[number].text(name) for name in OFFERS)))
+            Batch(number, "outer", split, tuple(dict.fromkeys(offers[number].values())))
             for number, split in enumerate(self._experiment.splits)
         ]
         found: dict[Prefer, list[FoldResult]] = {name: [] for name in OFFERS}
         for batch, findings in zip(batches, self._runner.evaluate(batches), strict=True):
             for name in OFFERS:
-                result = findings[offers[batch.search].text(name)]
+                result = findings[offers[batch.search][name]]
                 if isinstance(result, TamisError):
                     raise result
                 found[name].append(result)
@@ -208,7 +209,7 @@ class Session:
 
     def _offered(
         self,
-        offers: Offers,
+        offers: Mapping[Prefer, str],
         outer: Mapping[Prefer, list[FoldResult]],
         corrected: Mapping[Prefer, Mapping[str, Estimate]],
     ) -> dict[str, Offered]:
@@ -217,7 +218,7 @@ class Session:
         found: dict[str, Offered] = {}
         fitted: dict[str, Any] = {}
         for name in OFFERS:
-            text = offers.text(name)
+            text = offers[name]
             if text not in fitted:
                 fitted[text] = self._fitted(text)
             model = fitted[text]
@@ -225,7 +226,7 @@ class Session:
                 split = str(experiment.scheme) if experiment.scheme.one_test else f"{experiment.scheme}, {_NESTED}"
                 validation = replace(experiment.validation(model, outer[name]), split=split)
             else:
-                validation = self._corrected(offers, name, corrected[name])
+                validation = self._corrected(text, corrected[name])
             found[name] = Offered(
                 recipe=text,
                 model=model,
@@ -252,15 +253,15 @@ class Session:
             n_jobs=self._workers,
         )
 
-    def _corrected(self, offers: Offers, name: Prefer, estimates: Mapping[str, Estimate]) -> Validation:
+    def _corrected(self, text: str, estimates: Mapping[str, Estimate]) -> Validation:
         """The predictions of the inner folds, with estimates that are corrected for the choice."""
-        splits, results = offer_results(self._main, offers, name)
+        splits, results = offer_results(self._main, text)
         within = replace(
             self._experiment,
             scheme=StratifiedFolds(self._inner_folds),
             splits=tuple(self._main.trials.inner.splits[i] for i in splits),
         )
-        found = within.validation(self._runner.model(offers.text(name)), results)
+        found = within.validation(self._runner.model(text), results)
         return replace(found, split=f"{within.scheme}, {_CORRECTED}", estimates={**found.estimates, **estimates})
 
     def _fitted(self, text: str) -> Any:

@@ -80,7 +80,10 @@ class Experiment:
     @cached_property
     def rows(self) -> np.ndarray:
         """The rows in any split, in order."""
-        return np.unique(np.concatenate([rows for s in self.splits for rows in (s.train, s.test)]))
+        found = np.zeros(self.data.n_rows, dtype=bool)
+        for split in self.splits:
+            found[split.train] = found[split.test] = True
+        return np.flatnonzero(found)
 
     @property
     def fold_metrics(self) -> tuple[Metric, ...] | None:

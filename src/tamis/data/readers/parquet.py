@@ -8,7 +8,7 @@ import polars as pl
 from tamis.base.errors import DataError
 from tamis.data.dataset import Dataset
 from tamis.data.parsing.counted_column import ColumnCounter, text_columns
-from tamis.data.parsing.parquet_trial import content_is_readable, file_is_readable
+from tamis.data.parsing.parquet_trial import ENDINGS, content_is_readable, file_is_readable
 from tamis.data.parsing.reader import Reader, Source, open_bytes
 from tamis.data.parsing.table import from_frame
 
@@ -56,7 +56,7 @@ def _counted(source: Source, target: str | None) -> Dataset | None:
 
 reader = Reader(
     "parquet",
-    (".parquet", ".pq"),
+    ENDINGS,
     lambda source: source.head.startswith(_MAGIC),
     _read,
     frozenset({"labels", "on"}),
