@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+# For the processes of the soak alone: it makes their files stall.
+collect_ignore = ["stalling_files"]
+
 settings.register_profile("tamis", deadline=None, derandomize=True, max_examples=50)
 # Other examples every time: pytest --hypothesis-profile=explore --hypothesis-seed=1
 settings.register_profile("explore", deadline=None, max_examples=50)

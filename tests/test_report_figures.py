@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sample_facts import HOSTILE, sample
+from sample_facts import HOSTILE, STAGES, sample
 from tamis.base.errors import TamisError
 from tamis.reporting import figures_features, figures_models, figures_rows, figures_values
 from tamis.reporting import matplotlib_drawing as canvas
@@ -404,7 +404,7 @@ def test_a_stage_that_comes_again_has_one_line():
     facts = sample()
     facts["story"]["stages"].append({**facts["story"]["stages"][3], "begin": 900.0, "end": 1000.0})
     (axes,) = axes_of(figures_models.stages(facts))
-    assert len(axes.get_yticklabels()) == 7
+    assert len(axes.get_yticklabels()) == len(STAGES)
     assert sum(bar.get_y() < 3 < bar.get_y() + bar.get_height() for bar in axes.patches) == 2
     told = [text.get_text() for text in axes.texts]
     assert told[3] == ""
