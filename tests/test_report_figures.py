@@ -408,7 +408,7 @@ def test_a_stage_that_comes_again_has_one_line():
     assert sum(bar.get_y() < 3 < bar.get_y() + bar.get_height() for bar in axes.patches) == 2
     told = [text.get_text() for text in axes.texts]
     assert told[3] == ""
-    assert told[-1].startswith("9 recipes")
+    assert told[-1].startswith("7 recipes")
 
 
 @pytest.mark.parametrize("number", [0, 4])
