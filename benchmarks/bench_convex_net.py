@@ -18,8 +18,9 @@ from sklearn.svm import SVC
 from benchmarks.timing import compare, extra_memory
 from tamis.base.parallel import one_thread
 from tamis.classify import ConvexNet
-from tamis.classify.convex_net.basis_search import Candidates, Estimates, Path, SolvedSubset, floating
+from tamis.classify.convex_net.basis_search import Path, floating
 from tamis.margins.convex import Objective, minimise
+from tamis.margins.convex_candidates import Candidates, Estimates, SolvedSubset
 from tamis.margins.kernel import kernel_values
 
 
