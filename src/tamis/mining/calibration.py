@@ -71,7 +71,7 @@ def log_losses(probabilities: FloatArray, truth: Codes, calibration: FloatArray)
 
 
 def _pieces(n_models: int, size: int) -> list[slice]:
-    """Models of so many numbers each that are computed at once."""
+    """Slices of models with `size` numbers each that are computed at once."""
     together = max(1, _AT_ONCE // max(1, size))
     return [slice(i, i + together) for i in range(0, n_models, together)]
 

@@ -52,7 +52,7 @@ class ChunkedValues:
         self._checked = False
 
     def height(self, width: int) -> int:
-        """How many rows of so many values are computed at a time."""
+        """Rows of `width` values that are computed at a time."""
         return max(1, min(_CHUNK, int(_CHUNK_SHARE * most_values())) // width)
 
     def chunks(self, rows: Codes | None, columns: Codes | None) -> Iterator[tuple[Codes, FloatArray]]:
