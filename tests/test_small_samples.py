@@ -67,6 +67,8 @@ RULED_OUT = {
     "100000 sparse columns": {"lda", "boost", "esnb"},
     "100000 columns": {"esnb"},
 }
+#: What no search tries, and is at chance here in three of ten draws.
+UNRELIABLE = {"38 rows": {"incnet"}}
 #: What needs others to be made of, or many draws.
 GIVEN = {
     "blend": "blend(knn(1), centroid)",
@@ -114,6 +116,9 @@ def test_a_card_rules_out_what_would_fail(name: str) -> None:
 )
 @pytest.mark.filterwarnings("ignore::tamis.bayes.drawn.NotMixedWarning")
 def test_a_classifier_is_sensible_or_not_tried(name: str, part: str) -> None:
+    if part in UNRELIABLE.get(name, ()):
+        assert not catalog()[part].card.searched
+        return
     if part in RULED_OUT.get(name, ()):
         return
     X, y, Z, truth = train_and_test(name)
@@ -130,21 +135,11 @@ def test_one_row_of_each_class_in_a_fold_is_enough_for_what_the_search_tries(par
 
 
 def check_sensible(text: str, part: str, train: tuple[Matrix, np.ndarray], test: tuple[Matrix, np.ndarray]) -> None:
-    """Fit on some rows; on the others the evidence is finite and the balanced error well below chance.
-
-    A fit with few rows may be unlucky where it draws numbers: then most of five fits must be as good.
-    """
+    """Fit on some rows; on the others the evidence is finite and the balanced error well below chance."""
     scaled = catalog()[part].card.scale_invariant or sp.issparse(train[0])
+    model = seeded(recipe(text if scaled else f"standardize | {text}"), 0).fit(*train)
+    evidence = model.predict_proba(test[0]) if hasattr(model, "predict_proba") else model.decision_function(test[0])
+    assert np.isfinite(evidence).all()
+    error = 1 - balanced_accuracy_score(test[1], model.predict(test[0]))
     chance = 1 - 1 / np.unique(train[1]).size
-
-    def error(seed: int) -> float:
-        model = seeded(recipe(text if scaled else f"standardize | {text}"), seed).fit(*train)
-        evidence = model.predict_proba(test[0]) if hasattr(model, "predict_proba") else model.decision_function(test[0])
-        assert np.isfinite(evidence).all()
-        return float(1 - balanced_accuracy_score(test[1], model.predict(test[0])))
-
-    errors = [error(0)]
-    if errors[0] >= MOST * chance:
-        errors += [error(seed) for seed in range(1, 5)]
-    middle_error = float(np.median(errors))
-    assert middle_error < MOST * chance, f"{text}: balanced error {middle_error:.3f} of {chance:.3f}"
+    assert error < MOST * chance, f"{text}: balanced error {error:.3f} of {chance:.3f}"
