@@ -406,9 +406,9 @@ def test_a_stage_that_comes_again_has_one_line():
     (axes,) = axes_of(figures_models.stages(facts))
     assert len(axes.get_yticklabels()) == len(STAGES)
     assert sum(bar.get_y() < 3 < bar.get_y() + bar.get_height() for bar in axes.patches) == 2
-    told = [text.get_text() for text in axes.texts]
-    assert told[3] == ""
-    assert told[-1].startswith("7 recipes")
+    texts = [text.get_text() for text in axes.texts]
+    assert texts[3] == ""
+    assert texts[-1].startswith("7 recipes")
 
 
 @pytest.mark.parametrize("number", [0, 4])

@@ -167,8 +167,8 @@ WITHOUT_CATBOOST = ["lgbm", "rf", "xgboost", "extra_tree", "xgb_limitdepth", "sg
 def flaml(rows: Rows, seconds: float, metric: Any = None) -> Found:
     """FLAML, set to lower the balanced error or another metric, with rows that weigh the classes alike.
 
-    Its fits of CatBoost do not look at the clock. Of more than two classes they take minutes, so that FLAML came to
-    nothing within 300 s on every such set; there it goes without CatBoost, which a plain install of it does not have.
+    FLAML sets no limit of time to a fit of CatBoost. With more than two classes such a fit takes minutes, and FLAML
+    gave no answer within 300 s; there it runs without CatBoost, which a plain install of it does not include either.
     """
     from flaml import AutoML
     from sklearn.metrics import balanced_accuracy_score
